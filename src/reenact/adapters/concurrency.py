@@ -171,12 +171,12 @@ def _submit(
     places.taken(scope)
     token = _scope.set(None)
     try:
-        # A pool's threads are started by whoever submits first, and serve everybody: they have no scope.
+        # The first submission starts a pool's threads, which serve all tasks: they have no scope.
         future = original(pool, job)
     finally:
         _scope.reset(token)
     if scope.run.replaying and scope.run.handler.due(child, _BEGIN) is not None:
-        # Recorded, a worker had taken it up before anybody could cancel it.
+        # Recorded, a worker had started it before it could be cancelled.
         future.cancel = lambda: False
     future.add_done_callback(functools.partial(_cancelled, child, places))
     return future
@@ -311,7 +311,7 @@ def _call_at(
     run = scope.run
     name = f"timer#{scope.count('timer')}"
     order = run.handler.due(scope, name)
-    # As a plain timer would, what it calls runs in the context of whoever set it.
+    # Like a plain timer, it calls in the context of the code that set it.
     due = asyncio.TimerHandle(when, callback, args, loop, context)
 
     def release() -> None:

@@ -34,9 +34,9 @@ def unknown(library: str, distribution: str, missing: str) -> HookMissing:
     Half of an agent's calls would be worse than none: its HTTP requests are still recorded, all of them.
 
     Args:
-        library: What people call it.
+        library: Its name in messages.
         distribution: The package whose version is told.
-        missing: What the adapter looked for in vain.
+        missing: The missing name.
     """
     return HookMissing(
         f"{library} {installed_version(distribution)} is not known to this version of Reenact ({missing}): its "

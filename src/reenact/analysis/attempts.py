@@ -29,7 +29,7 @@ class Attempt:
         verdict: What the replay amounted to, or None where there is none.
         failed: Why there is none.
         complaint: The last line that it wrote to standard error.
-        seconds: How long it took.
+        seconds: Its duration.
         warnings: What differs from when it was recorded.
     """
 

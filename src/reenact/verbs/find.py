@@ -31,7 +31,7 @@ def find(filter: str, limit: int | None = 20, *, home: str | os.PathLike[str] | 
 
     Args:
         filter: In the language of docs/filters.md: `tool:cancel_order and error`, `tokens > 4000`, `text ~ "refund"`.
-        limit: How many recordings at most, or None for all.
+        limit: The maximum number of recordings, or None for all.
         home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
 
     Raises:

@@ -35,9 +35,9 @@ def keep(
         file: The test file to write, or to add to.
         home: The folder of the recordings, whose keys say which are foreign.
         name: The test's name; by default after the recording's.
-        entry: What the test calls: `pkg.module:function('an argument')`; by default what was recorded.
+        entry: The call in the test: `pkg.module:function('an argument')`; by default the recorded one.
         is_async: The function of `entry` is awaited.
-        live: What runs for real in the test.
+        live: The calls that run for real in the test.
         force: Replace the recording's file if it is there.
         run_foreign: Write the recorded command or function of a foreign recording into the test.
 

@@ -74,11 +74,11 @@ def kept(
     """The test that keeps a recording.
 
     Args:
-        recording: What is kept.
+        recording: The recording to keep.
         test_file: The file that the test goes to.
         name: The test's name, by default after the recording's.
-        entry: What to call; by default the recorded function, or the recorded command.
-        live: What is to run for real in the test (`tool`): its code is what the test is about then.
+        entry: The call; by default the recorded function, or the recorded command.
+        live: The calls that run for real in the test (`tool`): the test then checks their code.
 
     Raises:
         UsageError: There is nothing to run, or the name is none.

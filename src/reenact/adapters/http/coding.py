@@ -51,7 +51,7 @@ class Coding:
         try:
             return self._decoder.decode(value)
         except TooLarge as error:
-            # Its packed bytes are not kept: nobody has looked for secrets in them.
+            # Its packed bytes are not kept: they were not searched for secrets.
             warn(f"{error}: the rest of it is not recorded")
             self._over = True
             return b""

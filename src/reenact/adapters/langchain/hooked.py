@@ -25,9 +25,9 @@ def hook_all(
     Args:
         base: The abstract class; it must have an `__init_subclass__` of its own or inherit one.
         wrappers: By the method's name.
-        library: What people call it.
+        library: Its name in messages.
         own: Those of the methods that the base itself does something in.
-        spared: Whether a class is left as it is.
+        spared: Returns True if a class is left as it is.
         also: Done to every other class.
     """
     if "_reenact_hooked" in vars(base):
@@ -71,7 +71,7 @@ def _hook(kind: Any, base: Any, wrappers: Wrappers, library: str) -> None:
             continue
         if name not in vars(kind):
             if found is inspect.getattr_static(base, name, None):
-                # Nobody has overridden what the base only declares.
+                # No subclass has overridden the base's mere declaration.
                 continue
             # It comes from a class beside: hooked here, where it becomes one of the library's.
             setattr(kind, name, found)

@@ -45,10 +45,10 @@ def of(
 
     Args:
         model: The chat model that is asked.
-        messages: What it is to read.
+        messages: Its messages.
         args: What else its method was given by place: where it is to stop.
         options: And by name: tools, a response format. Of the run's manager nothing reaches the model.
-        stream: Whether it is to answer in chunks.
+        stream: It is to answer in chunks.
     """
     stop = args[0] if args else options.get("stop")
     asked = {key: item for key, item in options.items() if key not in ("stop", "run_manager")}

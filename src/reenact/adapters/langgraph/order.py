@@ -45,7 +45,7 @@ def commit(name: Callable[[Any], str]) -> Any:
     """Hook `PregelRunner.commit`, called at a node's end in a thread without a scope.
 
     Args:
-        name: What a node's task is called.
+        name: Returns the name of a node's task.
     """
 
     def wrapper(original: Any) -> Any:

@@ -55,9 +55,9 @@ class Inbox:
 
     Args:
         scope: Where the session was opened.
-        on_request: What the session does with a request of the server's.
-        on_notify: What it does with a notification.
-        intercept: Who looks at notifications first.
+        on_request: Handles a request of the server's.
+        on_notify: Handles a notification.
+        intercept: Sees notifications first.
         library: The version of MCP's package.
     """
 
@@ -105,7 +105,7 @@ class Inbox:
         """A notification has come in."""
         call = self._live()
         if call is None:
-            # The progress of a call that was let through has gone to whoever asked for it.
+            # The progress of a call that ran for real has gone to its caller.
             if method == _PROGRESS or not self._past(f"{method} of an MCP server"):
                 return
             if not self.library.intercepted(self._intercept, method, params):

@@ -26,7 +26,7 @@ def effect_of(method: str, params: Mapping[str, Any] | None, *, leaf: bool) -> E
     Args:
         method: The JSON-RPC method.
         params: Its parameters, as they go over the wire.
-        leaf: Whether nothing of what happens inside can be recorded: the server is another process.
+        leaf: Nothing inside can be recorded: the server is another process.
     """
     asked = dict(params or {})
     meta = {key: item for key, item in (asked.pop("_meta", None) or {}).items() if key not in _CARRIAGE}

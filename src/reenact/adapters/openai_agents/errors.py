@@ -47,7 +47,7 @@ def _response(response: Any) -> dict[str, Any]:
     try:
         body = response.text
     except Exception:
-        # A stream that nobody has read.
+        # An unread stream.
         body = ""
     # Whatever packed the body is gone from it by now.
     headers = [

@@ -137,7 +137,7 @@ class _Shadow:
     """A session as it was at the step, and goes on from there in a fork.
 
     Attributes:
-        items: What it holds, as far as it is known; None while nothing is.
+        items: Its items, as far as known; None while nothing is.
     """
 
     def __init__(self) -> None:

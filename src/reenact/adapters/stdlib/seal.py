@@ -172,7 +172,7 @@ def _connect(heard: _Event, arguments: tuple[Any, ...]) -> None:
     try:
         _reach(heard, f"connected to {_place(address)}", f"socket:{_place(address)}")
     except BaseException:
-        # Nobody closes a socket for an exception that is not the network's.
+        # No library closes a socket for an exception that is not the network's.
         arguments[0].close()
         raise
 

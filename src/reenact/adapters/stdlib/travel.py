@@ -58,7 +58,7 @@ def _executed(module: ModuleType) -> list[str]:
             assert module.__spec__ is not None
             assert module.__spec__.loader is not None
             module.__spec__.loader.exec_module(module)
-            # The same list as before: the C functions ask whoever is on it.
+            # The same list as before: the C functions ask its members.
             module.__dict__[_STACK] = found
     return sorted(module.__dict__)
 

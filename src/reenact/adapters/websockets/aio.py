@@ -107,7 +107,7 @@ def _opened(connecting: Any, kept: Any) -> Any:
         connection = connecting.protocol_factory(parse_uri(connecting.uri))
         connection.connection_made(_Transport(kept["addresses"]))
         link.opened(connection, kept)
-    # Whoever uses it after the replay waits for nobody.
+    # A use after the replay does not wait.
     connection.recv_messages.close()
     connection.connection_lost_waiter.set_result(None)
     return connection

@@ -36,7 +36,7 @@ def install(library: Any) -> None:
         hooks.patch(connection, name, wrapper, library="websockets")
     connect = wraps(original)(_connect(original, library.ClientConnection))
     connect._reenact = True  # type: ignore[attr-defined]
-    # Whoever has imported it by name already holds the original.
+    # Modules that have imported it by name hold the original.
     early.put(library, "connect", connect, everywhere=True)
     early.rebind()
 

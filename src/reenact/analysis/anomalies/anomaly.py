@@ -21,10 +21,10 @@ class Anomaly:
         rule: The rule's name; `judge` where a language model says so, which may be wrong in ways that no rule is.
         severity: `error`, `warning` or `info`.
         step: The step to look at first, or None where it is the run as a whole.
-        sentence: What is the matter, in one plain sentence.
+        sentence: The anomaly, in one plain sentence.
         evidence: The words or figures that it rests on, quoted from the recording.
         others: More steps that belong to it: the earlier call that is repeated, the members of a loop.
-        weight: How much the rule counts when steps are put in order, from 0 to 1.
+        weight: The weight of the rule in the order of the steps, from 0 to 1.
     """
 
     rule: str

@@ -45,7 +45,7 @@ class Said:
         step: The number of the step.
         agent: Whose scope it was in.
         turn: The call with what is new in it.
-        text: What it says, without what it thought.
+        text: Its text, without its reasoning.
     """
 
     step: int
@@ -78,8 +78,8 @@ class Use:
         asked: The step of the model call that asked for it, or None.
         name: The tool's name.
         args: Its arguments, plain.
-        text: What it gave, as text.
-        error: What it raised, or nothing.
+        text: Its output, as text.
+        error: Its error, or empty.
         failed: It raised, or says in its result that it failed.
         kind: `tool`, or the effect's own kind.
     """

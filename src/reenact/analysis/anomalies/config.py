@@ -33,7 +33,7 @@ class Choice:
         table: A table of settings: a rule's name as key, or `all`, and true, false or a table of its options as value.
         rules: If any are named, only these are asked, whether they are on or off by default.
         without: These are not asked.
-        where: What to call the table in messages.
+        where: The name of the table in messages.
 
     Raises:
         UsageError: A rule or an option that there is not, or of the wrong type.

@@ -26,9 +26,9 @@ class Block:
         kind: `text` (a paragraph), `code` (as it is), `note` (a warning), `facts` (rows of name and value), `table`
             (rows, the first the titles), `versus` (rows of title and text, to be compared), `step` (one line that
             unfolds to what is inside).
-        text: What it says; of `facts`, `table` and `versus` nothing.
+        text: Its text; empty for `facts`, `table` and `versus`.
         rows: Cells, row by row. Of a `step`: number, when, kind and name, how long, status.
-        inside: What a step unfolds to.
+        inside: The content of an unfolded step.
     """
 
     kind: str

@@ -38,10 +38,10 @@ class Trial:
 
     Attributes:
         changes: The good run's answers that it was given.
-        result: What the check said, or that it could not be asked.
+        result: The result of the check, or the reason that there is none.
         why: Of an undecided one the reason.
         approximate: How many questions were another for their history alone, and were given an answer all the same.
-        seconds: How long it took.
+        seconds: Its duration.
     """
 
     changes: tuple[Change, ...]
@@ -108,13 +108,13 @@ def bisect(
     Args:
         bad: The run that went wrong: an id, a prefix, `"last"`, a path, or a Recording.
         good: One that went well.
-        check: What is good: a function of a `Rerun` that gives True, False, or None for undecided; or a shell command
+        check: The check: a function of a `Rerun` that gives True, False, None (undecided); or a shell command
             (exit status 0 good, 125 undecided); None: what the good run gave as its output.
         live: Kinds (`"tool"`) or labels that run for real in every trial.
-        ignore: What need not match, as for a replay.
+        ignore: The parts that need not match, as for a replay.
         exact: Answer only what was asked to the letter. Else a question of which only the history is another is
             given the answer of its counterpart.
-        trials: How many trials the search may take, at most. Six runs more see that check and result are to be trusted.
+        trials: The maximum number of trials. Six more runs confirm that check and result can be trusted.
         patience: Seconds that each run, and each check, may take.
         command: Another program than the recorded one.
         home: The folder of the recordings.

@@ -76,7 +76,7 @@ def report(
     Args:
         ref: The recording.
         output: The page's file: `report.html` or `report.md`.
-        wanted: What is to be in it.
+        wanted: Its content.
         command: Another program than the recorded one.
         home: The folder of the recordings.
         run_foreign: Let the programs of foreign recordings run, where one is to run at all.

@@ -65,12 +65,12 @@ def rerun(
     """Run the recorded program again, or another command, without a terminal; keep its output.
 
     Args:
-        recording: What it is answered from.
-        words: How, as `launch.Options.tree` has it.
+        recording: The recording that answers.
+        words: The options, as `launch.Options.tree` gives them.
         command: Another program than the remembered one; it runs in the current folder.
         home: The folder of the recordings.
         patience: Seconds until it is ended.
-        verb: What the user may try with another command where this cannot be run.
+        verb: The verb to suggest with another command if this one cannot be run.
         run_foreign: The user lets a foreign recording's program run.
 
     Raises ForeignRecording, ProgramError or UsageError where it cannot be run.

@@ -52,9 +52,9 @@ class Cluster:
 
     Args:
         address: Its address (`ray://head:10001`, `auto`, `host:6379`); without, a cluster of this machine alone.
-        workers: How many actors; 0 is one for each core of the cluster, also of those that come later.
-        folder: What is shipped to the nodes and is their working folder; by default the one that one stands in.
-        excludes: What of it is not shipped, as in a .gitignore.
+        workers: The number of actors; 0 is one for each core of the cluster, also of later nodes.
+        folder: The folder to ship to the nodes as their working folder; by default the current one.
+        excludes: The files not to ship, as in a .gitignore.
         team: The team's store that the recordings are in, unless they are here.
         placed: Seconds in which some node must have room.
         slack: Seconds that some replays may take beyond their time limits, until their actor is held to be lost.

@@ -76,7 +76,7 @@ class Dispatch:
 
     Args:
         ray: Ray, connected.
-        asked: What the command has sent: see `verify.cluster`.
+        asked: The command's message: see `verify.cluster`.
         tell: Takes what is to be said to it.
     """
 
@@ -312,7 +312,7 @@ def connected(asked: dict[str, Any]) -> Any:
     address = str(asked["address"])
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if not address:
-        # Workers that nobody asked for, on a machine that has its hands full with starting.
+        # Workers without a purpose, on a machine that is busy with starting.
         os.environ.setdefault("RAY_enable_worker_prestart", "0")
         os.environ.setdefault("RAY_prestart_worker_first_driver", "0")
     try:

@@ -23,7 +23,7 @@ class Task:
 
     Attributes:
         place: Its place among those that were asked for.
-        ref: How it was named.
+        ref: The reference as given.
         path: Where it lies, for the process that began the fleet; nothing if it is in a team's store.
         store: That store; `ref` is the whole id then.
     """
@@ -46,7 +46,7 @@ class Engine(Protocol):
 
         Args:
             tasks: The recordings.
-            job: How.
+            job: The options of the replays.
             done: Told of each as it ends; may be called by any thread.
 
         Raises:
@@ -59,7 +59,7 @@ class Local:
     """This machine: as many processes as it has cores.
 
     Args:
-        workers: How many; 0 is one for each core.
+        workers: Their number; 0 is one for each core.
     """
 
     def __init__(self, workers: int = 0) -> None:

@@ -44,15 +44,15 @@ def verify(
 
     Args:
         refs: Ids, prefixes, or paths.
-        entry: What runs the program: `pkg.module:function`. It is called with the arguments that `@reenact.recorded`
+        entry: The program's function: `pkg.module:function`. It is called with the arguments that `@reenact.recorded`
             wrote down; or, if its one parameter is `recording`, with that. Without an entry the recorded commands are
             run, each in a fresh interpreter.
-        options: How to replay.
-        workers: How many at once; by default one for each core. An engine of your own has its own number.
+        options: The options of the replays.
+        workers: The number of parallel replays; by default one for each core. An engine of your own has its own number.
         timeout: Seconds that one may take.
         home: The folder of the recordings.
         progress: Told of each outcome as it comes.
-        engine: What runs the replays; by default this machine.
+        engine: Runs the replays; by default this machine.
         resume: Take what an earlier run has found for the same recordings, code and options, and run the rest only.
         team: The team's store that the recordings are in, in the place of `home`. Each is fetched when its turn comes.
         run_foreign: Let the recorded commands of foreign recordings run. Without it each of them is refused, and the

@@ -39,11 +39,11 @@ class Outcome:
         ref: The recording as it was named.
         id: Its id, where it could be read.
         name: Its name.
-        status: How it went.
+        status: The result.
         step: The step where the program left its recording, if it did.
-        cause: What is wrong, without what is particular to this recording: equal causes make a group.
-        detail: What is wrong, in full.
-        seconds: How long it took.
+        cause: The fault, without this recording's particulars: equal causes make a group.
+        detail: The fault, in full.
+        seconds: Its duration.
         verdict: The replay's, where there is one.
     """
 

@@ -55,7 +55,7 @@ def claimed_check(case: Case) -> Iterator[Found]:
     """
     used = {use.step for use in case.uses}
     if case.several and not used:
-        # Agents whose tools were not recorded: nobody can tell who looked at what.
+        # Agents whose tools were not recorded: their look-ups are unknown.
         return
     before = 0
     for said in case.answers:
