@@ -142,7 +142,7 @@ def _parent(header: bytes, folder: Path, seen: tuple[str, ...]) -> list[bytes]:
 
 
 def ancestors(folder: Path) -> list[Path]:
-    """The folders of its parent, its parent's parent and so on, as far as they are there, and are not too many."""
+    """Return the folders of its parent, the parent's parent and so on, as far as they exist."""
     found: list[Path] = []
     while len(found) <= _MOST and (said := origin(_header(folder))) is not None:
         folder = folder.parent / said.id
