@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -99,3 +100,33 @@ class TestProperties:
             out += stream.chunk(data[at : max(at, cut)])
             at = max(at, cut)
         assert b"known-value" not in out + stream.end()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"password": "abcd-canary"}] * 20_000,
+        {"secret": ["abcd-canary"] * 20_000},
+        {"outer": {"inner": [{"cookie": "a=abcd-canary"}] * 20_000}},
+        [{"pin": 123456}] * 20_000,
+    ],
+)
+def test_json_with_more_secrets_than_are_replaced_one_by_one_keeps_its_shape_and_none_of_them(value):
+    event = {"event": "returned", "text": "The quick brown fox", "value": value, "n": [1, 2]}
+    clean = Redactor(salt=SALT).line(json.dumps(event).encode())
+    assert b"canary" not in clean
+    assert b"123456" not in clean
+    read = json.loads(clean)
+    assert {**read, "value": 0} == {**event, "value": 0}
+    assert type(read["value"]) is type(value)
+    assert len(read["value"]) == len(value)
+
+
+@pytest.mark.parametrize(
+    "text", ['"password",["', '{"secret": ["abcd-canary", ', ']["password": "abcd-canary"']
+)
+def test_text_that_only_looks_like_json_is_hidden_as_a_whole_where_it_is_dense(text):
+    clean = Redactor(salt=SALT).raw(text.encode() * 20_000)
+    assert b"canary" not in clean
+    assert b"[[secret:" in clean
+    assert len(clean) < 100

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
 
-_ID = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[A-Za-z0-9][\w-]{3,}\b")
+# An id; or a word that is none, read to its end, since no part of it is one.
+_ID = re.compile(r"\b(?:(?=[\w-]*[A-Za-z])(?=[\w-]*\d)([A-Za-z0-9][\w-]{3,}\b)|[A-Za-z0-9][\w-]*+)")
 # "24-hour", "10th", "5kg", "utf-8": words with a number in them, and no ids.
 _MEASURE = re.compile(r"\d+-?[a-z]+(?:-[a-z]+)*|[a-z]+-\d{1,2}|(?:19|20)\d\ds?(?:-\d\d)+", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.-])([$€£]\s?)?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?!\w|-\w)(\s?%)?")
@@ -33,7 +34,7 @@ class Stated:
 def stated(text: str) -> Stated:
     """The ids, amounts and names in a text; code in fences is left out."""
     prose = _CODE.sub(" ", text)
-    ids = [one for one in dict.fromkeys(_ID.findall(prose)) if not _MEASURE.fullmatch(one)]
+    ids = [one for one in dict.fromkeys(_ids(prose)) if not _MEASURE.fullmatch(one)]
     amounts: dict[float, str] = {}
     for match in _NUMBER.finditer(prose):
         money, whole, part, percent = match.groups()
@@ -43,6 +44,10 @@ def stated(text: str) -> Stated:
             amounts.setdefault(value, match[0].strip())
     names = dict.fromkeys(_NAME.findall(prose))
     return Stated(tuple(ids), tuple((text, value) for value, text in amounts.items()), tuple(names))
+
+
+def _ids(text: str) -> Iterator[str]:
+    return filter(None, _ID.findall(text))
 
 
 @dataclass
@@ -59,7 +64,7 @@ class Known:
         self._recent = None
         for text in texts:
             self.words.update(word.lower() for word in _WORD.findall(text))
-            self.ids.update(one.lower() for one in _ID.findall(text))
+            self.ids.update(one.lower() for one in _ids(text))
             for match in _NUMBER.finditer(text):
                 self.numbers[float(match[2].replace(",", "") + (match[3] or ""))] = None
             for digits in re.findall(r"\d+(?:\.\d+)?", text):

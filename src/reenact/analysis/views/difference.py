@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.text import Text
 
+from reenact.analysis.diff.subsequence import common
 from reenact.core.model.divergence import ABSENT
 
 _AROUND = 60
@@ -25,7 +25,7 @@ def difference(old: str, new: str) -> tuple[Text, Text]:
     if max(map(len, words)) > _COMPARED:
         steps = [("replace", 0, len(words[0]), 0, len(words[1]))]
     else:
-        steps = SequenceMatcher(None, *words, autojunk=False).get_opcodes()
+        steps = list(_steps(*words))
     left, right = Text(), Text()
     for text in (left, right):
         text.append(_shortened(old[:start], first=True))
@@ -40,6 +40,21 @@ def difference(old: str, new: str) -> tuple[Text, Text]:
     for text in (left, right):
         text.append(_shortened(old[len(old) - end :], last=True))
     return left, right
+
+
+def _steps(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """What became of each stretch of the first, as (equal or replace, a, b, c, d): one[a:b] is other[c:d] then."""
+    a = c = begun = 0
+    pairs = [*common(one, other), (len(one), len(other))]
+    for at, (i, j) in enumerate(pairs):
+        if at and (i, j) == (a, c) and at < len(pairs) - 1:
+            a, c = i + 1, j + 1
+            continue
+        if begun < a:
+            yield "equal", begun, a, c - (a - begun), c
+        if a < i or c < j:
+            yield "replace", a, i, c, j
+        begun, a, c = i, i + 1, j + 1
 
 
 def _words(text: str) -> list[str]:

@@ -176,8 +176,11 @@ def _place(one: Sequence[float], other: Sequence[float]) -> float:
     return float(1 / (1 + apart / 100))
 
 
+_STEPS = 200  # of a path, which are compared
+
+
 def _path(one: str, other: str) -> float:
-    mine, theirs = one.split("/"), other.split("/")
+    mine, theirs = one.split("/", _STEPS)[:_STEPS], other.split("/", _STEPS)[:_STEPS]
     ends = max(len(mine), len(theirs))
     from_above = next(
         (at for at, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b),
@@ -259,6 +262,7 @@ _CALL = re.compile(
 )
 _ROLE = re.compile(r"(?:internal:)?role=(\w+)(?:.*?\[name\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'))?")
 _QUOTED = re.compile(r"\"([^\"]+)\"|'([^']+)'")
+_READ = 1000  # characters of a selector that are read
 _KINDS = {"text": "text", "label": "label", "placeholder": "placeholder", "alt_text": "alt", "title": "title"}
 
 
@@ -275,7 +279,7 @@ def sought(selectors: Sequence[Selector]) -> dict[str, Any]:
 
 
 def _said(selector: Selector) -> dict[str, Any]:
-    body = selector.body
+    body = " ".join(selector.body[:_READ].split())
     if selector.kind == "text":
         return {"shown": body}
     if selector.kind == "expression":

@@ -12,7 +12,7 @@ from reenact.core.redact.names import Names
 from reenact.core.redact.placed import passwords, place_marks
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.text import Hit, Look, hit, plain
-from reenact.core.redact.work import Work
+from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _WINDOW = 4096  # bytes in which a match of a user's pattern is looked for at first
 
@@ -25,11 +25,14 @@ class _Marked:
         self.scan = Database([(mark.text.encode(), mark.flags) for mark, _ in marks], literal=literal).scan
 
     def look(self, data: bytes, marks: list[tuple[int, int]], work: Work) -> list[Hit]:
+        work.spend(len(marks))
         hits: list[Hit] = []
         for number, end in marks:
             look, back = self._looks[number]
+            found = len(hits)
             hits += look(data, end - back, work)
-        work.spend(len(marks))
+            if len(hits) > found:
+                work.spend(LOOKS_A_HIT)
         return hits
 
 
@@ -84,7 +87,7 @@ def _matches(pattern: Automaton, data: bytes, work: Work) -> Iterator[Hit]:
             continue
         if start < 0:
             return
-        work.spend(2)
+        work.spend(LOOKS_A_HIT)
         window = _WINDOW
         first, last = spans[1] if pattern.groups and spans[1][0] >= 0 else spans[0]
         yield from hit(data, first, last, plain(data[first:last], 0))

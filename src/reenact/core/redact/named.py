@@ -11,7 +11,7 @@ from reenact.core.redact.names import NUMERIC, Names, dense
 from reenact.core.redact.rules import word_set
 from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.text import FORM_VALUE, SOFT, Hit, close, hit, is_json, level_of, name_behind, plain
-from reenact.core.redact.work import Work
+from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _GAP = rb"(?:\s|\\{1,15}[nrt])*+"  # spaces, also escaped, as in JSON in a string
 _CLOSE = rb"\\{0,15}[\"']"
@@ -133,7 +133,7 @@ class Named:
     def _list(self, data: bytes, at: int, kind: str, work: Work) -> Iterator[Hit]:
         """The strings of a flat list: how many libraries keep the values of one header."""
         while found := _ITEM.match(data, at):
-            work.spend(1)
+            work.spend(LOOKS_A_HIT)
             level = level_of(found["slashes"])
             end = close(data, found.end(), found["open"][0], level, work)
             stop = len(data) if end is None else end
@@ -251,7 +251,7 @@ def _cookies(data: bytes, start: int, stop: int, level: int, work: Work) -> Iter
         cookie = _COOKIE.search(data, at, last)
         if cookie:
             found = True
-            work.spend(1)
+            work.spend(LOOKS_A_HIT)
             if cookie[1].lower() not in _COOKIE_WORDS:
                 value = data[cookie.end() : last].rstrip()
                 yield from hit(data, cookie.end(), cookie.end() + len(value), plain(value, level))

@@ -9,7 +9,7 @@ from urllib.parse import unquote, unquote_plus
 from reenact.core.redact.marks import CASELESS, Mark
 from reenact.core.redact.shapes import SHAPES, Shape
 from reenact.core.redact.text import FORM_VALUE, Hit, Look, boundary, hit
-from reenact.core.redact.work import Work
+from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 # Names that a query may carry as a secret, though in JSON they are something else: Anthropic's "signature"
 # of a thought has to go back as it came.
@@ -105,6 +105,6 @@ def passwords(data: bytes, work: Work) -> Iterator[Hit]:
             and _SCHEME_BEHIND.match(data[max(0, slash - 40) : slash][::-1])
             and found[1][:1] not in {b"$", b"{", b"*"}
         ):
-            work.spend(2)
+            work.spend(LOOKS_A_HIT)
             work.read(len(found[1]) * 2)
             yield from hit(data, *found.span(1), unquote(found[1].decode("utf-8", "replace")))

@@ -9,19 +9,19 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import itemgetter
 
+from reenact.core.redact.dense import hidden, parts
 from reenact.core.redact.find import finder
 from reenact.core.redact.fit import Strings, fit
 from reenact.core.redact.known import Known
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.shapes import TOKEN, label_of
 from reenact.core.redact.text import Hit, plain
-from reenact.core.redact.work import TooDense, Work
+from reenact.core.redact.work import BYTES_A_LOOK, TooDense, Work
 
 _MOST_TOKENS = 4096  # that are kept
 _LONGEST = 1024  # characters of a value whose token is kept
-# What stands between two quotes of JSON, within a string or outside of any. Each byte is read once.
-_TEXT = re.compile(rb'(?:[^"\\]++|\\.)++', re.DOTALL)
-_LONG = 512  # bytes of such a text that can be too dense by itself
+# A long text between two quotes, of JSON whose escaped quotes are masked: within a string or outside of any.
+_TEXT = re.compile(rb'(?<![^"])[^"]{512,}+')
 _SOME = 64  # looks that each of these may cost
 
 
@@ -66,35 +66,54 @@ class Replacer:
     def hits(self, data: bytes, *, json_: bool, work: Work) -> list[Hit]:
         """The secrets in data in order, none overlapping, none touching a token that is there already.
 
-        A text that has more to look at than its length pays for is a secret as a whole.
+        A text that has more to look at than its length pays for is a secret as a whole; of JSON its long strings are.
+        """
+        try:
+            return self._hits(data, json_=json_, work=work)
+        except TooDense:
+            return (
+                [Hit(0, len(data), data.decode("utf-8", "replace"), b'"' if json_ else b"", whole=True)]
+                if data
+                else []
+            )
+
+    def _hits(self, data: bytes, *, json_: bool, work: Work) -> list[Hit]:
+        """As `hits`.
+
+        Raises:
+            TooDense: The text is a secret as a whole.
         """
         try:
             hits = self._look(data, work)
         except TooDense:
-            hits = self._dense(data, json_=json_)
             work.left = sys.maxsize  # what comes after that is in proportion
+            if not json_:
+                raise
+            hits = self._dense(data)
         return merged(data, hits) if hits else hits
 
     def _look(self, data: bytes, work: Work) -> list[Hit]:
         hits = self._find(data, work)
         return hits + self.known.find(data, work) if self._values else hits
 
-    def _dense(self, data: bytes, *, json_: bool) -> list[Hit]:
-        """The hits where the whole is too dense: of JSON each long string that is too dense by itself."""
-        if not json_:
-            return [Hit(0, len(data), data.decode("utf-8", "replace"), whole=True)] if data else []
+    def _dense(self, data: bytes) -> list[Hit]:
+        """The hits of JSON that is too dense: each long string that is too dense by itself, and what the others hold.
+
+        Raises:
+            TooDense: What the others hold is too much, too.
+        """
         dense, rest = [], bytearray(data)
-        for text in _TEXT.finditer(data):
-            start, end = text.span()
-            if end - start < _LONG:
-                continue
+        for found in _TEXT.finditer(data.replace(rb"\\", b"__").replace(rb"\"", b"__")):
+            start, end = found.span()
+            text = data[start:end]
             try:
-                self._look(text[0], Work(end - start, least=_SOME))
+                self._look(text, Work((end - start) // 2, least=_SOME))
             except TooDense:
-                dense.append(Hit(start, end, plain(text[0], 0), whole=True))
+                dense.append(Hit(start, end, plain(text, 0), whole=True))
                 rest[start:end] = b" " * (end - start)
-        # What is left are strings that are short, or within their bounds: no look reads far beyond one.
-        return dense + self._look(bytes(rest), Work(0, least=sys.maxsize))
+        if not dense:
+            raise TooDense
+        return dense + self._look(bytes(rest), Work(len(data) // 2))
 
     def clean(self, data: bytes, *, json_: bool) -> bytes:
         """The data without its secrets: the same object where there are none."""
@@ -102,9 +121,16 @@ class Replacer:
         # Where two secrets touch, the second is seen only when a token stands before it: hence not once, but
         # until nothing is found. So what comes out is what comes out again (and the second look costs
         # microseconds).
-        work = Work(len(data))
-        for _ in range(8):
-            hits = self.hits(data, json_=json_, work=work)
+        try:
+            return self._clean(data, json_=json_, work=Work(len(data)))
+        except TooDense:
+            return self._hide(data) if json_ else self.token(data.decode("utf-8", "replace")).encode()
+
+    def _clean(self, data: bytes, *, json_: bool, work: Work) -> bytes:
+        for number in range(8):
+            if number == 1:
+                work.left += len(data) // BYTES_A_LOOK  # the second look sees all marks again
+            hits = self._hits(data, json_=json_, work=work)
             if not hits:
                 break
             clean = self.cover(data, hits, json_=json_)
@@ -112,6 +138,25 @@ class Replacer:
                 break
             data = clean
         return data
+
+    def _hide(self, data: bytes) -> bytes:
+        """JSON with too many secrets, with a token for each text of its members that have too many by themselves."""
+        found = parts(data)
+        if found is None:
+            return b'"' + self.token(data.decode("utf-8", "replace")).encode() + b'"'
+        between = Work(len(data) // 2)
+        return b"".join(
+            self._part(data[start:end], Work((end - start) // 2, least=_SOME) if member else between)
+            for start, end, member in found
+        )
+
+    def _part(self, part: bytes, work: Work) -> bytes:
+        try:
+            hits = self._look(part, work)
+        except TooDense:
+            part = hidden(part, self.token(part.decode("utf-8", "replace")).encode())
+            hits = self.known.find(part, Work(0, least=sys.maxsize)) if self._values else []
+        return self.cover(part, merged(part, hits), json_=True)
 
     def cover(
         self, data: bytes, hits: Sequence[Hit], *, json_: bool, start: int = 0, end: int | None = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 _LEAST = 4096  # looks that any text may cost, however short it is
-_BYTES_A_LOOK = 32
+BYTES_A_LOOK = 32
+LOOKS_A_HIT = 4  # what a secret costs that is replaced by itself, in looks
 _BYTES_READ = 384  # bytes of a value that are read in the time of one look
 
 
@@ -21,7 +22,7 @@ class Work:
     __slots__ = ("closes", "left")
 
     def __init__(self, length: int, *, least: int = _LEAST) -> None:
-        self.left: float = least + length / _BYTES_A_LOOK
+        self.left: float = least + length / BYTES_A_LOOK
         self.closes: dict[tuple[int, int], tuple[int, int | None]] = {}
         """The last string of each kind whose end was looked for: (where the search began, where the string ends)."""
 

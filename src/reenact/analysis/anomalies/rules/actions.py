@@ -17,7 +17,7 @@ _AGREES = re.compile(
     r"|that works|fine|perfect|great|absolutely|definitely|let's)\b",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"[A-Za-z][\w-]*\d[\w-]*|\d[\w-]*|[\w.]+@[\w.]+|[A-Za-z][\w-]{5,}")
+_VALUE = re.compile(r"[A-Za-z][\w-]*\d[\w-]*|\d[\w-]*|[\w.]{1,64}@[\w.]+|[A-Za-z][\w-]{5,}")
 
 
 @rule("unchecked-action", severity="error")

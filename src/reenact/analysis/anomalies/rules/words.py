@@ -24,7 +24,7 @@ _ASSUMES = re.compile(
 _STALLED = re.compile(
     r"""\b(?:we|i)(?:'re|\ are|'m|\ am|\ seem\ to\ be)\ (?:now\ )?
         (?:stuck|stalled|repeating|going\ (?:in|round\ in)\ circles|in\ a\ loop)
-    | "is_in_loop":\s*\{[^}]*"answer":\s*true | "is_progress_being_made":\s*\{[^}]*"answer":\s*false
+    | "is_in_loop":\s*\{[^}]{0,500}"answer":\s*true | "is_progress_being_made":\s*\{[^}]{0,500}"answer":\s*false
     | \A\s*stalled""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -45,7 +45,7 @@ def _speakers(history: list[dict[str, Any]]) -> Iterator[Happened]:
     seen: list[dict[str, Any]] = []
     for message in history:
         # "Orchestrator (-> WebSurfer)" is the orchestrator, talking to the other.
-        speaker = str(message.get("name") or re.sub(r"\s*\(.*\)$", "", str(message["role"])) or "agent")
+        speaker = str(message.get("name") or _bare(str(message["role"])) or "agent")
         if seen and speaker != "human":
             if speaker.lower() in _TERMINALS:
                 yield Happened(
@@ -207,3 +207,8 @@ def _returned(part: dict[str, Any], asked: list[Any], before: Any, now: Any) -> 
     failed = part.get("part_kind") == "retry-prompt" or part.get("outcome") in ("failed", "retried", "denied")
     error = content(part.get("content")) if failed else None
     return Happened("tool", name, args, part.get("content"), error, began=before or now, ended=now)
+
+
+def _bare(role: str) -> str:
+    """A role without what stands in brackets at its end."""
+    return role.partition("(")[0].rstrip() if role.endswith(")") and "\n" not in role else role

@@ -1,0 +1,90 @@
+"""JSON that holds more secrets than may be replaced one by one: its parts, and a part with all of its texts hidden."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+
+_STRING = rb'"(?:[^"\\]++|\\.)*+"'
+_STRINGS = re.compile(_STRING, re.DOTALL)
+# A small array or object that holds no other.
+_SMALL = rb'[\[{](?:[^"\[\]{}]{1,60}+|"(?:[^"\\]|\\.){0,60}+"){0,8}+[\]}]'
+# All up to the next bracket that stands neither in a string nor in a small one, and that bracket.
+_BRACKET = re.compile(
+    rb'(?:[^"\[\]{}]++|STRING|SMALL)*+([\[\]{}])'.replace(b"STRING", _STRING).replace(b"SMALL", _SMALL),
+    re.DOTALL,
+)
+# A key of some plain words, which is kept; or else a text or a number of four digits, which is hidden.
+_HIDDEN = re.compile(
+    rb'("\$?[A-Za-z]{1,15}+(?:[_\-. ][A-Za-z]{1,15}+){0,4}"\s*+:)|STRING|[0-9][0-9.eE+\-]{3,}+'.replace(
+        b"STRING", _STRING
+    ),
+    re.DOTALL,
+)
+_LONG = 512  # bytes of an array or object that is a part by itself
+_BYTES_A_BRACKET = 64  # a text with more brackets is not divided
+
+
+def parts(data: bytes) -> list[tuple[int, int, bool]] | None:
+    """The long members of the outermost arrays and objects, each with its key, and what stands between them.
+
+    Returns:
+        (start, end, whether it is such a member), in order; None where the brackets are not those of JSON, or too many.
+    """
+    found: list[tuple[int, int, bool]] = []
+    at = 0
+    members = _members(data)
+    if members is None:
+        return None
+    for opens, end in members:
+        start = _key(data, at, opens)
+        found += ((at, start, False), (start, end, True))
+        at = end
+    return [*found, (at, len(data), False)]
+
+
+def _members(data: bytes) -> list[tuple[int, int]] | None:
+    spans = []
+    at, depth, begun = 0, 0, 0
+    left = 64 + len(data) // _BYTES_A_BRACKET
+    while bracket := _BRACKET.match(data, at):
+        at = bracket.end()
+        left -= 1
+        if left < 0:
+            return None
+        if bracket[1] in b"[{":
+            depth += 1
+            begun = bracket.start(1) if depth == 2 else begun
+        else:
+            depth -= 1
+            if depth < 0:
+                return None
+            if depth == 1 and bracket.end() - begun >= _LONG:
+                spans.append((begun, bracket.end()))
+    return None if depth else spans
+
+
+def _key(data: bytes, at: int, start: int) -> int:
+    """Where the key of the value begins that starts there; the value's own start, where it has none."""
+    last = deque(_STRINGS.finditer(data, at, start), maxlen=1)
+    if last and data[last[0].end() : start].strip() == b":":
+        return last[0].start()
+    return start
+
+
+def hidden(data: bytes, token: bytes) -> bytes:
+    """JSON with that token for each of its texts and long numbers; keys that are plain words stay."""
+    return b"".join(_hidden(data, b'"' + token + b'"'))
+
+
+def _hidden(data: bytes, text: bytes) -> Iterator[bytes]:
+    at = 0
+    for found in _HIDDEN.finditer(data):
+        if found.lastindex:
+            continue
+        start, end = found.span()
+        yield data[at:start]
+        yield text
+        at = end
+    yield data[at:]

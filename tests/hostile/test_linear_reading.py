@@ -1,0 +1,91 @@
+"""What reads a stranger's texts beside redaction and filters: importers, rules of anomalies, selectors, differences."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from reenact.analysis.anomalies.known import Known, stated
+from reenact.analysis.anomalies.rules import actions, words
+from reenact.analysis.interchange.importers.agents import _speakers
+from reenact.analysis.views.difference import _steps, difference
+from reenact.browser.page import likeness
+from tests.hostile.test_linear import repeated, seconds
+
+SMALL, LARGE = 10_000, 100_000
+
+
+def is_linear(work):
+    """Ten times the text costs at most some twelve times the time."""
+    few, many = seconds(lambda: work(SMALL)), seconds(lambda: work(LARGE))
+    assert many <= 12 * few + 0.4, (few, many)
+
+
+FRAGMENTS = ("a-", "a", "1", "1,111", "_", "A-", "Aaa ", "`", "```", "é", "a1-", "1.", "$ ", "(", " ")
+
+
+@pytest.mark.parametrize("fragment", FRAGMENTS)
+def test_what_a_text_states_is_found_in_time_in_proportion(fragment):
+    is_linear(lambda size: (stated(repeated(fragment, size)), Known().learn([repeated(fragment, size)])))
+
+
+@pytest.mark.parametrize("fragment", [*FRAGMENTS, "a@", "."])
+def test_the_values_of_a_text_are_found_in_time_in_proportion(fragment):
+    is_linear(lambda size: actions._VALUE.findall(repeated(fragment, size)))
+
+
+@pytest.mark.parametrize(
+    "fragment", ['"is_in_loop":{', '"is_progress_being_made": {"answer":', "replace ", "we are ", " "]
+)
+def test_what_a_model_says_is_looked_through_in_time_in_proportion(fragment):
+    is_linear(lambda size: (words._STALLED.search(repeated(fragment, size)), words._ASSUMES.search(fragment)))
+
+
+def test_an_id_is_found_where_its_word_begins_and_nowhere_within():
+    said = stated("order-17 of user_a1b2 -x9y8z7 by a-b-c-d, 12345, v2, #W2378156 and sara_doe_496")
+    assert said.ids == ("user_a1b2", "x9y8z7", "W2378156", "sara_doe_496")
+
+
+@pytest.mark.parametrize("role", ["(", " ", " (", ")("])
+def test_a_role_of_an_imported_chat_is_read_in_time_in_proportion(role):
+    is_linear(lambda size: list(_speakers([{"role": repeated(role, size), "content": "x"}])))
+
+
+@pytest.mark.parametrize("role", ["Orchestrator (-> WebSurfer)", "Orchestrator"])
+def test_a_role_is_named_without_what_stands_in_brackets(role):
+    happened = list(_speakers([{"role": "human", "content": "hi"}, {"role": role, "content": "x"}]))
+    assert "Orchestrator" in repr(happened)
+    assert "WebSurfer" not in repr(happened)
+
+
+@pytest.mark.parametrize("kind", ["css", "expression", "text", "xpath"])
+@pytest.mark.parametrize(
+    "fragment", [" ", "> ", "[a=", 'get_by_x("a")', "role=x ", "/a[", "#", "\\", ":text('"]
+)
+def test_a_selector_of_any_length_says_at_once_what_it_says(kind, fragment):
+    asked = SimpleNamespace(kind=kind, body=repeated(fragment, 1_000_000))
+    assert seconds(lambda: likeness._said(asked)) < 1
+
+
+def test_paths_of_any_length_are_compared_at_once():
+    one, other = "/div" * 100_000, "/div/p" * 100_000
+    assert seconds(lambda: likeness._path(one, other)) < 1
+    assert likeness._path(one, one) == 1
+
+
+def test_the_texts_of_a_divergence_are_compared_at_once_whatever_they_say():
+    one, other = "a " * 1400, "a b " * 700
+    assert seconds(lambda: difference(one, other)) < 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "steps"),
+    [
+        ("abc", "abc", [("equal", 0, 3, 0, 3)]),
+        ("", "a", [("replace", 0, 0, 0, 1)]),
+        ("xabcy", "abzc", [("replace", 0, 1, 0, 0), ("equal", 1, 3, 0, 2), ("replace", 3, 3, 2, 3)]),
+    ],
+)
+def test_stretches_that_are_the_same_are_told_from_those_that_are_not(one, other, steps):
+    assert list(_steps(one, other))[: len(steps)] == steps
