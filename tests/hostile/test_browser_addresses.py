@@ -124,6 +124,12 @@ def act(served):
     return served.open(idle_timeout_minutes=0, max_duration_minutes=60)
 
 
+def test_a_page_of_the_web_is_seen(served, act):
+    """Otherwise the tests below would find nothing whatever happened."""
+    in_page(act, "document.body.textContent = 'seen by its client'")
+    assert "seen by its client" in served.see(act)
+
+
 @pytest.fixture(autouse=True)
 def _nothing_came(request):
     yield
@@ -290,10 +296,15 @@ def test_what_is_uploaded_and_downloaded_reaches_its_session(served, act):
 
 def test_no_cookie_makes_a_browser_an_admin_of_the_server(served, act):
     host = "127.0.0.1"
-    served.client.post(
-        f"/sessions/{act.id}/cookies",
-        json={"cookies": [{"name": "reenact", "value": "forged", "domain": host, "path": "/"}]},
-    )
+    for place in (
+        {"domain": host, "path": "/"},
+        {"domain": ".LOCALHOST", "path": "/"},
+        {"url": f"http://{host}:1/"},
+    ):
+        answer = served.client.post(
+            f"/sessions/{act.id}/cookies", json={"cookies": [{"name": "reenact", "value": "forged", **place}]}
+        )
+        assert answer.status_code == 400, answer.text
     told = act("goto", url=f"{served.url}/api/v1/keys")
     assert not told["success"]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
@@ -15,7 +16,7 @@ from pydantic import BaseModel
 from reenact.browser.effects import steps
 from reenact.browser.script.script import Workflow, WorkflowCode
 from reenact.browser.video import render
-from reenact.errors import SessionError
+from reenact.errors import SessionError, UsageError
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.guard import PROTOCOL
 from reenact.server.links import Lender
@@ -267,16 +268,21 @@ def debug(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> Debu
 
 
 @router.get("/{id}/cookies")
-def cookies(access: Writer, hosts: Hosts, id: SessionId) -> Cookies:
+def cookies(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> Cookies:
     """The browser's cookies."""
     found = hosts.find(access.project, id).live().get_cookies()
-    return Cookies(cookies=[dict(one) for one in found])
+    own = _own(request)
+    return Cookies(cookies=[dict(one) for one in found if not own(_host_of(one))])
 
 
 @router.post("/{id}/cookies")
-def add_cookies(access: Writer, hosts: Hosts, id: SessionId, body: Cookies) -> Done:
+def add_cookies(request: Request, access: Writer, hosts: Hosts, id: SessionId, body: Cookies) -> Done:
     """Give the browser more cookies."""
-    hosts.find(access.project, id).live().set_cookies(body.cookies)
+    live, own = hosts.find(access.project, id).live(), _own(request)
+    for one in body.cookies:
+        if own(_host_of(one)):
+            raise UsageError("cookies of the server itself are not for its browsers")
+    live.set_cookies(body.cookies)
     return Done(success=True, message=f"{len(body.cookies)} cookies were set")
 
 
@@ -330,6 +336,22 @@ def _known(access: Access, hosts: Hosting, id: str) -> Hosted:
         return hosts.find(access.project, id)
     except UnknownSessionError:
         return recalled(access.project, access.library.store.root, id)
+
+
+def _own(request: Request) -> Callable[[str], bool]:
+    """Return a function that tells a name of this server's from others."""
+    settings = request.app.state.settings
+    names = set() if settings.keyless else {*settings.hosts, request.url.hostname or ""}
+    return lambda host: bool(host) and host in {name.lower() for name in names}
+
+
+def _host_of(cookie: Mapping[str, Json]) -> str:
+    """Return the host that a cookie is for, in lower case; empty where it names none."""
+    try:
+        named = cookie.get("domain") or urlsplit(str(cookie.get("url") or "")).hostname or ""
+    except ValueError:
+        return ""
+    return str(named).lower().strip("[].")
 
 
 def _viewer(request: Request, hosted: Hosted) -> str:
