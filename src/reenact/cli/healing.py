@@ -62,7 +62,7 @@ def heals(
     if write and patch is None:
         raise UsageError("--write goes with --patch SCRIPT")
     wanted = Filter(" ".join(filter or ()))
-    learned, told = _part("browser.fallback.learned"), _part("prose.healed")
+    learned, told = _part("learned"), _part("view")
     with opened(home, team=team) as (_, index):
         with present.progress("reading new recordings") as report:
             found = learned.heals(index, wanted, report)
@@ -84,7 +84,7 @@ def heals(
 
 def _part(name: str) -> Any:
     try:
-        return importlib.import_module(f"reenact.{name}")
+        return importlib.import_module(f"reenact.browser.heal.{name}")
     except ModuleNotFoundError as error:
         raise UsageError(
             f"browser sessions need more ({error.name}): pip install 'reenact[browser]'"
@@ -106,7 +106,7 @@ def _patch(script: Path, own: Sequence[Recorded], *, write: bool) -> None:
         data = script.read_bytes()
     except OSError as error:
         raise UsageError(f"{script}: {error.strerror}") from None
-    patching = _part("browser.fallback.patch")
+    patching = _part("patch")
     made = patching.patched(script, data, [one.heal for one in own])
     if write and made.changed:
         for line in made.remarks:

@@ -22,8 +22,8 @@ class Origin(Shape):
     how: str
 
 
-class Standing(Shape):
-    """Where a recording comes from, as seen from the server's home, and the state of its seal.
+class Provenance(Shape):
+    """The origin of a recording as seen from the server's home, and the state of its seal.
 
     `where`: recorded in this home, signed by a trusted key (whose `name` it has), or foreign. `key` has signed it.
     """
@@ -61,7 +61,7 @@ class Line(Shape):
     found_in: list[int]
     sessions: int
     live: bool
-    origin: Standing | None
+    origin: Provenance | None
 
 
 class Indexing(Shape):
