@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import orjson
@@ -16,6 +17,7 @@ from reenact.errors import (
     NotARecording,
     RecordingNotFound,
 )
+from tests.hostile.forge import forge_folder
 
 
 @reenact.tool
@@ -74,6 +76,13 @@ def test_a_name_in_place_of_an_id_leads_to_the_newest_recording_of_that_name(hom
             pass
     with pytest.raises(RecordingNotFound, match=rf"called so is {run.id} \(`reenact list 'name:graph'`"):
         reenact.load("graph")
+
+
+def test_last_is_the_newest_even_where_a_recording_is_called_so(path: Path) -> None:
+    store = LocalStore(path.parents[1])
+    forge_folder(store.folder("last"), [{"event": "opened", "format": 2, "id": "last"}])
+    os.utime(store.folder("last") / "events.jsonl", (0, 0))
+    assert store.find("last") == path
 
 
 def test_last_without_any_recording_says_how_to_make_one(home: str) -> None:

@@ -55,9 +55,10 @@ def test_a_file_that_is_no_identity_is_named_and_left_alone(tmp_path, content):
     assert (tmp_path / FILE).read_bytes() == content
 
 
-def test_an_identity_that_others_may_read_is_not_believed(tmp_path):
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
+def test_an_identity_that_others_may_read_is_not_believed(tmp_path, mode):
     Identity.made(tmp_path)
-    os.chmod(tmp_path / FILE, 0o644)
+    os.chmod(tmp_path / FILE, mode)
     assert Identity.of(tmp_path) is None
 
 

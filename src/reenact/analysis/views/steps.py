@@ -205,11 +205,16 @@ class _Lane:
     free: float = 0.0
 
 
+_MOST = 256
+"""Lanes of one scope and depth at most. Calls without an answer would need one each."""
+
+
 class Lanes:
     """Steps on lanes: one after the other on the same, those at the same time beside each other.
 
-    What is inside of a step lies on lanes of its own below it, so that a lane never shows two bars in one place. Lanes
-    are numbered as they are opened; `under` leads from a lane to its place among the others.
+    The inside of a step lies on lanes of its own below it, so that a lane never shows two bars in one place, but
+    for the last of `_MOST`. Lanes are numbered as they are opened; `under` leads from a lane to its place among the
+    others.
     """
 
     def __init__(self) -> None:
@@ -239,6 +244,8 @@ class Lanes:
         for lane in lanes:
             if lane.free <= start:
                 return lane
+        if len(lanes) >= _MOST:
+            return lanes[-1]
         again = f" ·{len(lanes) + 1}" if lanes else ""
         label = f"{name or process}{' >' * depth}{again}"
         lane = _Lane(step.call.scope, label, process, len(self._all))

@@ -111,7 +111,7 @@ class LocalStore:
             raise RecordingNotFound("no recording is named ''; `reenact list` shows those there are")
         if os.sep in text or text.endswith(SUFFIX) or (Path(text) / EVENTS).is_file():
             return _at_path(Path(text))
-        if self._has(text):
+        if text != "last" and self._has(text):
             return self._at_hand(text)
         ids = self.ids()
         if text == "last":

@@ -183,4 +183,4 @@ def private(state: os.stat_result) -> bool:
     """Whether others than the user may neither read nor change a file: one that came with a checkout is not so."""
     if not hasattr(os, "geteuid"):
         return True
-    return not state.st_mode & 0o007 and os.geteuid() in {0, state.st_uid}
+    return not state.st_mode & 0o077 and os.geteuid() in {0, state.st_uid}

@@ -59,6 +59,8 @@ class Kept:
     def __init__(self, home: Path) -> None:
         try:
             home.mkdir(parents=True, exist_ok=True)
+            # The reports hold recorded content.
+            (home / _FILE).touch(0o600)
             self._database = self._opened(home / _FILE)
         except (OSError, sqlite3.Error):
             self._database = self._opened(":memory:")
