@@ -43,7 +43,7 @@ def difference(old: str, new: str) -> tuple[Text, Text]:
 
 
 def _steps(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Yield the stretches of both as (`equal` or `replace`, a, b, c, d): one[a:b] against other[c:d]."""
+    """Yield stretches of both: (`equal` or `replace`, a, b, c, d), one[a:b] against other[c:d]."""
     a = c = begun = 0
     pairs = [*common(one, other), (len(one), len(other))]
     for at, (i, j) in enumerate(pairs):
