@@ -105,9 +105,13 @@ async def _answered(answers: Answers, ctx: Any) -> dict[str, Any]:
         )
     failed = step.error
     if failed is not None:
-        code = getattr(failed, "code", INTERNAL_ERROR)
-        data = getattr(failed, "data", None)
-        raise MCPError(code if isinstance(code, int) else INTERNAL_ERROR, str(failed), data)
+        # An MCPError keeps the code, the text and the data of the server's answer in `error`.
+        answered = getattr(failed, "error", failed)
+        code = getattr(answered, "code", INTERNAL_ERROR)
+        text = getattr(answered, "message", None) or str(failed)
+        raise MCPError(
+            code if isinstance(code, int) else INTERNAL_ERROR, str(text), getattr(answered, "data", None)
+        )
     return {**_COMPLETE, **(step.output or {})}
 
 
