@@ -19,7 +19,7 @@ from time import perf_counter
 
 from playwright.async_api import Error, async_playwright
 
-from reenact.browser.camera import Camera
+from reenact.browser.camera.camera import Camera
 from reenact.browser.camera.footage import Footage, sessions
 from reenact.core.record.beside import Beside
 from reenact.core.redact import Redactor

@@ -27,7 +27,7 @@ from playwright.async_api import (
     async_playwright,
 )
 
-from reenact.browser.camera import Camera
+from reenact.browser.camera.camera import Camera
 from reenact.browser.camera.covering import covered
 from reenact.browser.isolation import sandbox
 from reenact.browser.isolation.addresses import RefusedAddressError, check_scheme
