@@ -56,7 +56,7 @@ def report(
     """
     wanted, words = Wanted(good, check, times, world, attach), given(command)
     if wanted.runs:
-        refs = (ref, good) if check else (ref,)
+        refs = (ref, good) if check and good else (ref,)
         run_foreign = agreed(refs, words, home, run_foreign=run_foreign, requests=world)
     beside = reporting.report(
         ref, output, wanted, command=words, home=home, run_foreign=run_foreign, force=force,
