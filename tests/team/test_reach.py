@@ -147,7 +147,7 @@ def test_a_program_is_replayed_forked_and_verified_and_the_fork_is_here(push, ho
     # It needs its parent no more than the team's store.
     shutil.rmtree(tmp_path / "caches")
     assert home.load(child).step(1).output["order"] == "A-1"
-    status, said, _ = run(capsys, "verify", "--team", "--filter", "tool:look", "--json")
+    status, said, _ = run(capsys, "verify", "--team", "--filter", "tool:look", "--json", "--run-foreign")
     assert (status, [(one["recording"], one["status"]) for one in orjson.loads(said)]) == (0, [(id, "same")])
 
 

@@ -58,8 +58,8 @@ def home(tmp_path):
 def test_all_filters_find_what_the_embedded_store_finds(home, team):
     pushed(filled(home), team)
     index, there = Index(home), TeamIndex(team)
-    assert [replace(line, path="", written=0) for line in there.summaries()] == [
-        replace(line, path="", written=0) for line in index.summaries()
+    assert [replace(line, path="", written=0, here=False, endorser="") for line in there.summaries()] == [
+        replace(line, path="", written=0, here=False, endorser="") for line in index.summaries()
     ]
     words = itertools.cycle(["and", "or", "and not", "or not"])
     pairs = zip(PLAIN[1:], PLAIN[:0:-1], strict=True)

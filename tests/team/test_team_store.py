@@ -9,10 +9,12 @@ import urllib.request
 import pytest
 from sqlalchemy import insert
 
+from reenact.core.store.base import Piece
 from reenact.errors import StoreAway
 from reenact.team.objects import ObjectBlobs
 from reenact.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
 from reenact.testing import BlobStoreConformance, IntakeConformance, StoreConformance
+from reenact.testing.intake import _LINE, _header
 
 
 class TestTheTeamsStore(StoreConformance):
@@ -48,6 +50,15 @@ class TestTheTeamsIntake(IntakeConformance):
 
     def intake(self, tmp_path):
         return self.team.intake, self.team
+
+    def test_removed_is_gone_and_may_come_again(self, tmp_path):
+        """A team's store obeys its tombstones: a removed recording is refused."""
+        intake, store = self.intake(tmp_path)
+        first = Piece("one", "events.jsonl", 0, _header("one") + _LINE)
+        intake.take([first])
+        store.remove("one")
+        assert intake.lengths(["one"]) == {}
+        assert [taken.status for taken in intake.take([first])] == ["gone"]
 
 
 class TestBlobsInAFolder(BlobStoreConformance):
