@@ -12,7 +12,7 @@ from reenact.browser.isolation.addresses import Reach
 
 @dataclass(frozen=True)
 class Guest:
-    """What a server gives to one session's browser.
+    """The resources that a server gives to one session's browser.
 
     Attributes:
         folder: The session's own folder; all that it writes is in it, and it is removed with the session.

@@ -47,7 +47,7 @@ class Client:
 
 
 class Protocol:
-    """What stands between Playwright and a browser. Use it in one event loop.
+    """The link between Playwright and a browser. Use it in one event loop.
 
     Args:
         descriptors: Where Playwright's commands are read and its answers written, where the browser's commands are

@@ -74,7 +74,7 @@ POLICY: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Isolation:
-    """What keeps hosted browsers from the machine they are on.
+    """The protection of a machine from the hosted browsers on it.
 
     Attributes:
         user: Whether each has a user of its own, which is not the server's.
@@ -168,7 +168,7 @@ def told() -> str:
 
 
 class Room:
-    """Where one browser lives: its folder, its user, and the program that starts it there.
+    """The place of one browser: its folder, its user, and the program that starts it there.
 
     Args:
         folder: The session's own. Below it, `browser` is the part that the browser may write.
@@ -196,7 +196,7 @@ class Room:
 
     @property
     def speaks(self) -> bool:
-        """Whether the browser gives something when it starts."""
+        """Return true if the browser gives something when it starts."""
         return self.isolation.network or self._protocol
 
     @property

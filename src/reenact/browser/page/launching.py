@@ -32,7 +32,7 @@ DOWNLOADS = "reenact-downloads-"
 
 @dataclass(frozen=True)
 class Settings:
-    """How a session's browser is started, and when it ends by itself.
+    """Options of a session's browser: its start, and its end without a request.
 
     Attributes:
         viewport: Width and height in CSS pixels.

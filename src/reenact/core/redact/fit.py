@@ -15,7 +15,7 @@ _OF_NUMBERS = b"0123456789.+-eE"
 
 
 class Strings:
-    """Where the strings of some JSON are: read once, and only when asked for."""
+    """The positions of the strings in a JSON text, read once on first use."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

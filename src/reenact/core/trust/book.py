@@ -29,7 +29,7 @@ NAME = re.compile(r"[\w.@+-]{1,64}", re.ASCII)
 
 
 class Book:
-    """What one home trusts, as it is when this is made.
+    """The keys that one home trusts, as read at creation.
 
     Args:
         home: The home.
@@ -51,7 +51,7 @@ class Book:
                     self._removed.add(key)
 
     def standing(self, origin: Origin) -> Standing:
-        """How a recording of that origin is seen here."""
+        """Return the standing in this home of a recording of that origin."""
         if origin.here or (origin.key and origin.key == self._own):
             return Standing(Where.HOME, origin.seal, key=origin.key)
         name = self.keys.get(origin.key) or self.keys.get(origin.endorser, "")
