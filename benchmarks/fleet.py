@@ -29,7 +29,7 @@ from time import process_time
 
 from benchmarks.workers import Broken
 from reenact.core.store.local import LocalStore
-from reenact.team.place import Place
+from reenact.team.location import Place
 from reenact.verbs.verify import Outcome, passed, verify
 from reenact.verbs.verify.actor import packed
 from reenact.verbs.verify.cluster import Cluster

@@ -37,7 +37,7 @@ from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.summarised import summarised
 from reenact.team.index import TeamIndex
-from reenact.team.place import Place
+from reenact.team.location import Place
 from reenact.team.ship.exchange import Exchange
 from reenact.team.store import TeamStore
 

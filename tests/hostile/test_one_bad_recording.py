@@ -19,7 +19,7 @@ from reenact.core.store.base import Piece
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.team.index import TeamIndex
-from reenact.team.place import Place
+from reenact.team.location import Place
 from reenact.team.ship import wire
 from reenact.team.ship.exchange import Exchange
 from reenact.team.store import TeamStore

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reenact.team.place import Place
+from reenact.team.location import Place
 from reenact.team.store import TeamStore
 from tests.soak.tables import Screen
 from tests.team.servers import Postgres, Weed

@@ -15,7 +15,7 @@ from reenact.cli import main
 from reenact.core.store.base import Piece
 from reenact.errors import StoreAway, UsageError
 from reenact.team.backup import backup, restore
-from reenact.team.place import Place
+from reenact.team.location import Place
 from reenact.team.store import TeamStore
 from tests.team.conftest import served
 

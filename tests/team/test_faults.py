@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from reenact.team.place import Place
+from reenact.team.location import Place
 from tests.soak.tables import SHORT
 from tests.team.between import Between
 from tests.team.conftest import served, stored

@@ -10,7 +10,7 @@ import pytest
 
 from reenact.core.store.base import Piece
 from reenact.errors import StoreAway
-from reenact.team.place import Place
+from reenact.team.location import Place
 from reenact.team.store import TeamStore
 from tests.team.conftest import served
 

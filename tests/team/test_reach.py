@@ -184,7 +184,7 @@ def test_a_store_that_is_away_is_one_line_and_what_is_here_is_found(push, home, 
     assert (status, said.count("\n"), "does not answer" in said) == (2, 1, True)
     # What was brought before is found in its cache.
     at_last = before.parent.parent
-    monkeypatch.setattr("reenact.team.place._cache", lambda *_: at_last)
+    monkeypatch.setattr("reenact.team.location._cache", lambda *_: at_last)
     assert Reaching().find(id[:8]) == before
     assert "as it was brought here before" in capsys.readouterr().err
 

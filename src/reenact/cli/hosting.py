@@ -26,8 +26,8 @@ from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, list
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.operations.logs import Form
 from reenact.server.settings import Settings
+from reenact.team.location import OBJECTS, PROJECT, STORE, Place
 from reenact.team.open import Reaching
-from reenact.team.place import OBJECTS, PROJECT, STORE, Place
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -15,8 +15,8 @@ from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError
+from reenact.team.location import OBJECTS, STORE, Place
 from reenact.team.open import Reaching, team_store
-from reenact.team.place import OBJECTS, STORE, Place
 
 Team = Annotated[bool, typer.Option("--team", help=f"In the team's store, ${STORE}, and not here.")]
 

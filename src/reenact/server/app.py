@@ -27,7 +27,7 @@ from reenact.errors import (
     StoreFull,
 )
 from reenact.server.access import Access
-from reenact.server.collecting import Collecting
+from reenact.server.collector import Collecting
 from reenact.server.debugging import Desks
 from reenact.server.guard import Guard
 from reenact.server.jobs import Jobs
@@ -36,7 +36,7 @@ from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.measuring import Measures, checks_of
 from reenact.server.operations.metrics import Page, Requests
-from reenact.server.operations.observed import Observed
+from reenact.server.operations.middleware import Observed
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
 from reenact.server.refusals import refusals
@@ -67,7 +67,7 @@ from reenact.server.routes.browsing import browsing
 from reenact.server.settings import Settings
 
 if TYPE_CHECKING:
-    from reenact.server.lending import Lending
+    from reenact.server.presigned import Lending
 
 API = "/api/v1"
 
@@ -165,7 +165,7 @@ def _lending(settings: Settings) -> Lending | None:
     if settings.team is None:
         return None
     # Drivers that no other server needs.
-    from reenact.server.lending import Lending  # noqa: PLC0415
+    from reenact.server.presigned import Lending  # noqa: PLC0415
 
     return Lending(settings.home, settings.team.objects)
 

@@ -24,7 +24,7 @@ from reenact.run.debugger.amending import amended, answer_of, step_meant
 from reenact.run.debugger.commands import arguments, command_of
 from reenact.run.debugger.machine import Phase
 from reenact.run.driver.opening import Opening
-from reenact.server.standing import Standing, Tracked, standing, tracked
+from reenact.server.debug_state import Standing, Tracked, standing, tracked
 
 _STILL = 0.25
 """Seconds to wait for an order's outcome; most steps take a hundredth of it."""

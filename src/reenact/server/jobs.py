@@ -29,9 +29,9 @@ import orjson
 from reenact.core.store import local
 from reenact.core.store.local import new_id
 from reenact.errors import RecordingNotFound, UsageError
-from reenact.server.allowed import allowed
 from reenact.server.child import Child
 from reenact.server.orders import ORDERS, Order
+from reenact.server.permission import allowed
 from reenact.server.projects import Projects
 from reenact.server.work import FILES, ORDER
 

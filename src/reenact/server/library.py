@@ -17,16 +17,16 @@ from reenact.core.store.intake import Limits, LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.trust import Book
 from reenact.errors import RecordingNotFound
-from reenact.server.examining import Examiner
+from reenact.server.cache import Loaded, Shelf
+from reenact.server.examiner import Examiner
 from reenact.server.feed import Feed
-from reenact.server.keeping import Keeper
 from reenact.server.lines import Entry, Lines
-from reenact.server.loaded import Loaded, Shelf
+from reenact.server.refresh import Keeper
 from reenact.server.searching import Search, Searches
 
 if TYPE_CHECKING:
     from reenact.server.share import Share
-    from reenact.team.place import Place
+    from reenact.team.location import Place
 
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 """The pattern of a recording's id."""

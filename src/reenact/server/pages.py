@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from reenact.server.operations.observed import ROUTE
+from reenact.server.operations.middleware import ROUTE
 
 ASSETS = "/assets/"
 """The path of the build's files that are named by their content and never change."""

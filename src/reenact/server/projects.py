@@ -10,7 +10,7 @@ from pathlib import Path
 from reenact.core.store.intake import Limits
 from reenact.server.keys import DEFAULT, project_name
 from reenact.server.library import Library
-from reenact.team.place import Place
+from reenact.team.location import Place
 
 
 class Projects:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reenact.browser.isolation.addresses import PUBLIC, Reach
 from reenact.core.store.intake import Limits
-from reenact.team.place import Place
+from reenact.team.location import Place
 
 CONSOLE = Path(__file__).parent / "console"
 """The console's pages as `make console` builds them, and as a wheel has them."""

@@ -23,7 +23,7 @@ from reenact.core.store.writer import warn
 from reenact.errors import ReenactError, StoreAway
 from reenact.server.operations.logs import event
 from reenact.team.index import TeamIndex
-from reenact.team.place import Place
+from reenact.team.location import Place
 from reenact.team.ship.exchange import Exchange
 from reenact.team.store import TeamStore
 

@@ -37,12 +37,12 @@ from sqlalchemy import create_engine, text
 
 from reenact import __version__
 from reenact.errors import StoreAway, UsageError
-from reenact.team.away import asking
+from reenact.team.location import Place
 from reenact.team.objects import opened, path_of
-from reenact.team.place import Place
 from reenact.team.receipts import obey
 from reenact.team.schema import ready
 from reenact.team.tables import META
+from reenact.team.unavailable import asking
 
 FORMAT = 1
 _SCHEMA = META.schema

@@ -19,7 +19,7 @@ from reenact.core.query.filter import literal as literal_of
 from reenact.core.query.grammar import Term
 from reenact.core.store.needles import Needles
 from reenact.core.store.query import NUMBERS, WORDS, is_number
-from reenact.team.fitting import fit
+from reenact.team.columns import fit
 from reenact.team.tables import ODD, RECORDINGS, STEPS, folded, lowered
 
 Condition = ColumnElement[bool]

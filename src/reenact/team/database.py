@@ -13,10 +13,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import ArgumentError
 
 from reenact.errors import UsageError
-from reenact.team.away import asking
-from reenact.team.place import STORE, Place
+from reenact.team.location import STORE, Place
 from reenact.team.schema import ready
 from reenact.team.tables import CLOCK, PROJECTS, RECORDINGS
+from reenact.team.unavailable import asking
 
 PATIENCE = 10
 """Seconds to wait for a server."""

@@ -24,7 +24,7 @@ from reenact.core.model.storable import storable
 from reenact.core.query.filter import Filter
 from reenact.core.store.deleted import LASTS, Tombstone
 from reenact.errors import RecordingHeld
-from reenact.team.fitting import fit
+from reenact.team.columns import fit
 from reenact.team.receipts import Receipt
 from reenact.team.tables import BLOBS, CHUNKS, CLOCK, FILES, HOLDS, RECORDINGS, TOMBSTONES
 

@@ -26,7 +26,7 @@ from reenact.core.store.details import PARTS, Details
 from reenact.core.store.index import Hit, Progress
 from reenact.core.store.writer import warn
 from reenact.errors import RecordingError
-from reenact.team.fitting import fit, unfit
+from reenact.team.columns import fit, unfit
 from reenact.team.lines import LINE, Lines
 from reenact.team.plan import Plan, Step
 from reenact.team.tables import DETAILS, META, RECORDINGS, STEPS

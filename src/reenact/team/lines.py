@@ -19,11 +19,11 @@ from reenact.core.store.index import Progress
 from reenact.core.store.local import LocalStore
 from reenact.core.store.summarised import STEP, Summarised, summarised, unsummarised
 from reenact.errors import RecordingError, RecordingNotFound
-from reenact.team.away import UNFIT
+from reenact.team.columns import fit
 from reenact.team.database import copied
-from reenact.team.fitting import fit
 from reenact.team.store import TeamStore
 from reenact.team.tables import CLOCK, DETAILS, FILES, RECORDINGS, STEPS, TEXTS
+from reenact.team.unavailable import UNFIT
 
 LINE = [field.name for field in fields(Summary) if field.name not in ("path", "here")]
 """The columns of a recording's line."""

@@ -16,7 +16,7 @@ from reenact.core.store.base import ID
 from reenact.core.store.local import LocalStore
 from reenact.core.store.writer import warn
 from reenact.errors import AmbiguousRecording, StoreAway, UsageError
-from reenact.team.place import Place
+from reenact.team.location import Place
 
 if TYPE_CHECKING:
     from reenact.team.store import TeamStore

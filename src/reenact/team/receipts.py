@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from reenact.core.model.storable import integer, storable
-from reenact.team.fitting import fit
+from reenact.team.columns import fit
 from reenact.team.objects import kept, path_of
 from reenact.team.tables import BLOBS, CLOCK, PROJECTS, RECORDINGS, TOMBSTONES
 

@@ -23,6 +23,7 @@ from reenact.core.store.deleted import Tombstone
 from reenact.core.store.intake import Limits, LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.errors import CorruptRecording, NotARecording, RecordingError, RecordingNotFound
+from reenact.team.columns import fit
 from reenact.team.database import PATIENCE, Database
 from reenact.team.deleting import (
     Held,
@@ -37,11 +38,10 @@ from reenact.team.deleting import (
     tombstones,
     whoever,
 )
-from reenact.team.endorsing import adopt
-from reenact.team.fitting import fit
 from reenact.team.intake import TeamIntake, names_of
+from reenact.team.location import Place
 from reenact.team.objects import ObjectBlobs
-from reenact.team.place import Place
+from reenact.team.project_key import adopt
 from reenact.team.receipts import Receipt
 from reenact.team.tables import BLOBS, CHUNKS, CLOCK, FILES, LEASES, RECORDINGS
 

@@ -10,7 +10,7 @@ import pytest
 
 import reenact
 from reenact.core.store.local import LocalStore, load
-from reenact.server.living import alive
+from reenact.server.activity import alive
 from reenact.team import ship
 from reenact.team.ship.sender import Away, Refused
 from reenact.team.ship.shipper import Shipper

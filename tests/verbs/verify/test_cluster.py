@@ -14,7 +14,7 @@ import pytest
 
 from reenact.core.store.local import LocalStore
 from reenact.errors import ProgramError, UsageError
-from reenact.team.place import Place
+from reenact.team.location import Place
 from reenact.verbs.verify import Status, verify
 from reenact.verbs.verify.cluster import Cluster
 from reenact.verbs.verify.engine import Local

@@ -19,9 +19,9 @@ from reenact.browser.script.script import WorkflowCode
 from reenact.errors import UsageError
 from reenact.server.access import Reader, Writer
 from reenact.server.refusals import refusals
-from reenact.server.wire.asked import AgentAsked, check_address, fitted, model_of
+from reenact.server.wire.requests import AgentRequest, check_address, fitted, model_of
+from reenact.server.wire.responses import Json
 from reenact.server.wire.routing import Asked, Foreign, Hosts, WireRoute
-from reenact.server.wire.told import Json
 
 MOST_STEPS = 150
 """Steps that an agent of the server's may be allowed."""
@@ -38,7 +38,7 @@ _ID = r"^[\w .@:+-]{1,100}$"
 AgentId = Annotated[str, Path(pattern=_ID, description="The agent's id.")]
 
 
-class AgentTold(BaseModel):
+class AgentResponse(BaseModel):
     """How an agent stands: `active` while it works, then `closed`; `cost` in US dollars, as text."""
 
     agent_id: str
@@ -57,7 +57,7 @@ class AgentTold(BaseModel):
 
 
 @router.post("/start")
-def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentTold:
+def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentResponse:
     """Begin a task in a session, and answer at once."""
     given = {name: value for name, value in body.items() if value is not None}
     hosted = hosts.find(access.project, str(given.get("session_id")))
@@ -66,7 +66,7 @@ def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentT
             raise UsageError(
                 f"Agent({name.partition('_')[0]}=…) belongs to a hosted service and is not there"
             )
-    asked = fitted(AgentAsked, given)
+    asked = fitted(AgentRequest, given)
     if not re.fullmatch(_ID, asked.agent_id or "agent"):
         raise UsageError(f"agent_id={asked.agent_id!r}: letters, digits, spaces and .@:+-, 100 at most")
     if asked.url is not None:
@@ -96,7 +96,7 @@ def agents(
     only_active: bool = True,
     page: Annotated[int, Query(ge=1)] = 1,
     page_size: Annotated[int, Query(ge=1, le=200)] = 10,
-) -> list[AgentTold]:
+) -> list[AgentResponse]:
     """The agents of this server's run, those of the newest session first."""
     found = [
         agent
@@ -118,7 +118,7 @@ async def agent(
         float, Query(ge=0, le=20, description="Seconds to wait for another step, or the end.")
     ] = 0,
     after: Annotated[int, Query(ge=0, description="So many steps are known already.")] = 0,
-) -> AgentTold:
+) -> AgentResponse:
     """How an agent stands, with the steps so far."""
     _, found = hosts.agent(access.project, id)
     await _until(lambda: not found.active or len(found.status().steps) > after, wait)
@@ -129,7 +129,7 @@ async def agent(
 
 
 @router.delete("/{id}/stop")
-def stop(access: Writer, hosts: Hosts, foreign: Foreign, id: AgentId) -> AgentTold:
+def stop(access: Writer, hosts: Hosts, foreign: Foreign, id: AgentId) -> AgentResponse:
     """End an agent before its next step, and wait for that."""
     _, found = hosts.agent(access.project, id)
     found.stop()
@@ -146,10 +146,10 @@ def code(access: Reader, hosts: Hosts, id: AgentId) -> WorkflowCode:
 # -- how it is told ------------------------------------------------------------------------------------------------
 
 
-def _told(agent: Agent, *, foreign: bool) -> AgentTold:
+def _told(agent: Agent, *, foreign: bool) -> AgentResponse:
     status = agent.status()
     steps = [_foreign(step, status.created_at) for step in status.steps] if foreign else status.steps
-    return AgentTold(
+    return AgentResponse(
         agent_id=status.agent_id,
         session_id=status.session_id,
         created_at=status.created_at,

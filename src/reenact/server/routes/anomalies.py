@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from reenact.server.access import Reader
-from reenact.server.routes.asked import MISSING, Id, answer
+from reenact.server.routes.common import MISSING, Id, answer
 from reenact.server.shapes.recording import Findings
 
 router = APIRouter(tags=["anomalies"])

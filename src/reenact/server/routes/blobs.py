@@ -13,7 +13,7 @@ from fastapi.responses import FileResponse, RedirectResponse
 
 from reenact.core.store import shared
 from reenact.server.access import Reader
-from reenact.server.routes.asked import MISSING, Id
+from reenact.server.routes.common import MISSING, Id
 
 router = APIRouter(tags=["blobs"])
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from reenact.server.access import Reader
-from reenact.server.routes.asked import MISSING, Id, Offset, answer
+from reenact.server.routes.common import MISSING, Id, Offset, answer
 from reenact.server.shapes.recording import Lanes
 from reenact.server.shapes.talk import Conversation
 

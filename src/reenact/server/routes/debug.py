@@ -21,11 +21,11 @@ from reenact.run.debugger.commands import COMMANDS
 from reenact.run.driver.opening import Opening
 from reenact.run.launch import Options
 from reenact.server.access import Access, Writer
-from reenact.server.allowed import allowed
+from reenact.server.debug_state import Standing, Tracked
 from reenact.server.debugging import Desk, Session
+from reenact.server.permission import allowed
 from reenact.server.refusals import refusals
-from reenact.server.routes.asked import Id
-from reenact.server.standing import Standing, Tracked
+from reenact.server.routes.common import Id
 
 router = APIRouter(prefix="/debug", tags=["debugger"])
 

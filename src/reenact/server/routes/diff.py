@@ -10,7 +10,7 @@ from reenact.analysis.diff import compare
 from reenact.analysis.views import diff as compared
 from reenact.server.access import Reader
 from reenact.server.library import ID
-from reenact.server.routes.asked import MISSING, answer
+from reenact.server.routes.common import MISSING, answer
 from reenact.server.shapes.compared import Diff
 
 router = APIRouter(tags=["diff"])

@@ -11,8 +11,8 @@ from reenact.core.query.facts import StepFacts
 from reenact.core.store import shared
 from reenact.core.store.local import EVENTS
 from reenact.server.access import Reader
-from reenact.server.loaded import Loaded
-from reenact.server.routes.asked import MISSING, Id, answer
+from reenact.server.cache import Loaded
+from reenact.server.routes.common import MISSING, Id, answer
 from reenact.server.shapes.recording import Events
 
 router = APIRouter(tags=["events"])

@@ -18,7 +18,7 @@ from reenact.server.access import Access, Reader, Writer
 from reenact.server.library import Library
 from reenact.server.links import Lender
 from reenact.server.refusals import refusals
-from reenact.server.routes.asked import MISSING, Id
+from reenact.server.routes.common import MISSING, Id
 from reenact.server.routes.uploads import no_room
 from reenact.server.shapes.recording import Export, Imported
 

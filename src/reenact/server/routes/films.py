@@ -27,7 +27,7 @@ from reenact.server.jobs import Jobs
 from reenact.server.links import Lender, Links
 from reenact.server.orders import Video, VideoOptions
 from reenact.server.refusals import refusals
-from reenact.server.routes.asked import MISSING, Id
+from reenact.server.routes.common import MISSING, Id
 from reenact.server.routes.jobs import Job, shown
 
 GOOD_FOR = 3600.0

@@ -15,7 +15,7 @@ from reenact.core.store.index import Index
 from reenact.errors import UsageError
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.refusals import refusals
-from reenact.server.routes.asked import MISSING, REFUSED, FilterText, answer
+from reenact.server.routes.common import MISSING, REFUSED, FilterText, answer
 from reenact.server.shapes.healed import Applied, HealRuns, Heals, Patch
 
 router = APIRouter(tags=["heals"])

@@ -14,10 +14,10 @@ from starlette.concurrency import run_in_threadpool
 
 from reenact.errors import ReenactError
 from reenact.server.access import Reader
+from reenact.server.cache import Loaded
 from reenact.server.feed import Feed
 from reenact.server.library import Library
-from reenact.server.loaded import Loaded
-from reenact.server.routes.asked import MISSING, REFUSED, Id
+from reenact.server.routes.common import MISSING, REFUSED, Id
 from reenact.server.routes.steps import with_rules
 
 router = APIRouter(tags=["live"])

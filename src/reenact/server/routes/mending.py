@@ -10,44 +10,44 @@ from reenact.errors import SessionError
 from reenact.server.access import Writer
 from reenact.server.refusals import refusals
 from reenact.server.wire import mending
+from reenact.server.wire.responses import Json
 from reenact.server.wire.routing import Asked, Hosts, SessionId, WireRoute
-from reenact.server.wire.told import Json
 
 router = APIRouter(
     prefix="/sessions", tags=["sessions"], route_class=WireRoute, responses=refusals(400, 401, 403, 404, 409)
 )
 
 
-class VerdictTold(BaseModel):
+class VerdictResponse(BaseModel):
     """Whether what is expected is so: `met`, `unmet` or `unknown`."""
 
     state: str
     by: str
 
 
-class AddressTold(BaseModel):
+class AddressResponse(BaseModel):
     """Where the page in front is."""
 
     url: str
 
 
-class HealTold(BaseModel):
+class HealResponse(BaseModel):
     """A record of help, as it stands in the recording."""
 
     heal: dict[str, Json]
 
 
 @router.post("/{id}/page/expect")
-def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictTold:
+def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictResponse:
     """Whether the page is as expected: `url`, `text` or `selector`; `now` gives it no time to become so."""
     live = hosts.find(access.project, id).live()
     what = expecting.sent(body)
     verdict = live._driver.run(expecting.looking(what, 0 if body.get("now") else expecting.PATIENCE))
-    return VerdictTold(state=verdict["state"], by=verdict["by"])
+    return VerdictResponse(state=verdict["state"], by=verdict["by"])
 
 
 @router.get("/{id}/page/address")
-def address(access: Writer, hosts: Hosts, id: SessionId) -> AddressTold:
+def address(access: Writer, hosts: Hosts, id: SessionId) -> AddressResponse:
     """Where the page in front is just now: for who expects a pattern, which is never matched here."""
     driver = hosts.find(access.project, id).live()._driver
     browser = driver.live
@@ -57,7 +57,7 @@ def address(access: Writer, hosts: Hosts, id: SessionId) -> AddressTold:
     async def url() -> str:
         return browser.page.url
 
-    return AddressTold(url=driver.call(url))
+    return AddressResponse(url=driver.call(url))
 
 
 @router.post("/{id}/page/mend")
@@ -67,6 +67,6 @@ def mend(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> mending.Me
 
 
 @router.post("/{id}/page/heal")
-def heal(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> HealTold:
+def heal(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> HealResponse:
     """Keep the record of a mend, or of an agent's takeover, in the session's recording."""
-    return HealTold(heal=mending.kept(hosts.find(access.project, id), body))
+    return HealResponse(heal=mending.kept(hosts.find(access.project, id), body))

@@ -13,12 +13,12 @@ from reenact.core.store.local import EVENTS
 from reenact.core.trust import Book
 from reenact.core.trust.consent import standing_of
 from reenact.server.access import Access, Reader, Writer
+from reenact.server.activity import alive
+from reenact.server.cache import Loaded
 from reenact.server.facets import facets_of, trends_of
 from reenact.server.lines import Entry, sessions
-from reenact.server.living import alive
-from reenact.server.loaded import Loaded
 from reenact.server.refusals import refusals
-from reenact.server.routes.asked import MISSING, REFUSED, FilterText, Id, Offset, answer
+from reenact.server.routes.common import MISSING, REFUSED, FilterText, Id, Offset, answer
 from reenact.server.shapes.listing import Facets, Recordings, Trends
 from reenact.server.shapes.recording import Deleted, Whole
 

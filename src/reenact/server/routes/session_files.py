@@ -16,8 +16,8 @@ from reenact.errors import UsageError
 from reenact.server.access import Reader, Writer
 from reenact.server.refusals import refusals
 from reenact.server.routes.sessions import Done
-from reenact.server.wire import told
-from reenact.server.wire.acting import files_of
+from reenact.server.wire import responses
+from reenact.server.wire.actions import files_of
 from reenact.server.wire.files import File, Files, Source
 from reenact.server.wire.hosted import Hosted, UnknownSessionError
 from reenact.server.wire.routing import Hosts, SessionId, WireRoute
@@ -35,7 +35,7 @@ FileId = Annotated[str, Path(pattern="^[0-9a-f]{24}$", description="The file's i
 class Page(BaseModel):
     """Some of a session's files, the oldest first."""
 
-    files: list[told.FileTold]
+    files: list[responses.FileInfo]
     total: int
     limit: int
     offset: int
@@ -58,7 +58,7 @@ _FORM = {
 
 
 @router.post("", openapi_extra=_FORM)
-async def upload(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> told.FileTold:
+async def upload(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> responses.FileInfo:
     """Take a file, for `upload_file` to name. One of the same name is replaced."""
     hosted = hosts.find(access.project, id)
     hosted.live()
@@ -113,5 +113,5 @@ def _found(files: Files, id: str) -> File:
     return found
 
 
-def _told(hosted: Hosted, one: File) -> told.FileTold:
-    return told.file(hosted.id, one, one.created + timedelta(days=1))
+def _told(hosted: Hosted, one: File) -> responses.FileInfo:
+    return responses.file(hosted.id, one, one.created + timedelta(days=1))

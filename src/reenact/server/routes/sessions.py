@@ -21,13 +21,12 @@ from reenact.server.access import Access, Reader, Writer
 from reenact.server.guard import PROTOCOL
 from reenact.server.links import Lender
 from reenact.server.refusals import refusals
-from reenact.server.wire import asked as asking
-from reenact.server.wire import told
-from reenact.server.wire.acting import executed, files_of, scraped
+from reenact.server.wire import requests, responses
+from reenact.server.wire.actions import executed, files_of, scraped
 from reenact.server.wire.hosted import Hosted, Hosting, UnknownSessionError
 from reenact.server.wire.past import recalled
+from reenact.server.wire.responses import Json
 from reenact.server.wire.routing import BUSY, Asked, Foreign, Hosts, SessionId, WireRoute
-from reenact.server.wire.told import Json
 
 GOOD_FOR = 3600.0
 """Seconds that a video's address is good for."""
@@ -89,7 +88,7 @@ class Sockets(BaseModel):
     logs: str = ""
 
 
-class TabTold(BaseModel):
+class TabResponse(BaseModel):
     """An open tab."""
 
     metadata: dict[str, Json]
@@ -102,7 +101,7 @@ class Debug(BaseModel):
 
     debug_url: str
     ws: Sockets
-    tabs: list[TabTold]
+    tabs: list[TabResponse]
 
 
 class Replay(BaseModel):
@@ -133,12 +132,14 @@ class Secret(BaseModel):
 
 
 @router.post("/start", responses=BUSY)
-def start(request: Request, access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> told.SessionTold:
+def start(
+    request: Request, access: Writer, hosts: Hosts, foreign: Foreign, body: Asked
+) -> responses.SessionResponse:
     """Open a session. It is recorded in the project of the key."""
     alone = request.app.state.settings.keyless
-    options = asking.options_of(body, foreign=foreign, alone=alone)
+    options = requests.options_of(body, foreign=foreign, alone=alone)
     hosted = hosts.start(access.project, access.library.store.root, options)
-    return told.session(hosted, _viewer(request, hosted))
+    return responses.session(hosted, _viewer(request, hosted))
 
 
 @router.get("", include_in_schema=False)
@@ -151,19 +152,20 @@ def sessions(
     only_active: bool = True,
     page: Annotated[int, Query(ge=1)] = 1,
     page_size: Annotated[int, Query(ge=1, le=200)] = 10,
-) -> list[told.SessionTold]:
+) -> list[responses.SessionResponse]:
     """The project's sessions of this server's run, the newest first."""
     found = [one for one in hosts.of(access.project) if not only_active or one.closed is None]
     return [
-        told.session(one, _viewer(request, one)) for one in found[(page - 1) * page_size : page * page_size]
+        responses.session(one, _viewer(request, one))
+        for one in found[(page - 1) * page_size : page * page_size]
     ]
 
 
 @router.get("/{id}")
-def session(request: Request, access: Reader, hosts: Hosts, id: SessionId) -> told.SessionTold:
+def session(request: Request, access: Reader, hosts: Hosts, id: SessionId) -> responses.SessionResponse:
     """How a session stands; one of the past is closed."""
     hosted = _known(access, hosts, id)
-    return told.session(hosted, _viewer(request, hosted))
+    return responses.session(hosted, _viewer(request, hosted))
 
 
 @router.delete("/{id}/stop")
@@ -173,11 +175,11 @@ def stop(
     hosts: Hosts,
     id: SessionId,
     close_reason: Literal["manual", "error"] = "manual",
-) -> told.SessionTold:
+) -> responses.SessionResponse:
     """End a session, and its recording. One that has ended stays as it is."""
     hosted = _known(access, hosts, id)
     hosts.stop(hosted, cause=close_reason)
-    return told.session(hosted, _viewer(request, hosted))
+    return responses.session(hosted, _viewer(request, hosted))
 
 
 # -- what it has done ----------------------------------------------------------------------------------------------
@@ -261,7 +263,7 @@ def debug(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> Debu
         cdp = f"{at}{PROTOCOL}/{id}/{hosted.key}"
     viewer = _viewer(request, hosted)
     tabs = [
-        TabTold(metadata={"tab_id": number, "title": "", "url": url}, debug_url=viewer, ws_url=cdp or "")
+        TabResponse(metadata={"tab_id": number, "title": "", "url": url}, debug_url=viewer, ws_url=cdp or "")
         for number, url in sorted(driver.tabs.items())
     ]
     return Debug(debug_url=viewer, ws=Sockets(cdp=cdp or ""), tabs=tabs)
@@ -287,24 +289,26 @@ def add_cookies(request: Request, access: Writer, hosts: Hosts, id: SessionId, b
 
 
 @router.post("/{id}/page/execute")
-def execute(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> told.ExecutionTold:
+def execute(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> responses.ExecutionResponse:
     """Do one action. What fails on the page is an answer with `success` false."""
     return executed(hosts.find(access.project, id), body)
 
 
 @router.post("/{id}/page/observe")
-def observe(access: Writer, hosts: Hosts, id: SessionId, body: Asked | None = None) -> told.ObservationTold:
+def observe(
+    access: Writer, hosts: Hosts, id: SessionId, body: Asked | None = None
+) -> responses.ObservationResponse:
     """What the page looks like, and what can be done on it."""
     live = hosts.find(access.project, id).live()
     began = datetime.now(UTC)
     if (url := (body or {}).get("url")) is not None:
-        asking.check_address(str(url))
+        requests.check_address(str(url))
     seen = live.observe(url=url)
-    return told.observation(seen, live._driver.front, began, datetime.now(UTC))
+    return responses.observation(seen, live._driver.front, began, datetime.now(UTC))
 
 
 @router.post("/{id}/page/scrape")
-def scrape(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> told.DataTold:
+def scrape(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> responses.DataResponse:
     """Read the page: Markdown, pictures, or what a model makes of it."""
     return scraped(hosts.find(access.project, id), body)
 
@@ -320,7 +324,7 @@ def screenshot(access: Writer, hosts: Hosts, id: SessionId) -> Picture:
 def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
     """Whether what an action is to write is a secret, by the field that it is for. Nothing is done."""
     hosted = hosts.find(access.project, id)
-    action, driver = asking.action_of(body, files_of(hosted)), hosted.live()._driver
+    action, driver = requests.action_of(body, files_of(hosted)), hosted.live()._driver
     live = driver.live
     if live is None:
         raise SessionError("the session's browser is gone")

@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Query, Response
 
 from reenact.analysis.views import changes
 from reenact.server.access import Reader
-from reenact.server.routes.asked import MISSING, Id, answer
+from reenact.server.routes.common import MISSING, Id, answer
 from reenact.server.shapes.steps import State
 
 router = APIRouter(tags=["state"])

@@ -10,8 +10,8 @@ from fastapi import APIRouter, HTTPException, Path, Query, Response
 from reenact.analysis.views import changes
 from reenact.analysis.views import recording as shape
 from reenact.server.access import Access, Reader
-from reenact.server.loaded import Loaded
-from reenact.server.routes.asked import MISSING, FilterText, Id, Offset, answer
+from reenact.server.cache import Loaded
+from reenact.server.routes.common import MISSING, FilterText, Id, Offset, answer
 from reenact.server.routes.events import lines_of
 from reenact.server.shapes.recording import Found
 from reenact.server.shapes.steps import Messages, Rows, StepShape

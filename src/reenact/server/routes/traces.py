@@ -10,7 +10,7 @@ from functools import partial
 from fastapi import APIRouter, Request, Response
 
 from reenact.server.access import Writer
-from reenact.server.collecting import Collecting
+from reenact.server.collector import Collecting
 from reenact.server.traces.app import PATHS, collected
 
 router = APIRouter(tags=["traces"])

@@ -21,7 +21,7 @@ from reenact.run.connections import Connection
 from reenact.server.operations.checks import Checks, ready, room, writable
 from reenact.server.operations.logs import of_uvicorn
 from reenact.server.operations.metrics import TOKEN, Page, Requests, local, shown
-from reenact.server.operations.observed import Observed
+from reenact.server.operations.middleware import Observed
 from reenact.server.traces.app import Gate, application
 from reenact.server.traces.measuring import Measures
 from reenact.server.traces.traces import Kept, Traces

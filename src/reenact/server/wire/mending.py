@@ -17,10 +17,10 @@ from reenact.browser.heal.mend import Failed, Judge, Mend
 from reenact.browser.page.options import MODEL
 from reenact.browser.session.session import Session
 from reenact.errors import UsageError
-from reenact.server.wire import asked as asking
-from reenact.server.wire.acting import files_of
+from reenact.server.wire import requests
+from reenact.server.wire.actions import files_of
 from reenact.server.wire.hosted import Hosted
-from reenact.server.wire.told import Json
+from reenact.server.wire.responses import Json
 
 _HEAL: TypeAdapter[record.Heal] = TypeAdapter(record.Heal)
 
@@ -46,7 +46,7 @@ def mended(hosted: Hosted, body: Mapping[str, Any]) -> Mending:
         UsageError: It did not fail, or was another one.
     """
     session = hosted.live()
-    action = asking.action_of(_mapping(body, "action"), files_of(hosted))
+    action = requests.action_of(_mapping(body, "action"), files_of(hosted))
     outcomes, count = session._outcomes, body.get("count")
     if not isinstance(count, int) or not 0 < count <= len(outcomes):
         raise UsageError(f"count: how many actions the session had done when the step failed, not {count!r}")

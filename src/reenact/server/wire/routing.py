@@ -14,7 +14,7 @@ from playwright.async_api import Error
 from reenact.browser.session.remote.link import ERROR
 from reenact.errors import RecordingNotFound, ReenactError, UsageError
 from reenact.server.wire.hosted import BusyError, Hosting, UnknownSessionError
-from reenact.server.wire.told import Json
+from reenact.server.wire.responses import Json
 
 FOREIGN = "x-notte-sdk-version"
 """A header that `notte-sdk` sends: it writes some things in its own way."""

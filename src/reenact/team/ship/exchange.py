@@ -18,8 +18,8 @@ from reenact.core.store.deleted import Deleted
 from reenact.core.store.intake import RECEIVED, Limits, LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.errors import CorruptRecording, RecordingError, RecordingNotFound, ReenactError
-from reenact.team.endorsing import adopt, endorse, unendorsed
 from reenact.team.index import TeamIndex
+from reenact.team.project_key import adopt, endorse, unendorsed
 from reenact.team.ship.queue import Mark, Queue
 from reenact.team.ship.shipment import Shipment, requests
 from reenact.team.store import TeamStore

@@ -17,7 +17,7 @@ import reenact
 from reenact.core.store import bundle, shared
 from reenact.core.store.local import SUFFIX, LocalStore
 from reenact.errors import ReenactError, StoreAway, UsageError
-from reenact.team.place import STORE, Place
+from reenact.team.location import STORE, Place
 from reenact.verbs.verify.crew import Job, Report, Worker, worker
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ import orjson
 from reenact.core.store.local import load
 from reenact.core.trust import consent
 from reenact.errors import ForeignRecording, ProgramError, RecordingError, UsageError
-from reenact.team.place import Place
+from reenact.team.location import Place
 from reenact.verbs.verify.crew import Job
 from reenact.verbs.verify.dispatch import answers
 from reenact.verbs.verify.engine import Done, Task

@@ -25,7 +25,7 @@ import orjson
 import reenact
 from reenact.core.store.local import LocalStore
 from reenact.errors import ProgramError, ReenactError, UsageError
-from reenact.team.place import Place
+from reenact.team.location import Place
 from reenact.verbs.verify.actor import UNREAD, Parcel, line_of, packed, remote
 from reenact.verbs.verify.crew import Job, Report
 

@@ -10,7 +10,7 @@ from alembic import op
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from reenact.team.gently import indexed, locked
+from reenact.team.locks import indexed, locked
 
 revision = "0002"
 down_revision = "0001"

@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from reenact.team.gently import indexed, locked
+from reenact.team.locks import indexed, locked
 
 revision = "0003"
 down_revision = "0002"

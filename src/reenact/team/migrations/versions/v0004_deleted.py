@@ -3,7 +3,7 @@
 from alembic import op
 from sqlalchemy import text
 
-from reenact.team.gently import indexed, locked
+from reenact.team.locks import indexed, locked
 
 revision = "0004"
 down_revision = "0003"

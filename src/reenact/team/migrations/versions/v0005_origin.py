@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from reenact.team.gently import locked
+from reenact.team.locks import locked
 
 revision = "0005"
 down_revision = "0004"

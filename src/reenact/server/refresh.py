@@ -23,9 +23,9 @@ from reenact.core.store.index import Index, Known, Stale
 from reenact.core.store.local import LocalStore, nameable
 from reenact.core.store.writer import warn
 from reenact.core.trust import Book
+from reenact.server.activity import DAY, alive
 from reenact.server.feed import Feed
 from reenact.server.lines import Entry, Lines
-from reenact.server.living import DAY, alive
 
 TICK = 0.25
 _BUDGET = 0.2

@@ -23,7 +23,7 @@ Json = Any
 """Any JSON value: from a page, a model or a recording."""
 
 
-class SessionTold(BaseModel):
+class SessionResponse(BaseModel):
     """A session: `status` is `active` or `closed`; `reason` and `close_reason` say why it ended."""
 
     session_id: str
@@ -50,7 +50,7 @@ class SessionTold(BaseModel):
     recording: str
 
 
-class ErrorTold(BaseModel):
+class ErrorResponse(BaseModel):
     """An action's error, as a client makes one of its own of it."""
 
     error_type: str
@@ -59,7 +59,7 @@ class ErrorTold(BaseModel):
     agent_message: str
 
 
-class ImageTold(BaseModel):
+class ImageResponse(BaseModel):
     """A picture of a page."""
 
     url: str | None
@@ -67,7 +67,7 @@ class ImageTold(BaseModel):
     description: str | None = None
 
 
-class StructuredTold(BaseModel):
+class StructuredResponse(BaseModel):
     """What a model made of a page."""
 
     success: bool
@@ -75,29 +75,29 @@ class StructuredTold(BaseModel):
     data: Json
 
 
-class DataTold(BaseModel):
+class DataResponse(BaseModel):
     """What an action gave: text, pictures, or what a model made of it."""
 
     markdown: str
-    images: list[ImageTold] | None = None
-    structured: StructuredTold | None = None
+    images: list[ImageResponse] | None = None
+    structured: StructuredResponse | None = None
 
 
-class ExecutionTold(BaseModel):
+class ExecutionResponse(BaseModel):
     """What became of an action; `outcome` is all of it, as the recording has it."""
 
     action: dict[str, Json]
     success: bool
     message: str
-    data: DataTold | None
+    data: DataResponse | None
     exception: str | None
-    exception_detail: ErrorTold | None
+    exception_detail: ErrorResponse | None
     started_at: datetime
     ended_at: datetime
     outcome: dict[str, Json]
 
 
-class InteractionTold(BaseModel):
+class InteractionResponse(BaseModel):
     """Something that can be done with an element; `element` is what is known of that."""
 
     type: str
@@ -109,7 +109,7 @@ class InteractionTold(BaseModel):
     element: dict[str, Json]
 
 
-class MetadataTold(BaseModel):
+class MetadataResponse(BaseModel):
     """Where an observation was made."""
 
     title: str
@@ -119,26 +119,26 @@ class MetadataTold(BaseModel):
     timestamp: datetime
 
 
-class SpaceTold(BaseModel):
+class SpaceResponse(BaseModel):
     """What can be done on the page."""
 
     description: str
     category: str | None = None
-    interaction_actions: list[InteractionTold]
+    interaction_actions: list[InteractionResponse]
 
 
-class ObservationTold(BaseModel):
+class ObservationResponse(BaseModel):
     """What the page looks like; `screenshot` is base64."""
 
-    metadata: MetadataTold
+    metadata: MetadataResponse
     screenshot: str
-    space: SpaceTold
+    space: SpaceResponse
     tab: int | None
     started_at: datetime
     ended_at: datetime
 
 
-class FileTold(BaseModel):
+class FileInfo(BaseModel):
     """A file of a session's."""
 
     id: str
@@ -152,7 +152,7 @@ class FileTold(BaseModel):
     source: str
 
 
-def session(hosted: Hosted, viewer: str) -> SessionTold:
+def session(hosted: Hosted, viewer: str) -> SessionResponse:
     """Describe a session.
 
     Args:
@@ -161,7 +161,7 @@ def session(hosted: Hosted, viewer: str) -> SessionTold:
     """
     state, options = hosted.session.status(), hosted.session.options
     closed = hosted.closed
-    return SessionTold(
+    return SessionResponse(
         session_id=hosted.id,
         status="active" if closed is None else "closed",
         reason=hosted.reason,
@@ -186,7 +186,7 @@ def session(hosted: Hosted, viewer: str) -> SessionTold:
 
 def execution(
     asked: Mapping[str, Any], action: do.Action, result: ExecutionResult, outcome: Mapping[str, Any]
-) -> ExecutionTold:
+) -> ExecutionResponse:
     """Describe the outcome of an action.
 
     Args:
@@ -201,7 +201,7 @@ def execution(
     error = result.exception
     detail = None
     if error is not None:
-        detail = ErrorTold(
+        detail = ErrorResponse(
             error_type=type(error).__name__,
             dev_message=str(error),
             user_message=str(error),
@@ -211,7 +211,7 @@ def execution(
     told["data"] = _plain(result.data)
     if not result.success and outcome["success"]:  # the page was read, and not by the model
         told |= {"success": False, "message": result.message, "error": {"text": result.message}}
-    return ExecutionTold(
+    return ExecutionResponse(
         action=shown,
         success=result.success,
         message=result.message,
@@ -224,16 +224,16 @@ def execution(
     )
 
 
-def scraped(result: ExecutionResult, action: do.Action) -> DataTold:
+def scraped(result: ExecutionResult, action: do.Action) -> DataResponse:
     """Return the data read from a page."""
-    return _data(result, action) or DataTold(markdown="")
+    return _data(result, action) or DataResponse(markdown="")
 
 
-def observation(seen: Observation, tab: int | None, began: datetime, ended: datetime) -> ObservationTold:
+def observation(seen: Observation, tab: int | None, began: datetime, ended: datetime) -> ObservationResponse:
     """Describe an observed page."""
     about = seen.metadata
-    return ObservationTold(
-        metadata=MetadataTold(
+    return ObservationResponse(
+        metadata=MetadataResponse(
             title=about.title,
             url=about.url,
             viewport=about.viewport,
@@ -241,7 +241,7 @@ def observation(seen: Observation, tab: int | None, began: datetime, ended: date
             timestamp=about.timestamp,
         ),
         screenshot=base64.b64encode(seen.screenshot).decode(),
-        space=SpaceTold(
+        space=SpaceResponse(
             description=seen.space.description,
             interaction_actions=[_interaction(one) for one in seen.space.interaction_actions],
         ),
@@ -251,9 +251,9 @@ def observation(seen: Observation, tab: int | None, began: datetime, ended: date
     )
 
 
-def file(session_id: str, one: File, expires: datetime) -> FileTold:
+def file(session_id: str, one: File, expires: datetime) -> FileInfo:
     """A file of a session's."""
-    return FileTold(
+    return FileInfo(
         id=one.id,
         session_id=session_id,
         filename=one.name,
@@ -266,7 +266,7 @@ def file(session_id: str, one: File, expires: datetime) -> FileTold:
     )
 
 
-def _interaction(one: ElementAction) -> InteractionTold:
+def _interaction(one: ElementAction) -> InteractionResponse:
     known = one.model_dump(exclude={"type"}, exclude_none=True)
     if not known["options"]:
         del known["options"]
@@ -275,7 +275,7 @@ def _interaction(one: ElementAction) -> InteractionTold:
         value = True
     elif one.type != "click":
         value = one.value or ""
-    return InteractionTold(
+    return InteractionResponse(
         type=one.type,
         id=one.id,
         category="Interaction Actions",
@@ -286,27 +286,27 @@ def _interaction(one: ElementAction) -> InteractionTold:
     )
 
 
-def _data(result: ExecutionResult, action: do.Action) -> DataTold | None:
+def _data(result: ExecutionResult, action: do.Action) -> DataResponse | None:
     read = isinstance(action, do.Scrape) and (
         action.instructions is not None or action.response_format is not None
     )
     if read:
         failed = None if result.success else result.message
-        told = StructuredTold(
+        told = StructuredResponse(
             success=result.success, error=failed, data=_plain(result.data) if result.success else None
         )
-        return DataTold(markdown="", structured=told)
+        return DataResponse(markdown="", structured=told)
     data = _plain(result.data)
     if isinstance(action, do.EvaluateJs):
         if not result.success:
             return None
-        return DataTold(markdown=data if isinstance(data, str) else json.dumps(data, ensure_ascii=False))
+        return DataResponse(markdown=data if isinstance(data, str) else json.dumps(data, ensure_ascii=False))
     if data is None:
         return None
     if isinstance(action, do.Scrape) and action.only_images:
-        images = [ImageTold(url=one.get("url"), description=one.get("alt") or None) for one in data]
-        return DataTold(markdown="", images=images)
-    return DataTold(
+        images = [ImageResponse(url=one.get("url"), description=one.get("alt") or None) for one in data]
+        return DataResponse(markdown="", images=images)
+    return DataResponse(
         markdown=data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
     )
 

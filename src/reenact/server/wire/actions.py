@@ -7,34 +7,33 @@ from typing import Any
 
 from reenact.browser.actions.types import Scrape
 from reenact.errors import SessionError
-from reenact.server.wire import asked as asking
-from reenact.server.wire import told
+from reenact.server.wire import requests, responses
 from reenact.server.wire.files import Files
 from reenact.server.wire.hosted import Hosted
 
 
-def executed(hosted: Hosted, body: Mapping[str, Any]) -> told.ExecutionTold:
+def executed(hosted: Hosted, body: Mapping[str, Any]) -> responses.ExecutionResponse:
     """Run an action.
 
     A failure on the page is an answer. Raises UsageError for an invalid action.
     """
     live = hosted.live()
-    action = asking.action_of(body, files_of(hosted))
+    action = requests.action_of(body, files_of(hosted))
     actor = "agent" if body.get("actor") == "agent" else "script"
     outcomes: list[Mapping[str, Any]] = []
     result = live._execute(action, actor, outcomes.append)
-    return told.execution(body, action, result, outcomes[-1])
+    return responses.execution(body, action, result, outcomes[-1])
 
 
-def scraped(hosted: Hosted, body: Mapping[str, Any]) -> told.DataTold:
+def scraped(hosted: Hosted, body: Mapping[str, Any]) -> responses.DataResponse:
     """Read the page that a session is at. Raises SessionError where that cannot be."""
     live = hosted.live()
-    action = asking.action_of(asking.scrape_of(body), files_of(hosted))
+    action = requests.action_of(requests.scrape_of(body), files_of(hosted))
     result = live._execute(action)
     wanted = isinstance(action, Scrape) and (action.instructions or action.response_format)
     if not result.success and not (wanted and result.data is not None):
         raise SessionError(result.message)
-    return told.scraped(result, action)
+    return responses.scraped(result, action)
 
 
 def files_of(hosted: Hosted) -> Files:

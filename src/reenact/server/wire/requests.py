@@ -45,7 +45,7 @@ class _Plain(BaseModel):
     idle_timeout_minutes: float = 0
 
 
-class AgentAsked(BaseModel):
+class AgentRequest(BaseModel):
     """What an agent is started with."""
 
     model_config = ConfigDict(extra="forbid")
