@@ -122,7 +122,7 @@ def _size(folder: str | None) -> int:
 def _session(folder: Path, *, filmed: bool) -> Iterator[Any]:
     try:
         from reenact import Client
-        from reenact.browser.page.live import Live
+        from reenact.browser.page.live_browser import LiveBrowser
     except ImportError as error:
         raise Broken(f"the extra `browser` is not installed: {error}") from None
 
@@ -133,7 +133,7 @@ def _session(folder: Path, *, filmed: bool) -> Iterator[Any]:
     with ExitStack() as stack:
         with ExitStack() as started:
             if not filmed:
-                started.enter_context(patch.object(Live, "film", film))
+                started.enter_context(patch.object(LiveBrowser, "film", film))
             session = stack.enter_context(Client(home=home).Session(headless=True))
         yield session
     shutil.rmtree(home, ignore_errors=True)

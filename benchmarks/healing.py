@@ -37,12 +37,12 @@ from benchmarks.report import Section, Table
 from reenact import Client
 from reenact.browser.actions import perform as doing
 from reenact.browser.actions import types as do
-from reenact.browser.heal import same
-from reenact.browser.heal.harden.mutate import KINDS, PATH
-from reenact.browser.heal.harden.trial import Change, Trial, Watched, attempt
+from reenact.browser.heal import identity
+from reenact.browser.heal.harden.mutations import KINDS, PATH
+from reenact.browser.heal.harden.trial import ChangedPage, PageChange, StepTrial, attempt
 from reenact.browser.heal.rungs import alternative
 from reenact.browser.page import selectors
-from reenact.browser.page.live import Live
+from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.session.session import Session
 from reenact.errors import ReenactError
 
@@ -66,7 +66,7 @@ class Row:
 
     site: str
     step: str
-    trial: Trial
+    trial: StepTrial
     healenium: Fate | None = None
     aside: str = ""
 
@@ -132,12 +132,12 @@ def say(text: str) -> None:
 async def blind(session: Session) -> None:
     """Without the camera: it is measured elsewhere, and costs what is not asked about here."""
 
-    async def make(live: Live) -> None:
+    async def make(live: LiveBrowser) -> None:
         if live.camera is not None:
             camera, live.camera = live.camera, None
             await camera.stop()
 
-    await Watched(session).inside(make)
+    await ChangedPage(session).inside(make)
 
 
 def passes(session: Session, script: Any) -> bool:
@@ -153,7 +153,7 @@ def passes(session: Session, script: Any) -> bool:
 
 async def _spot(session: Session, spot: Any, seed: int) -> list[Row]:
     kept: list[list[healenium.Node]] = []
-    if await _once(session, spot, Change("none"), kept) is None or not kept:
+    if await _once(session, spot, PageChange("none"), kept) is None or not kept:
         return []
     draw = random.Random(f"{seed} {spot.site} {spot.name}")
     kinds = draw.sample(list(KINDS), len(KINDS))
@@ -161,16 +161,18 @@ async def _spot(session: Session, spot: Any, seed: int) -> list[Row]:
     for kind in kinds:
         if len(rows) == EACH[spot.site]:
             break
-        row = await _once(session, spot, Change(kind, draw.randrange(1 << 30)), kept)
+        row = await _once(session, spot, PageChange(kind, draw.randrange(1 << 30)), kept)
         if row is not None:
             rows.append(row)
     return rows
 
 
-async def _once(session: Session, spot: Any, change: Change, kept: list[list[healenium.Node]]) -> Row | None:
+async def _once(
+    session: Session, spot: Any, change: PageChange, kept: list[list[healenium.Node]]
+) -> Row | None:
     session._outcomes.clear()
     asked = spot.arrive(session)
-    watched = Watched(session)
+    watched = ChangedPage(session)
     if change.kind == "none":
         kept += await watched.inside(lambda live: _kept(live, asked))
         trial = await attempt(session, asked, change)
@@ -178,7 +180,7 @@ async def _once(session: Session, spot: Any, change: Change, kept: list[list[hea
         return Row(spot.site, spot.name, trial) if trial and trial.ending == "held" and trial.acted else None
     taken: list[Fate] = []
 
-    async def between(stage: Watched, step: do.Aimed) -> None:
+    async def between(stage: ChangedPage, step: do.Aimed) -> None:
         taken.append(await _healenium(stage, step, kept[0]))
 
     with _listening() as said:
@@ -193,8 +195,8 @@ def _listening() -> Iterator[list[str]]:
     """What the rung that looks for another element says of its choice."""
     said: list[str] = []
 
-    def choose(*args: Any, **options: Any) -> same.Choice:
-        choice = same.choose(*args, **options)
+    def choose(*args: Any, **options: Any) -> identity.ElementChoice:
+        choice = identity.choose(*args, **options)
         said.append(f"{choice.why} (score {choice.score:.2f}, margin {choice.margin:.2f})")
         return choice
 
@@ -202,7 +204,7 @@ def _listening() -> Iterator[list[str]]:
         yield said
 
 
-async def _kept(live: Live, asked: do.Aimed) -> list[list[healenium.Node]]:
+async def _kept(live: LiveBrowser, asked: do.Aimed) -> list[list[healenium.Node]]:
     element = await (await doing.found(live, asked)).element_handle(timeout=2000)
     if await element.owner_frame() != live.page.main_frame:
         return []
@@ -210,10 +212,10 @@ async def _kept(live: Live, asked: do.Aimed) -> list[list[healenium.Node]]:
     return [] if "shadow" in path else [healenium.way(await live.page.evaluate(healenium.TREE), path)]
 
 
-async def _healenium(stage: Watched, step: do.Aimed, kept: list[healenium.Node]) -> Fate:
+async def _healenium(stage: ChangedPage, step: do.Aimed, kept: list[healenium.Node]) -> Fate:
     """What Selenium with Healenium would have acted on."""
 
-    async def make(live: Live) -> list[int] | Literal["covered"] | None:
+    async def make(live: LiveBrowser) -> list[int] | Literal["covered"] | None:
         for one in selectors.parse(step.selector or ""):
             with suppress(Error):
                 found = one.within(live.page)
@@ -309,7 +311,7 @@ def _subjects(rows: Sequence[Row], alike: Sequence[Row], broke: Sequence[Row]) -
 
 
 def _rungs(asked: Sequence[Row], into: Section) -> Table:
-    by: dict[str, list[Trial]] = defaultdict(list)
+    by: dict[str, list[StepTrial]] = defaultdict(list)
     for row in asked:
         by[row.trial.rung or "none of them"].append(row.trial)
     lines = []

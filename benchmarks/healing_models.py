@@ -29,7 +29,7 @@ from benchmarks import healing, helped, local_model
 from benchmarks.plan import Plan
 from benchmarks.report import Section, Table
 from reenact import Client
-from reenact.browser.heal.harden.trial import Change
+from reenact.browser.heal.harden.trial import PageChange
 from reenact.browser.session.session import Session
 from reenact.errors import ReenactError
 
@@ -53,7 +53,7 @@ class Case:
 
     site: str
     step: str
-    change: Change
+    change: PageChange
     turns: tuple[helped.Turn, ...]
 
     @property
@@ -180,10 +180,10 @@ def _arrived(session: Session, spot: Any) -> Any:
     return spot.arrive(session)
 
 
-def _changes(spot: Any) -> Iterator[Change]:
+def _changes(spot: Any) -> Iterator[PageChange]:
     draw = random.Random(f"{SEED} {spot.site} {spot.name}")
     for kind in (*LARGE, draw.choice(SMALL), "gone"):
-        yield Change(kind, draw.randrange(1 << 30))
+        yield PageChange(kind, draw.randrange(1 << 30))
 
 
 # -- the figures -------------------------------------------------------------------------------------------------

@@ -20,13 +20,14 @@ from benchmarks.local_model import Metered, Use
 from reenact import Client
 from reenact.browser.actions import types as do
 from reenact.browser.heal import candidates
-from reenact.browser.heal.harden.mutate import PATH, right, wrong
-from reenact.browser.heal.harden.trial import PATIENCE, Change, Watched
-from reenact.browser.heal.ladder import Failed, Mend, climb
+from reenact.browser.heal.harden.mutations import PATH, right, wrong
+from reenact.browser.heal.harden.trial import PATIENCE, ChangedPage, PageChange
+from reenact.browser.heal.ladder import climb
+from reenact.browser.heal.mend import FailedStep, Mend
 from reenact.browser.heal.rungs import ask
 from reenact.browser.page import consequence, selectors
-from reenact.browser.page.live import Live
-from reenact.browser.page.world import chained
+from reenact.browser.page.isolated_world import chained
+from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.session.session import Session
 
 MOST_STEPS = 2
@@ -71,8 +72,8 @@ class Known:
 
 async def good(session: Session, asked: do.Aimed) -> Known | None:
     """Do the step on the page as it is; None where it fails, or nobody can see whom it meets."""
-    watched = Watched(session)
-    if await watched.change(asked, Change("none")) is None:
+    watched = ChangedPage(session)
+    if await watched.change(asked, PageChange("none")) is None:
         return None
     try:
         result = await session._aexecute(asked)
@@ -86,9 +87,9 @@ async def good(session: Session, asked: do.Aimed) -> Known | None:
 # -- one question ------------------------------------------------------------------------------------------------
 
 
-async def questioned(session: Session, asked: do.Aimed, change: Change, model: Metered) -> Turn | str:
+async def questioned(session: Session, asked: do.Aimed, change: PageChange, model: Metered) -> Turn | str:
     """The step on the changed page, and the ladder with the model; in a word why that is no case for a model."""
-    watched = Watched(session)
+    watched = ChangedPage(session)
     failed = await _failed(session, watched, asked, change)
     if isinstance(failed, str):
         return failed
@@ -118,7 +119,9 @@ async def questioned(session: Session, asked: do.Aimed, change: Change, model: M
         await watched.close()
 
 
-async def _failed(session: Session, watched: Watched, asked: do.Aimed, change: Change) -> Failed | str:
+async def _failed(
+    session: Session, watched: ChangedPage, asked: do.Aimed, change: PageChange
+) -> FailedStep | str:
     """The step as it fails on the changed page."""
     if await watched.change(asked, change) is None:
         return "means nothing here"
@@ -127,7 +130,7 @@ async def _failed(session: Session, watched: Watched, asked: do.Aimed, change: C
     if result.success or wrong(await watched.hits()) is not None:
         await watched.close()
         return "held" if result.success else "misled"
-    return Failed.of(session, step, result)
+    return FailedStep.of(session, step, result)
 
 
 @dataclass
@@ -135,7 +138,7 @@ class _Heard:
     """What the model was asked, and said: at first, before it was shown the elements the other way round."""
 
     asked: int = 0
-    answer: ask.Answer | None = None
+    answer: ask.ModelChoice | None = None
     found: Sequence[Mapping[str, Any]] = ()
 
     @property
@@ -168,13 +171,13 @@ def _listening() -> Iterator[_Heard]:
         yield heard
 
 
-async def _meant(watched: Watched, heard: _Heard) -> bool:
+async def _meant(watched: ChangedPage, heard: _Heard) -> bool:
     """Whether the element that was named, and not touched, is the one that is meant."""
     if heard.one is None:
         return False
     told = heard.one["fingerprint"]
 
-    async def path(live: Live) -> list[Any] | None:
+    async def path(live: LiveBrowser) -> list[Any] | None:
         (one,) = selectors.parse(chained(told["frames"], told["path"]))
         try:
             found: list[Any] = await one.within(live.page).first.evaluate(PATH, timeout=1000)
@@ -206,13 +209,13 @@ def _how(heard: _Heard, mend: Mend | None) -> str:
 
 
 async def taken_over(
-    session: Session, asked: do.Aimed, change: Change, model: Metered, known: Known
+    session: Session, asked: do.Aimed, change: PageChange, model: Metered, known: Known
 ) -> Turn | None:
     """The step in a block whose agent takes over; what the step led to in the good run is what is expected.
 
     None where the step does not fail this time.
     """
-    watched = Watched(session)
+    watched = ChangedPage(session)
     if await watched.change(asked, change) is None:
         return None
     step = asked.model_copy(update={"timeout": min(asked.timeout, PATIENCE)})
@@ -262,18 +265,18 @@ def task(asked: do.Aimed, element: Mapping[str, Any]) -> str:
 
 
 async def _expected(
-    watched: Watched, led_to: Mapping[str, Any]
+    watched: ChangedPage, led_to: Mapping[str, Any]
 ) -> Callable[[Session], Awaitable[bool | None]]:
     """Asks whether, since now, what the step had led to has come about; None where that cannot be told."""
 
-    async def look(live: Live) -> tuple[consequence.Digest | None, int, int]:
+    async def look(live: LiveBrowser) -> tuple[consequence.Digest | None, int, int]:
         shown = await consequence.digest(live.page, live.mask(live.page))
         return shown, live.navigations, live.requests.count
 
     before, navigations, requests = await watched.inside(look)
 
     async def what_it_led_to(_: Session) -> bool | None:
-        async def told(live: Live) -> dict[str, Any]:
+        async def told(live: LiveBrowser) -> dict[str, Any]:
             after = await consequence.digest(live.page, live.mask(live.page))
             sent = live.requests.since(requests)
             return consequence.consequence(before, after, sent, loaded=live.navigations != navigations)
@@ -283,13 +286,13 @@ async def _expected(
     return what_it_led_to
 
 
-async def _stands(watched: Watched, asked: do.Aimed) -> bool:
+async def _stands(watched: ChangedPage, asked: do.Aimed) -> bool:
     """Whether the element that is meant says what was to be filled in, as far as it is still there."""
     if asked.type not in {"fill", "check", "select_dropdown_option"}:
         return True
     wanted: Any = asked.value  # type: ignore[attr-defined]
 
-    async def look(_: Live) -> Any:
+    async def look(_: LiveBrowser) -> Any:
         stage = watched._stage
         assert stage is not None
         answer = await (await stage._attached()).send(

@@ -23,7 +23,7 @@ from benchmarks.measure import MILLI, now
 from benchmarks.plan import Plan
 from benchmarks.report import Section, Table
 from reenact.analysis.interchange.importers import Happened, ImportedRun, keep
-from reenact.browser.finding import find
+from reenact.browser.executable import find
 from reenact.core.store.index import Index
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.server.app import application

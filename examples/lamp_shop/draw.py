@@ -14,7 +14,7 @@ from buy import buy, opened
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from reenact.browser.finding import find
+from reenact.browser.executable import find
 from reenact.browser.watch import write
 from reenact.core.store.local import LocalStore
 

@@ -13,10 +13,10 @@ import pytest
 from PIL import Image, ImageDraw
 
 from reenact.browser.camera.footage import sessions
-from reenact.browser.camera.gate import Gate
-from reenact.browser.camera.log import Log
+from reenact.browser.camera.frames import FrameRecorder, FrameSettings, size_of
+from reenact.browser.camera.gate import ActionGate
 from reenact.browser.camera.masks import Masks
-from reenact.browser.camera.reel import Film, Reel, size_of
+from reenact.browser.camera.writer import FootageWriter
 from tests.browser.filming import Driver, beside, filmed, served
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -163,7 +163,7 @@ async def test_what_stays_after_a_burst_is_kept(browser, shop, folder):
 async def test_an_endless_animation_costs_eight_pictures_a_second_and_fewer_when_nothing_is_done(
     browser, shop, folder, monkeypatch
 ):
-    monkeypatch.setattr("reenact.browser.camera.reel.RESTS", ((0.8, 1), (float("inf"), 4)))
+    monkeypatch.setattr("reenact.browser.camera.frames.RESTS", ((0.8, 1), (float("inf"), 4)))
     async with filmed(browser, folder) as (page, camera):
         await Driver(camera, page).do("goto", url=shop + "/clock?moves")
         await asyncio.sleep(2.4)
@@ -398,7 +398,7 @@ def jpeg(colour):
 
 async def test_a_picture_stays_in_the_session_when_the_wall_clock_is_set(tmp_path):
     file = beside(tmp_path, started=time.perf_counter() - 100)
-    log = Log(file)
+    log = FootageWriter(file)
     assert log.at((time.time() - 0.2) * 1000) == pytest.approx(99.8, abs=0.1)
     for off in (-86_400, 86_400):
         assert log.at((time.time() + off) * 1000) == pytest.approx(100, abs=0.1)
@@ -406,10 +406,15 @@ async def test_a_picture_stays_in_the_session_when_the_wall_clock_is_set(tmp_pat
 
 
 async def test_three_thousand_pictures_leave_nothing_in_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("reenact.browser.camera.log.LONG_AGO", 1e6)  # hours pass in a second
+    monkeypatch.setattr("reenact.browser.camera.writer.LONG_AGO", 1e6)  # hours pass in a second
     file = beside(tmp_path, started=time.perf_counter() - 10_000)
-    reel = Reel(
-        _Page(), 0, Log(file), Masks(None, _Page(), file.now), gate=Gate(), film=Film((64, 48), 75, 8.0)
+    reel = FrameRecorder(
+        _Page(),
+        0,
+        FootageWriter(file),
+        Masks(None, _Page(), file.now),
+        gate=ActionGate(),
+        film=FrameSettings((64, 48), 75, 8.0),
     )
     began = time.time() - 9_000
     pictures = [jpeg(i * 40_000) for i in range(400)]

@@ -9,7 +9,7 @@ from reenact.browser.page.likeness import similar
 from reenact.browser.page.scrape import images, markdown
 from reenact.browser.page.secret import is_secret, masks
 from reenact.browser.page.selectors import durable, fingerprint, resolve
-from reenact.browser.page.sight import look
+from reenact.browser.page.snapshot import look
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -13,7 +13,7 @@ from reenact.browser.page.selectors import (
     parse,
     resolve,
 )
-from reenact.browser.page.sight import locate, look
+from reenact.browser.page.snapshot import locate, look
 
 driven = pytest.mark.asyncio(loop_scope="session")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reenact
-from reenact.browser.heal.record import Heal
+from reenact.browser.heal.record import HealRecord
 from reenact.cli.browsed import told
 from reenact.core.boundary import perform
 from reenact.core.model.event import Effect
@@ -36,7 +36,7 @@ def test_an_action_is_told_by_its_message_and_place():
 
 
 def test_a_heal_is_told_by_its_step_its_helper_and_what_verified_it():
-    heal = Heal(
+    heal = HealRecord(
         "k", "click", "alternative", file="/shop.py", line=3, old="#a", new={"css": "#b"}, error="No element matches #a.",
         verified_by="same element",
     )  # fmt: skip
@@ -46,7 +46,7 @@ def test_a_heal_is_told_by_its_step_its_helper_and_what_verified_it():
         ("mended by", "alternative: #b"),
         ("verified", "same element"),
     ]
-    agent = Heal("k", "expect", "agent", healed=False)
+    agent = HealRecord("k", "expect", "agent", healed=False)
     assert told(agent.to_tree()) == [("step", "expect"), ("not mended by", "agent"), ("verified", "no")]
 
 

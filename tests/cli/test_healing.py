@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 import reenact
-from reenact.browser.heal.record import Heal, digest
+from reenact.browser.heal.record import HealRecord, digest
 from reenact.core import boundary
 from reenact.core.model.event import Effect
 
@@ -32,7 +32,7 @@ def ran(home, tmp_path, monkeypatch):
             acted(selector, success=not healed)
             if healed:
                 acted("#buy2", actor="heal")
-                heal = Heal(**{
+                heal = HealRecord(**{
                     "key": "click #buy @/ #0", "action": "click", "rung": "alternative", "file": str(script),
                     "line": 2, "function": "<module>", "source": digest(str(script)), "old": "#buy",
                     "new": {"css": "css=#buy2", "xpath": "xpath=//b"}, "error": "No element matches #buy.",

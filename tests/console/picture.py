@@ -10,7 +10,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import reenact
-from reenact.browser.finding import find
+from reenact.browser.executable import find
 from tests.console import runs
 from tests.console.conftest import serving
 

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
-from reenact.browser import finding
+from reenact.browser import executable
 from reenact.errors import SessionError
 
 CANARY = "canary-4f1c9a7b"
@@ -111,7 +111,7 @@ class Served:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     try:
-        finding.find(None)
+        executable.find(None)
     except SessionError as error:
         pytest.skip(str(error))
     one = Served(tmp_path_factory.mktemp("served") / "home")

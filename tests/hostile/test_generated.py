@@ -17,7 +17,7 @@ from reenact.analysis.report import python
 from reenact.analysis.report.marked import is_marked
 from reenact.analysis.views.terminal import Terminal
 from reenact.browser.heal import patch
-from reenact.browser.heal.record import Heal
+from reenact.browser.heal.record import HealRecord
 from reenact.browser.script import script
 from reenact.browser.video.captions import _lines
 from reenact.cli import main
@@ -217,7 +217,7 @@ def test_a_patched_selector_is_that_text(text: str, quote: str) -> None:
 
 
 def test_a_patch_of_a_file_whose_name_a_diff_cannot_hold_is_a_remark(tmp_path: Path) -> None:
-    heal = Heal(
+    heal = HealRecord(
         key="click", action="click", rung="alternative", file=str(tmp_path / "a\n+++ b"), line=1, function="<module>",
         source="", old="#a", new={"css": "#b"}, verified_by="same element",
     )  # fmt: skip

@@ -159,5 +159,5 @@ def test_an_address_that_was_altered_is_refused(place, monkeypatch):
         assert page or answer.status_code in {400, 403, 404, 422}, (address, answer.status_code)
         assert SECRET not in answer.text
     assert not stranger.problems
-    monkeypatch.setattr("reenact.browser.session.signing.time.time", lambda: int(expires) + 1.0)
+    monkeypatch.setattr("reenact.browser.session.signatures.time.time", lambda: int(expires) + 1.0)
     assert stranger("expired", "GET", lent).status_code == 403

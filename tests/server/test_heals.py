@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import reenact
-from reenact.browser.heal.record import Heal, digest
+from reenact.browser.heal.record import HealRecord, digest
 from tests.server.asking import Asking
 
 SCRIPT = """\
@@ -21,7 +21,7 @@ def learned(tmp_path):
     script.write_text(SCRIPT)
 
     def record(source=None):
-        heal = Heal(
+        heal = HealRecord(
             "click #buy @/ #0", "click", "alternative", str(script), 2, "",
             digest(str(script)) if source is None else source, "#buy", {"css": "#buy-17"}, verified_by="the same",
         )  # fmt: skip

@@ -139,7 +139,7 @@ async def test_a_cookie_that_was_changed_or_has_expired_is_nobodys(served, monke
         assert (await client.get("/api/v1/me", headers={"Cookie": f"{name}={value}"})).status_code == 401
     good = {"Cookie": f"{name}={id}.{expires}.{signature}"}
     assert (await client.get("/api/v1/me", headers=good)).status_code == 200
-    monkeypatch.setattr("reenact.browser.session.signing.time.time", lambda: int(expires))
+    monkeypatch.setattr("reenact.browser.session.signatures.time.time", lambda: int(expires))
     assert (await client.get("/api/v1/me", headers=good)).status_code == 401
 
 

@@ -53,7 +53,7 @@ async def test_what_is_forged_or_has_expired_gives_nothing(lent, monkeypatch):
     ]
     for address in forged:
         assert (await client.get(address)).status_code == 403, address
-    monkeypatch.setattr("reenact.browser.session.signing.time.time", expires.timestamp)
+    monkeypatch.setattr("reenact.browser.session.signatures.time.time", expires.timestamp)
     assert (await client.get(url)).status_code == 403
 
 

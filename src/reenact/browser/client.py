@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from reenact.browser import extra as _extra  # noqa: F401 - says what is missing, before anything is imported in vain
 from reenact.browser.heal.block import AgentFallback as _Fallback
 from reenact.browser.heal.block import Heal as _Heal
-from reenact.browser.session.remote.choosing import agent_for as _agent_for
+from reenact.browser.session.remote.agent_choice import agent_for as _agent_for
 from reenact.browser.session.remote.link import Server as _Server
 from reenact.browser.session.session import Session as _Session
 

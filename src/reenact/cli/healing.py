@@ -19,8 +19,8 @@ from reenact.core.query.filter import Filter
 from reenact.errors import UsageError
 
 if TYPE_CHECKING:
-    from reenact.browser.heal.learned import Recorded, Story
-    from reenact.browser.heal.record import Heal
+    from reenact.browser.heal.record import HealRecord
+    from reenact.browser.heal.statistics import RecordedHeal, StepStatistics
 
 _STATE = {"mended": "green", "verified": "green", "unverified": "yellow", "failed": "red"}
 
@@ -62,12 +62,12 @@ def heals(
     if write and patch is None:
         raise UsageError("--write goes with --patch SCRIPT")
     wanted = Filter(" ".join(filter or ()))
-    learned, told = _part("learned"), _part("view")
+    statistics, told = _part("statistics"), _part("view")
     with opened(home, team=team) as (_, index):
         with present.progress("reading new recordings") as report:
-            found = learned.heals(index, wanted, report)
+            found = statistics.heals(index, wanted, report)
         chosen = script or patch
-        own = found if chosen is None else learned.of_script(found, chosen)
+        own = found if chosen is None else statistics.of_script(found, chosen)
         if patch is not None:
             _patch(patch, own, write=write)
             return
@@ -75,7 +75,7 @@ def heals(
             newest = list(reversed(own))
             _tell(newest, [told.recorded(one) for one in newest] if json else None, _runs)
         else:
-            stories = learned.stories(index, own)
+            stories = statistics.stories(index, own)
             _tell(stories, [told.story(one) for one in stories] if json else None, _table)
     if not own:
         where = "" if chosen is None else f" of {chosen}"
@@ -101,7 +101,7 @@ def _tell(found: Sequence[Any], data: list[Any] | None, table: Any) -> None:
 # -- as a patch --------------------------------------------------------------------------------------------------
 
 
-def _patch(script: Path, own: Sequence[Recorded], *, write: bool) -> None:
+def _patch(script: Path, own: Sequence[RecordedHeal], *, write: bool) -> None:
     try:
         data = script.read_bytes()
     except OSError as error:
@@ -122,7 +122,7 @@ def _patch(script: Path, own: Sequence[Recorded], *, write: bool) -> None:
 # -- as tables ---------------------------------------------------------------------------------------------------
 
 
-def _table(found: Sequence[Story]) -> Table:
+def _table(found: Sequence[StepStatistics]) -> Table:
     rows = []
     for story in found:
         heal = story.last.heal
@@ -143,7 +143,7 @@ def _table(found: Sequence[Story]) -> Table:
     return _laid_out(("step", "action", ">ran", ">helped", "by", ">last", "recording", "state"), rows)
 
 
-def _runs(found: Sequence[Recorded]) -> Table:
+def _runs(found: Sequence[RecordedHeal]) -> Table:
     rows = []
     for one in found:
         heal = one.heal
@@ -180,7 +180,7 @@ def _laid_out(titles: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
     return table
 
 
-def _place(heal: Heal) -> Text:
+def _place(heal: HealRecord) -> Text:
     return Text(present.one_line(f"{Path(heal.file).name}:{heal.line}" if heal.file else "?"))
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from reenact.browser.session.serving import shelf
+from reenact.browser.session.file_server import shelf
 from reenact.browser.video.pace import Kind
 from reenact.browser.watch import write
 from reenact.cli import present

@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry
 from starlette.types import Scope
 
 from reenact import __version__
-from reenact.browser.session.signing import Signer
+from reenact.browser.session.signatures import Signer
 from reenact.errors import (
     CorruptRecording,
     ForeignRecording,

@@ -19,13 +19,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from reenact.browser.camera import footage as footages
-from reenact.browser.camera.footage import Entry, Footage
+from reenact.browser.camera.footage import Footage, FootageEntry
 from reenact.browser.video import one_of
-from reenact.browser.video.stage import SEEN, Picture
-from reenact.browser.watch.film import film, viewport_of
-from reenact.browser.watch.page import shown
+from reenact.browser.video.tabs import SEEN, PaintedPage
+from reenact.browser.watch.content import film, viewport_of
+from reenact.browser.watch.html import shown
 from reenact.browser.watch.pictures import jpeg
-from reenact.browser.watch.scenes import Screen, follow
+from reenact.browser.watch.screen import ScreenHistory, follow
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
 from reenact.errors import RecordingError, UsageError
@@ -224,14 +224,14 @@ def picture_at(folder: Path, number: int, ms: float) -> bytes:
 
 
 @lru_cache(maxsize=16)
-def _scenes(path: Path, changed: int, size: int) -> tuple[Sequence[float], Sequence[Picture]]:
+def _scenes(path: Path, changed: int, size: int) -> tuple[Sequence[float], Sequence[PaintedPage]]:
     """Return the times of pictures and the pictures, cached by `changed` and `size`."""
     footage = one_of(path.parent, int(path.name.split(".")[1]))
     screen = follow(sorted(footage.entries(), key=lambda entry: entry.t), viewport_of(footage))
     return [t for t, _ in screen.scenes], [picture for _, picture in screen.scenes]
 
 
-def _masked(footage: Footage, picture: Picture) -> bytes:
+def _masked(footage: Footage, picture: PaintedPage) -> bytes:
     try:
         return jpeg(footage, picture)
     except ImportError:
@@ -256,10 +256,10 @@ class Following:
     footage: Footage
 
     def __post_init__(self) -> None:
-        self._screen = Screen(viewport_of(self.footage))
+        self._screen = ScreenHistory(viewport_of(self.footage))
         self._read = 0
-        self._reading = footages.Reading(self.footage.path)
-        self._shown: Picture | None = None
+        self._reading = footages.FootageReader(self.footage.path)
+        self._shown: PaintedPage | None = None
         self._told = 0.0
         self._news = False
         self._t = self.footage.head.t
@@ -284,7 +284,7 @@ class Following:
             found.append(Grown(t=self._since(self._t), over=self.over))
         return found
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[FootageEntry]:
         with self.footage.path.open("rb") as file:
             file.seek(self._read)
             data = file.read()
@@ -294,7 +294,7 @@ class Following:
         read = (self._reading.take(line) for line in io.BytesIO(whole))
         return [entry for entry in read if entry is not None]
 
-    def _frame(self, t: float, picture: Picture) -> Frame | None:
+    def _frame(self, t: float, picture: PaintedPage) -> Frame | None:
         try:
             data = _masked(self.footage, picture)
         except (RecordingError, UsageError):

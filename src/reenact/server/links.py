@@ -12,7 +12,7 @@ from typing import Annotated, Protocol
 
 from fastapi import Depends, Request
 
-from reenact.browser.session.signing import Signer
+from reenact.browser.session.signatures import Signer
 
 FILES = "/files"
 """The path prefix of files that the server lends."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
 
-from reenact.browser.session.signing import Signer
+from reenact.browser.session.signatures import Signer
 
 COOKIE = "reenact_login"
 DAYS = 30

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 import reenact
-from reenact.browser import finding
+from reenact.browser import executable
 from reenact.errors import SessionError
 from tests.browser.conftest import Shared
 
@@ -31,7 +31,7 @@ def page(html):
 def browser_here():
     """Skips with a word where no browser is."""
     try:
-        finding.find(None)
+        executable.find(None)
     except SessionError as error:
         pytest.skip(str(error))
 

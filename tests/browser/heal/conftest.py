@@ -16,6 +16,7 @@ import pytest
 import reenact
 from reenact.browser.actions.types import action_of
 from reenact.browser.heal import ladder
+from reenact.browser.heal.mend import FailedStep
 from tests.browser.agent.conftest import browser_here, session, shared_session, shop
 from tests.browser.agent.scripted import Scripted
 from tests.browser.conftest import CHROMIUM, LASTING
@@ -149,7 +150,7 @@ class Script:
             asked = action_of({"timeout": patience, **action})
             result = await session._aexecute(asked)
             assert not result.success, result.message
-            failed = ladder.Failed.of(session, asked, result)
+            failed = FailedStep.of(session, asked, result)
             judged = judge and (lambda: judge(session))
             # What comes late comes now, however long the busy machine took so far.
             await session.page.evaluate("() => window.begin?.()")

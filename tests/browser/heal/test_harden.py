@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from reenact.browser.actions import types as do
-from reenact.browser.heal.harden.trial import Change, attempt
+from reenact.browser.heal.harden.trial import PageChange, attempt
 from reenact.cli import main
 
 PAGE = (
@@ -85,7 +85,7 @@ def test_a_label_that_changed_and_an_element_that_is_gone(stage, site):
         trials = []
         for kind in kinds:
             await session._aexecute(goto)
-            trials.append(await attempt(session, click, Change(kind, 1)))
+            trials.append(await attempt(session, click, PageChange(kind, 1)))
         return trials
 
     none, relabelled, gone = runner.run(tried("none", "relabel", "gone"))

@@ -16,7 +16,8 @@ from pydantic_ai.models.function import FunctionModel
 import reenact
 from reenact.browser.actions.types import action_of
 from reenact.browser.heal import ladder
-from reenact.browser.heal.same import choose
+from reenact.browser.heal.identity import choose
+from reenact.browser.heal.mend import FailedStep
 from reenact.browser.page.consequence import Digest, consequence, same
 from reenact.core.boundary import perform
 from reenact.core.model.event import Effect
@@ -209,7 +210,7 @@ def test_a_mend_is_replayed_without_browser_or_store(tmp_path, open_session, chr
             asked = action_of(type="click", selector="#save", timeout=300)
             result = await session._aexecute(asked)
             if not result.success:
-                failed = ladder.Failed.of(session, asked, result)
+                failed = FailedStep.of(session, asked, result)
                 mend = await ladder.climb(session, failed, budget_ms=200)
                 return failed.key, mend.rung, mend.score, mend.margin, mend.verified_by, mend.new
         return None

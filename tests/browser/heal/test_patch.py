@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from reenact.browser.heal.patch import patched, replacement, suggested, write
-from reenact.browser.heal.record import Heal, digest
+from reenact.browser.heal.record import HealRecord, digest
 from reenact.errors import UsageError
 
 NEW = {"role": 'role=button[name="Buy now"]', "css": "css=#buy-now", "xpath": "xpath=/html/body/button"}
@@ -31,7 +31,7 @@ def script(tmp_path, monkeypatch):
                 "line": line, "function": "<module>", "source": digest(str(file)), "old": old, "new": NEW,
                 "verified_by": "same element",
             }  # fmt: skip
-            return Heal(**{**asked, **more})
+            return HealRecord(**{**asked, **more})
 
         return file, heal
 

@@ -12,8 +12,8 @@ import pytest
 import reenact
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult
-from reenact.browser.heal.mend import Failed, Mend, Place
-from reenact.browser.heal.record import Heal, digest, mended, taken_over, written
+from reenact.browser.heal.mend import FailedStep, Mend, ScriptPlace
+from reenact.browser.heal.record import HealRecord, digest, mended, taken_over, written
 from reenact.browser.session.session import Session
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -32,11 +32,11 @@ def failed(tmp_path):
     script.write_text("one = 1\n")
     asked = do.Fill(selector="#card", value="4111 1111")
     told = {"type": "fill", "selector": "#card", "value": "[[secret:card]]"}
-    place = Place(str(script), 1, "pay")
+    place = ScriptPlace(str(script), 1, "pay")
     why = result(
         "https://ada:pw@shop.example/pay?token=abc#top", success=False, message="No element\nmatches."
     )
-    return Failed(asked, told, why, place, "fill #card @/pay #0", delivered=False)
+    return FailedStep(asked, told, why, place, "fill #card @/pay #0", delivered=False)
 
 
 @pytest.fixture
@@ -87,11 +87,11 @@ def test_a_mend_that_failed_is_not_verified_and_has_no_selector_where_none_was_f
 
 def test_it_goes_through_a_tree_whole_and_a_later_field_is_left_out(failed, mend):
     heal = mended(failed, mend, seconds=1)
-    assert Heal.from_tree(heal.to_tree()) == heal
-    assert Heal.from_tree({**heal.to_tree(), "cost": None, "later": 1}) == replace(heal, cost=None)
+    assert HealRecord.from_tree(heal.to_tree()) == heal
+    assert HealRecord.from_tree({**heal.to_tree(), "cost": None, "later": 1}) == replace(heal, cost=None)
     for broken in ({}, {**heal.to_tree(), "cost": "much"}):
         with pytest.raises(ValueError, match="no heal record"):
-            Heal.from_tree(broken)
+            HealRecord.from_tree(broken)
 
 
 def test_a_replay_gives_what_was_recorded_though_the_script_was_edited_and_moved(
@@ -103,9 +103,9 @@ def test_a_replay_gives_what_was_recorded_though_the_script_was_edited_and_moved
     assert first.source == digest(str(script)) != ""
     (step,) = reenact.load(recording.id).steps
     assert (step.label, step.args) == ("heal:record", {"step": "fill #card @/pay #0", "rung": "alternative"})
-    assert Heal.from_tree(step.output) == first
+    assert HealRecord.from_tree(step.output) == first
     script.write_text("\n\none = 1\n")
-    moved = replace(failed, place=Place(str(Path("/elsewhere/shop.py")), 3, "pay"))
+    moved = replace(failed, place=ScriptPlace(str(Path("/elsewhere/shop.py")), 3, "pay"))
     with reenact.replay(recording.id):
         assert written(Session(), mended(moved, mend, seconds=9)) == first
 

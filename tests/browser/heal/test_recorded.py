@@ -10,10 +10,10 @@ import pytest
 
 import reenact
 from reenact.browser.camera.footage import sessions
-from reenact.browser.video import story
+from reenact.browser.video import facts
 from reenact.cli import main
 from tests.browser.agent.conftest import SHOP, page
-from tests.browser.watch.test_film import inside
+from tests.browser.watch.test_content import inside
 
 PROGRAM = """
 import json
@@ -107,7 +107,7 @@ def test_it_is_told_in_the_recording_who_did_what(program):
 def test_the_video_and_the_page_to_watch_tell_script_and_agent_apart(program):
     (footage,) = sessions(Path(program.last().path))
     # A call of session.page that fails is no action of the session's, and is not in the film.
-    assert [one.actor for one in story.read(footage).actions if one.box] == ["script", "agent", "agent"]
+    assert [one.actor for one in facts.read(footage).actions if one.box] == ["script", "agent", "agent"]
     shown = program.run("watch", "last", "--output", "watch.html")
     assert shown.status == 0, shown.err
     rows = inside(program.folder / "watch.html", "data")["sides"][0]["rows"]

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from reenact.browser.isolation.addresses import PUBLIC
-from reenact.browser.isolation.guest import Guest
-from reenact.browser.isolation.sandbox import Isolation, Room, _candidates, _works, isolation
+from reenact.browser.isolation.guest import GuestResources
+from reenact.browser.isolation.sandbox import Isolation, Sandbox, _candidates, _works, isolation
 
 SECRET = "secret-of-the-server-5d1e"
 
@@ -28,7 +28,7 @@ def folder(tmp_path, monkeypatch):
 
 def shell(session, found, code):
     """What a shell says that has the browser's place."""
-    room = Room(session, "/bin/sh", found)
+    room = Sandbox(session, "/bin/sh", found)
     try:
         room.prepare(channel=False)
         done = subprocess.run(
@@ -90,7 +90,7 @@ def test_it_has_no_network_but_its_own_loopback(session):
 
 
 def test_a_link_among_downloads_does_not_make_the_server_read_another_file(folder):
-    room = Room(folder / "session", sys.executable, Isolation())
+    room = Sandbox(folder / "session", sys.executable, Isolation())
     room.incoming.mkdir(parents=True)
     (room.incoming / "plain").write_text("plain")
     assert room.fetch(room.incoming / "plain", folder / "copy") == 5
@@ -107,7 +107,7 @@ def test_only_files_of_the_session_are_lent_to_its_browser(folder):
     session = folder / "session"
     for name in ("uploads", "downloads", "browser"):
         (session / name).mkdir(parents=True)
-    guest = Guest(session, PUBLIC)
+    guest = GuestResources(session, PUBLIC)
     (guest.uploads / "a.txt").write_text("a")
     assert guest.lend(guest.uploads / "a.txt").read_text() == "a"
     (guest.uploads / "link").symlink_to(folder / "home" / "signing.key")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from reenact.browser.video import render, story
-from reenact.browser.video.timeline import Timeline
+from reenact.browser.video import facts, render
+from reenact.browser.video.timeline import VideoTimeline
 from tests.browser.sketching import Filming, clock_page
 
 STATM = Path("/proc/self/statm")
@@ -35,7 +35,7 @@ def test_the_frames_of_a_long_session_are_not_held(tmp_path):
     footage = long_session(tmp_path, 10_000)
     tracemalloc.start()
     try:
-        timeline = Timeline(footage, story.read(footage))
+        timeline = VideoTimeline(footage, facts.read(footage))
         assert sum(1 for _ in timeline.shots()) >= 9_990
         _, peak = tracemalloc.get_traced_memory()
     finally:

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 from PIL import Image
 
-from reenact.browser.video import story
-from reenact.browser.video.timeline import Timeline
+from reenact.browser.video import facts
+from reenact.browser.video.timeline import VideoTimeline
 from reenact.errors import CorruptRecording
 
 WHITE = Image.new("RGB", (640, 360), "white")
@@ -20,7 +20,7 @@ BOX = [100, 100, 80, 30]
 
 def shots_of(filming, kind="real", **options):
     footage = filming.footage()
-    timeline = Timeline(footage, story.read(footage, kind), **options)
+    timeline = VideoTimeline(footage, facts.read(footage, kind), **options)
     return list(timeline.shots()), timeline
 
 
@@ -200,7 +200,7 @@ def test_a_step_has_the_recording_s_number_where_its_events_are_there(filming):
     filming.frame(0.0, WHITE)
     filming.act(1.0, 1.1, CLICK, box=BOX, call=7)
     filming.act(3.0, 3.1, CLICK, box=BOX, call=9)
-    told = story.read(filming.footage(), numbers={7: 12})
+    told = facts.read(filming.footage(), numbers={7: 12})
     assert [action.number for action in told.actions] == [12, 2]
 
 
@@ -208,7 +208,7 @@ def test_what_is_written_after_the_story_was_read_is_no_part_of_it(filming):
     filming.frame(0.0, WHITE)
     filming.frame(1.0, GREY)
     footage = filming.footage()
-    timeline = Timeline(footage, story.read(footage))
+    timeline = VideoTimeline(footage, facts.read(footage))
     late = filming.frame(1.1, BLACK)
     assert all(shot.picture.blob != late for shot in timeline.shots())
 

@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import sync_playwright
 
-from reenact.browser.finding import find
+from reenact.browser.executable import find
 from reenact.errors import SessionError
 from reenact.server.app import application
 from reenact.server.settings import Settings

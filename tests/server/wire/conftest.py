@@ -15,7 +15,7 @@ import httpx
 import pytest
 import uvicorn
 
-from reenact.browser import finding
+from reenact.browser import executable
 from reenact.browser.isolation.addresses import Reach
 from reenact.errors import SessionError
 from reenact.server.app import application
@@ -75,7 +75,7 @@ def model():
 def wired(tmp_path_factory, model):
     """The server. Its agents ask the scripted model."""
     try:
-        finding.find(None)
+        executable.find(None)
     except SessionError as error:
         pytest.skip(str(error))
     with pytest.MonkeyPatch.context() as patch:

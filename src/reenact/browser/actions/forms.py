@@ -8,7 +8,7 @@ from typing import Any
 from playwright.async_api import Error, Frame, Page
 
 from reenact.browser.actions.types import SECRET_FORM_FIELDS
-from reenact.browser.page.world import chained, frame_chain, of_element
+from reenact.browser.page.isolated_world import chained, frame_chain, of_element
 
 _KNOWN: dict[str, tuple[str, str]] = {
     # the page's `autocomplete`, and the words in a field's name, label or placeholder

@@ -17,7 +17,7 @@ from reenact.browser.actions import forms
 from reenact.browser.actions import types as do
 from reenact.browser.isolation.addresses import typed
 from reenact.browser.page import consequence, scrape, selectors
-from reenact.browser.page.live import Live
+from reenact.browser.page.live_browser import LiveBrowser
 from reenact.errors import ActionError
 
 LOADING = 10_000
@@ -25,10 +25,10 @@ LOADING = 10_000
 
 
 @dataclass
-class Deed:
+class RunningAction:
     """One running action: its findings and results."""
 
-    live: Live
+    live: LiveBrowser
     action: do.Action
     page: Page
     data: Any = None
@@ -48,7 +48,7 @@ class Deed:
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
-def _the(deed: Deed) -> str:
+def _the(deed: RunningAction) -> str:
     """Return the element in words: `button 'Sign in'`."""
     told = deed.fingerprint or {}
     role = told.get("role") or ""
@@ -57,12 +57,12 @@ def _the(deed: Deed) -> str:
     return f"{kind} {name[:60]!r}" if name else str(kind)
 
 
-async def _goto(deed: Deed) -> None:
+async def _goto(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.Goto)
     await _open(deed, deed.page, deed.action.url)
 
 
-async def _goto_new_tab(deed: Deed) -> None:
+async def _goto_new_tab(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.GotoNewTab)
     page = await deed.live.context.new_page()
     deed.live.show(page)
@@ -70,7 +70,7 @@ async def _goto_new_tab(deed: Deed) -> None:
     await _open(deed, page, deed.action.url)
 
 
-async def _open(deed: Deed, page: Page, url: str) -> None:
+async def _open(deed: RunningAction, page: Page, url: str) -> None:
     address = typed(url)
     deed.live.check(address)
     try:
@@ -88,7 +88,7 @@ async def _open(deed: Deed, page: Page, url: str) -> None:
         deed.said += f", which answered with HTTP {response.status}"
 
 
-async def _close_tab(deed: Deed) -> None:
+async def _close_tab(deed: RunningAction) -> None:
     live, pages = deed.live, deed.live.context.pages
     place = pages.index(deed.page)
     if len(pages) == 1:
@@ -103,15 +103,15 @@ async def _close_tab(deed: Deed) -> None:
     deed.said = f"closed tab {place}"
 
 
-async def _go_back(deed: Deed) -> None:
+async def _go_back(deed: RunningAction) -> None:
     await _through_history(deed, deed.page.go_back, "back")
 
 
-async def _go_forward(deed: Deed) -> None:
+async def _go_forward(deed: RunningAction) -> None:
     await _through_history(deed, deed.page.go_forward, "forward")
 
 
-async def _through_history(deed: Deed, go: Callable[..., Awaitable[Any]], way: str) -> None:
+async def _through_history(deed: RunningAction, go: Callable[..., Awaitable[Any]], way: str) -> None:
     deed.sent = True
     before = await deed.page.evaluate("() => performance.timeOrigin + location.href")
     await go(wait_until="domcontentloaded")
@@ -120,12 +120,12 @@ async def _through_history(deed: Deed, go: Callable[..., Awaitable[Any]], way: s
     deed.said = f"went {way} to {deed.page.url}"
 
 
-async def _reload(deed: Deed) -> None:
+async def _reload(deed: RunningAction) -> None:
     await deed.page.reload(wait_until="domcontentloaded")
     deed.said = f"loaded {deed.page.url} again"
 
 
-async def _switch_tab(deed: Deed) -> None:
+async def _switch_tab(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.SwitchTab)
     pages, index = deed.live.context.pages, deed.action.tab_index
     if not -len(pages) <= index < len(pages):
@@ -139,20 +139,20 @@ async def _switch_tab(deed: Deed) -> None:
     deed.said = f"switched to tab {pages.index(page)}, {page.url}"
 
 
-async def _wait(deed: Deed) -> None:
+async def _wait(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.Wait)
     await asyncio.sleep(deed.action.time_ms / 1000)
     deed.said = f"waited for {deed.action.time_ms} ms"
 
 
-async def _press_key(deed: Deed) -> None:
+async def _press_key(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.PressKey)
     deed.sent = True
     await deed.page.keyboard.press(deed.action.key)
     deed.said = f"pressed {deed.action.key}"
 
 
-async def _scroll(deed: Deed) -> None:
+async def _scroll(deed: RunningAction) -> None:
     action = deed.action
     assert isinstance(action, (do.ScrollUp, do.ScrollDown))
     way = "up" if isinstance(action, do.ScrollUp) else "down"
@@ -180,12 +180,12 @@ async def _at_rest(page: Page) -> None:
         seen = now
 
 
-async def _click(deed: Deed) -> None:
+async def _click(deed: RunningAction) -> None:
     await _element(deed).click(timeout=_timeout(deed))
     deed.said = f"clicked {_the(deed)}"
 
 
-async def _fill(deed: Deed) -> None:
+async def _fill(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.Fill)
     element = _element(deed)
     if deed.action.clear_before_fill:
@@ -195,7 +195,7 @@ async def _fill(deed: Deed) -> None:
     deed.said = f"filled {_the(deed)}"
 
 
-async def _fallback_fill(deed: Deed) -> None:
+async def _fallback_fill(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.FallbackFill)
     element = _element(deed)
     if deed.action.clear_before_fill:
@@ -207,7 +207,7 @@ async def _fallback_fill(deed: Deed) -> None:
     deed.said = f"filled {_the(deed)} key by key"
 
 
-async def _type(deed: Deed, text: str) -> None:
+async def _type(deed: RunningAction, text: str) -> None:
     element = _element(deed)
     await element.focus(timeout=_timeout(deed))
     deed.sent = True
@@ -215,13 +215,13 @@ async def _type(deed: Deed, text: str) -> None:
     await element.press_sequentially(text, timeout=_timeout(deed))
 
 
-async def _check(deed: Deed) -> None:
+async def _check(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.Check)
     await _element(deed).set_checked(deed.action.value, timeout=_timeout(deed))
     deed.said = f"{'ticked' if deed.action.value else 'unticked'} {_the(deed)}"
 
 
-async def _select(deed: Deed) -> None:
+async def _select(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.SelectDropdownOption)
     element, value = _element(deed), deed.action.value
     if await element.evaluate("e => e.tagName === 'SELECT'"):
@@ -246,7 +246,7 @@ async def _select(deed: Deed) -> None:
     deed.said = f"selected {value!r} in {_the(deed)}"
 
 
-async def _upload_file(deed: Deed) -> None:
+async def _upload_file(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.UploadFile)
     path = deed.live.given(deed.action.file_path)
     element = _element(deed)
@@ -260,7 +260,7 @@ async def _upload_file(deed: Deed) -> None:
     deed.said = f"uploaded {path.name}"
 
 
-async def _download_file(deed: Deed) -> None:
+async def _download_file(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.DownloadFile)
     try:
         async with deed.page.expect_download(timeout=_timeout(deed)) as started:
@@ -285,7 +285,7 @@ async def _download_file(deed: Deed) -> None:
     deed.said = f"downloaded {download.suggested_filename} ({size} bytes) to {path}"
 
 
-async def _form_fill(deed: Deed) -> None:
+async def _form_fill(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.FormFill)
     filled = await forms.fill(deed.page, deed.action.value, hide=lambda css: deed.live.hide(deed.page, css))
     missing = [name for name in deed.action.value if name not in filled]
@@ -295,14 +295,14 @@ async def _form_fill(deed: Deed) -> None:
     deed.said = f"filled {', '.join(filled)}"
 
 
-async def _evaluate_js(deed: Deed) -> None:
+async def _evaluate_js(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.EvaluateJs)
     deed.sent = True
     deed.data = await deed.page.evaluate(deed.action.code)
     deed.said = "ran the script"
 
 
-async def _scrape(deed: Deed) -> None:
+async def _scrape(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.Scrape)
     action, mask = deed.action, deed.live.mask(deed.page)
     target = None if action.selector is None else await selectors.resolve(deed.page, action.selector)
@@ -320,18 +320,18 @@ async def _scrape(deed: Deed) -> None:
     deed.said = f"read {len(deed.data)} characters of {deed.page.url}"
 
 
-async def _help(deed: Deed) -> None:
+async def _help(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.Help)
     deed.said = f"help is needed: {deed.action.reason}"
 
 
-async def _completion(deed: Deed) -> None:
+async def _completion(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.Completion)
     deed.data = deed.action.answer
     deed.said = deed.action.answer
 
 
-DEEDS: dict[str, Callable[[Deed], Awaitable[None]]] = {
+DEEDS: dict[str, Callable[[RunningAction], Awaitable[None]]] = {
     "goto": _goto, "goto_new_tab": _goto_new_tab, "close_tab": _close_tab, "go_back": _go_back,
     "go_forward": _go_forward, "reload": _reload, "switch_tab": _switch_tab, "wait": _wait, "press_key": _press_key,
     "scroll_up": _scroll, "scroll_down": _scroll, "click": _click, "fill": _fill, "fallback_fill": _fallback_fill,
@@ -340,11 +340,11 @@ DEEDS: dict[str, Callable[[Deed], Awaitable[None]]] = {
 }  # fmt: skip
 
 
-def _element(deed: Deed) -> Locator:
+def _element(deed: RunningAction) -> Locator:
     assert deed.locator is not None
     return deed.locator
 
 
-def _timeout(deed: Deed) -> int:
+def _timeout(deed: RunningAction) -> int:
     assert isinstance(deed.action, do.Aimed)
     return deed.action.timeout

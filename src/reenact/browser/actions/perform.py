@@ -11,11 +11,11 @@ from typing import Any
 from playwright.async_api import Error, Locator, Page
 
 from reenact.browser.actions import types as do
-from reenact.browser.actions.handlers import DEEDS, LOADING, Deed
+from reenact.browser.actions.handlers import DEEDS, LOADING, RunningAction
 from reenact.browser.actions.why import why
 from reenact.browser.isolation.addresses import typed
-from reenact.browser.page import consequence, selectors, sight
-from reenact.browser.page.live import Live
+from reenact.browser.page import consequence, selectors, snapshot
+from reenact.browser.page.live_browser import LiveBrowser
 from reenact.errors import ActionError, SessionError
 
 _GRACE = 0.025
@@ -23,7 +23,7 @@ _GRACE = 0.025
 
 
 async def act(
-    live: Live,
+    live: LiveBrowser,
     action: do.Action,
     *,
     actor: str,
@@ -43,13 +43,13 @@ async def act(
     """
     try:
         with live.use():
-            deed = Deed(live, action, live.page, secret=secret)
+            deed = RunningAction(live, action, live.page, secret=secret)
             return await _act(deed, actor=actor, args=args, call=call)
     except SessionError as error:
         return _failed_at_once(action, str(error), actor=actor, args=args)
 
 
-async def _act(deed: Deed, *, actor: str, args: dict[str, Any], call: int | None) -> dict[str, Any]:
+async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: int | None) -> dict[str, Any]:
     live, camera = deed.live, deed.live.camera
     told = {"type": deed.action.type, **args}
     if camera is not None:
@@ -82,7 +82,7 @@ async def _act(deed: Deed, *, actor: str, args: dict[str, Any], call: int | None
     return outcome
 
 
-def live_page(live: Live) -> Page | None:
+def live_page(live: LiveBrowser) -> Page | None:
     """Return the tab in front, or None without a browser."""
     if live.ended is not None:
         return None
@@ -94,7 +94,7 @@ def live_page(live: Live) -> Page | None:
 # -- before ----------------------------------------------------------------------------------------------------
 
 
-async def _aim(deed: Deed, action: do.Aimed) -> None:
+async def _aim(deed: RunningAction, action: do.Aimed) -> None:
     """Find the element, its selectors and its fingerprint, before the page changes."""
     live, page = deed.live, deed.page
     deed.locator = locator = live.known(action) or await found(live, action)
@@ -111,7 +111,7 @@ async def _aim(deed: Deed, action: do.Aimed) -> None:
         live.hide(page, deed.selectors.get("css") or next(iter(deed.selectors.values())))
 
 
-async def looks_secret(live: Live, action: do.Aimed) -> bool:
+async def looks_secret(live: LiveBrowser, action: do.Aimed) -> bool:
     """Return True if the action's element is secret.
 
     The result of the search is kept for the action that follows, which then need not wait again.
@@ -125,18 +125,18 @@ async def looks_secret(live: Live, action: do.Aimed) -> bool:
     return await live.is_secret(locator)
 
 
-async def found(live: Live, action: do.Aimed) -> Locator:
+async def found(live: LiveBrowser, action: do.Aimed) -> Locator:
     """Return the action's element."""
     if action.id is not None:
         seen = live.sight.get(live.page)
         if seen is None:
-            raise sight.StaleElement(f"{action.id} is of no observation of this page: observe it first")
-        return await sight.locate(live.page, seen, action.id)
+            raise snapshot.StaleElement(f"{action.id} is of no observation of this page: observe it first")
+        return await snapshot.locate(live.page, seen, action.id)
     assert action.selector is not None
     return await selectors.resolve(live.page, action.selector, action.timeout)
 
 
-def _target(deed: Deed) -> dict[str, Any] | None:
+def _target(deed: RunningAction) -> dict[str, Any] | None:
     if deed.box is None:
         return None
     x, y, width, height = deed.box
@@ -173,7 +173,7 @@ _DISPATCH = re.compile(r"performing \w+ action|\w+ action done|[Cc]licking the c
 _TAKEN_BACK = re.compile(r"intercepts pointer events|retrying \w+ action")
 
 
-def _delivered(deed: Deed, error: Exception) -> bool:
+def _delivered(deed: RunningAction, error: Exception) -> bool:
     """Return True if a failed action may have reached the page, so that it must not be repeated."""
     if deed.sent:
         return True
@@ -183,7 +183,7 @@ def _delivered(deed: Deed, error: Exception) -> bool:
     return sent > max((one.start() for one in _TAKEN_BACK.finditer(log)), default=-1)
 
 
-async def _settle(deed: Deed) -> None:
+async def _settle(deed: RunningAction) -> None:
     """Wait for the page to which an action leads, if it does."""
     live = deed.live
     if deed.action.type not in _SET_OFF:
@@ -199,7 +199,9 @@ async def _settle(deed: Deed) -> None:
     deed.page = live.page
 
 
-async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
+async def _reason(
+    deed: RunningAction, error: Exception, told: dict[str, Any]
+) -> tuple[str, dict[str, Any] | None]:
     """Return the reason of a failed action: a sentence, and the facts found on the page."""
     if deed.live.ended is not None:
         return deed.live.ended, None
@@ -212,7 +214,7 @@ async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[s
     if isinstance(action, do.EvaluateJs) and isinstance(error, Error):
         hint = "; write it as a function, () => { … }" if "Illegal return" in error.message else ""
         return f"the script failed: {_first(error.message)}{hint}", None
-    if isinstance(error, (ActionError, sight.StaleElement, selectors.SelectorError, OSError)):
+    if isinstance(error, (ActionError, snapshot.StaleElement, selectors.SelectorError, OSError)):
         return str(error), None
     under_way = len(deed.live.requests.under_way)
     aim = action if isinstance(action, do.Aimed) else None
@@ -264,7 +266,7 @@ def _first(text: str) -> str:
     return re.sub(r"^(\w+\.)+\w+: ", "", lines[0])
 
 
-async def _outcome(deed: Deed, actor: str, told: dict[str, Any]) -> dict[str, Any]:
+async def _outcome(deed: RunningAction, actor: str, told: dict[str, Any]) -> dict[str, Any]:
     page, action = live_page(deed.live), deed.action
     title = ""
     after = None
@@ -296,7 +298,7 @@ async def _outcome(deed: Deed, actor: str, told: dict[str, Any]) -> dict[str, An
     }
 
 
-def _became(deed: Deed, after: consequence.Digest | None) -> dict[str, Any]:
+def _became(deed: RunningAction, after: consequence.Digest | None) -> dict[str, Any]:
     """Return the consequence; for a failed action, if it may have reached the page."""
     if deed.error is not None:
         return {"delivered": _delivered(deed, deed.error)}

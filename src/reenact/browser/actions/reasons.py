@@ -49,7 +49,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FailedAction:
     """A failed action: the action, its element's name, the error, and the address."""
 
     action: Mapping[str, Any]
@@ -61,14 +61,14 @@ class Asked:
     def type(self) -> str:
         return str(self.action.get("type", "action"))
 
-    def saying(self, text: str) -> Asked:
+    def saying(self, text: str) -> FailedAction:
         return replace(self, error=text)
 
     def the(self, described: str) -> str:
         return f"The {described}" + (f" ({self.name})" if self.name else "")
 
 
-def of_error(asked: Asked, *, closed: bool) -> Reason | None:
+def of_error(asked: FailedAction, *, closed: bool) -> Reason | None:
     """Return a reason that the error itself names: closed tab, bad address, missing file."""
     text = asked.error
     if "crashed" in text.lower():
@@ -102,7 +102,7 @@ def of_error(asked: Asked, *, closed: bool) -> Reason | None:
     return None
 
 
-def silent(asked: Asked) -> Reason:
+def silent(asked: FailedAction) -> Reason:
     """Return the reason that the page does not answer."""
     return Reason(
         "silent",
@@ -112,7 +112,7 @@ def silent(asked: Asked) -> Reason:
     )
 
 
-def loading(asked: Asked, state: Mapping[str, Any], facts: dict[str, Any]) -> Reason | None:
+def loading(asked: FailedAction, state: Mapping[str, Any], facts: dict[str, Any]) -> Reason | None:
     """Return the reason that the page has not finished loading, or None."""
     if state.get("ready") == "complete":
         return None
@@ -123,7 +123,7 @@ def loading(asked: Asked, state: Mapping[str, Any], facts: dict[str, Any]) -> Re
     )
 
 
-def missing(asked: Asked, state: Mapping[str, Any], facts: dict[str, Any]) -> Reason:
+def missing(asked: FailedAction, state: Mapping[str, Any], facts: dict[str, Any]) -> Reason:
     """Return the reason of no match: an empty or loading page, or the closest candidates."""
     name = asked.name or "the selector"
     if state.get("empty"):
@@ -149,7 +149,7 @@ def missing(asked: Asked, state: Mapping[str, Any], facts: dict[str, Any]) -> Re
     return Reason("missing", f"No element matches {name} on {asked.url}: {words}.", facts)
 
 
-def several(asked: Asked, facts: dict[str, Any]) -> Reason:
+def several(asked: FailedAction, facts: dict[str, Any]) -> Reason:
     """Return the reason of several matches."""
     count, told = facts["matches"], facts["elements"]
     names = [one["described"] for one in told]
@@ -168,7 +168,7 @@ def several(asked: Asked, facts: dict[str, Any]) -> Reason:
     )
 
 
-def of_element(asked: Asked, probe: Mapping[str, Any], facts: dict[str, Any]) -> Reason | None:
+def of_element(asked: FailedAction, probe: Mapping[str, Any], facts: dict[str, Any]) -> Reason | None:
     """Return the reason found in the one element that matches, or None."""
     the = asked.the(probe["described"])
     for word, said in (
@@ -190,7 +190,7 @@ def of_element(asked: Asked, probe: Mapping[str, Any], facts: dict[str, Any]) ->
     return None
 
 
-def _detached(asked: Asked, probe: Mapping[str, Any]) -> str | None:
+def _detached(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     if probe["attached"] and not re.search(r"not attached|was detached", asked.error):
         return None
     return (
@@ -199,7 +199,7 @@ def _detached(asked: Asked, probe: Mapping[str, Any]) -> str | None:
     )
 
 
-def _hidden(asked: Asked, probe: Mapping[str, Any]) -> str | None:
+def _hidden(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     hidden = probe["hidden"]
     if hidden is None or asked.type == "upload_file":
         return None
@@ -230,7 +230,7 @@ def _tag(probe: Mapping[str, Any]) -> str:
     return f"{article} {probe['tag']}" + (f" of type {probe['type']}" if probe["type"] else "")
 
 
-def _kind(asked: Asked, probe: Mapping[str, Any]) -> str | None:
+def _kind(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     tag = _tag(probe)
     if asked.type in _FILLED and not probe["editable"]:
         if probe["tag"] == "select":
@@ -253,13 +253,13 @@ def _kind(asked: Asked, probe: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _readonly(asked: Asked, probe: Mapping[str, Any]) -> str | None:
+def _readonly(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     if asked.type in _FILLED and probe["readonly"]:
         return "is read-only; it is filled by something else on the page, as a date's picker or a search"
     return None
 
 
-def _option(asked: Asked, probe: Mapping[str, Any]) -> str | None:
+def _option(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     options = probe["options"]
     wanted = asked.action.get("value")
     if asked.type != "select_dropdown_option" or options is None or wanted is None:
@@ -278,7 +278,7 @@ def _option(asked: Asked, probe: Mapping[str, Any]) -> str | None:
     return f'has no option "{wanted}"; it has {names}{more}'
 
 
-def _value(asked: Asked, probe: Mapping[str, Any]) -> str | None:
+def _value(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     if asked.type in _FILLED and re.search(r"Cannot type text|Malformed value|non-number", asked.error):
         shape = {"number": "a number", "date": "a date as 2026-01-31", "time": "a time as 13:45",
                  "month": "a month as 2026-01", "week": "a week as 2026-W05",
@@ -298,7 +298,7 @@ def _outside(probe: Mapping[str, Any]) -> str | None:
     )
 
 
-def _covered(asked: Asked, probe: Mapping[str, Any]) -> str | None:
+def _covered(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     if asked.type not in _POINTED:
         return None
     cover = probe["covered"]
@@ -314,19 +314,19 @@ def _covered(asked: Asked, probe: Mapping[str, Any]) -> str | None:
     return f"is covered by the {cover['by']}; close that first, or wait until it is gone"
 
 
-def _unclickable(asked: Asked, probe: Mapping[str, Any]) -> str | None:
+def _unclickable(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     if asked.type in _POINTED and probe["unclickable"]:
         return "lets clicks through (pointer-events: none); click what lies under it, or wait until the page allows it"
     return None
 
 
-def _moving(asked: Asked, probe: Mapping[str, Any]) -> str | None:
+def _moving(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     if probe["moving"] or "element is not stable" in asked.error.splitlines()[-1:]:
         return "keeps moving, and is acted on only at rest; wait until its animation ends, or turn animations off"
     return None
 
 
-def unknown(asked: Asked, facts: dict[str, Any] | None, *, late: bool = False) -> Reason:
+def unknown(asked: FailedAction, facts: dict[str, Any] | None, *, late: bool = False) -> Reason:
     """Return the reason of last resort: the element came late, or only the error says more."""
     facts = facts or {}
     probe = facts.get("element")

@@ -17,8 +17,9 @@ from typing import Any
 from playwright.async_api import Error, Frame, Locator, Page
 
 from reenact.browser.actions import reasons
-from reenact.browser.actions.reasons import Asked, Reason
-from reenact.browser.page.likeness import Match, similar, sought
+from reenact.browser.actions.reasons import FailedAction, Reason
+from reenact.browser.page.isolated_world import frame_chain, of_element, of_page
+from reenact.browser.page.likeness import LikenessMatch, similar, sought
 from reenact.browser.page.selectors import (
     LARGE,
     ElementNotFound,
@@ -28,7 +29,6 @@ from reenact.browser.page.selectors import (
     plain,
     written,
 )
-from reenact.browser.page.world import frame_chain, of_element, of_page
 
 PATIENCE = 3.0
 """Seconds after which a page counts as one that does not answer."""
@@ -78,7 +78,7 @@ async def why(
     """
     told = {"type": action} if isinstance(action, str) else dict(action)
     text = _text(error)
-    asked = Asked(told, _named(target, called), text, page.url)
+    asked = FailedAction(told, _named(target, called), text, page.url)
     found = reasons.of_error(asked, closed=page.is_closed())
     if found is None:
         try:
@@ -118,7 +118,7 @@ def _spoken(locator: Locator) -> str:
 async def _asked(
     page: Page,
     target: str | Mapping[str, Any] | Locator | None,
-    asked: Asked,
+    asked: FailedAction,
     more: tuple[BaseException | str | None, list[str], Mapping[str, Any] | None],
 ) -> Reason:
     error, secret, like = more
@@ -196,12 +196,12 @@ async def _count(
 
 async def _closest(
     page: Page, wanted: Mapping[str, Any], secret: Sequence[str]
-) -> list[tuple[Match, dict[str, Any]]]:
+) -> list[tuple[LikenessMatch, dict[str, Any]]]:
     matches = [one for one in await similar(wanted, page, most=NAMED, secret=secret) if one.score >= CLOSE]
     return list(zip(matches, await asyncio.gather(*(_told(one) for one in matches)), strict=True))
 
 
-async def _told(match: Match) -> dict[str, Any]:
+async def _told(match: LikenessMatch) -> dict[str, Any]:
     """Describe a candidate: words, score, scores of its parts, and a selector that finds it."""
     try:
         described, css = await of_element(

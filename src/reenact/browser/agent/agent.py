@@ -9,33 +9,33 @@ from decimal import Decimal
 from typing import Any
 
 from reenact.browser.agent import models
-from reenact.browser.agent.face import AgentFace, Errand, not_started
-from reenact.browser.agent.log import Watched
+from reenact.browser.agent.interface import AgentInterface, AgentTask, not_started
+from reenact.browser.agent.loop import AgentLoop
 from reenact.browser.agent.status import AgentStatusResponse
+from reenact.browser.agent.step_log import LogStream
 from reenact.browser.agent.vault import Vault
-from reenact.browser.agent.work import Work
 from reenact.browser.script.script import Workflow
 from reenact.errors import UsageError
 
 
-class Agent(AgentFace):
+class Agent(AgentInterface):
     """Does a task in a browser session.
 
         agent = client.Agent(session, reasoning_model="openai:gpt-5", max_steps=15)
         result = agent.run("Find the cheapest flight to Lisbon", url="https://flights.example")
         result.success, result.answer, result.steps
 
-    Its arguments are those of `AgentFace`.
+    Its arguments are those of `AgentInterface`.
     """
 
-    _work: Work | None = None
+    _work: AgentLoop | None = None
     _thread: threading.Thread | None = None
     _task: asyncio.Task[Any] | None = None
     _broken: BaseException | None = None
 
     # -- start and wait -------------------------------------------------------------------------------------
 
-    def _run(self, errand: Errand) -> AgentStatusResponse:
+    def _run(self, errand: AgentTask) -> AgentStatusResponse:
         work = self._prepared(errand)
         if not _in_a_loop():
             return asyncio.run(self._through(work))
@@ -43,7 +43,7 @@ class Agent(AgentFace):
         self._begin(work)
         return self.wait()
 
-    def _start(self, errand: Errand) -> AgentStatusResponse:
+    def _start(self, errand: AgentTask) -> AgentStatusResponse:
         work = self._prepared(errand)
         self._begin(work)
         return work.snapshot()
@@ -76,20 +76,20 @@ class Agent(AgentFace):
         if self._work is not None:
             self._work.stop()
 
-    def watch_logs(self) -> Watched:
+    def watch_logs(self) -> LogStream:
         """Return the live log: iterate with `for` or `async for`, or await it to print it.
 
         Raises UsageError where it was not started.
         """
         work = self._begun()
-        return Watched(work.log, work.snapshot)
+        return LogStream(work.log, work.snapshot)
 
     # -- the same in a loop ---------------------------------------------------------------------------------
 
-    async def _arun(self, errand: Errand) -> AgentStatusResponse:
+    async def _arun(self, errand: AgentTask) -> AgentStatusResponse:
         return await self._through(self._prepared(errand))
 
-    async def _astart(self, errand: Errand) -> AgentStatusResponse:
+    async def _astart(self, errand: AgentTask) -> AgentStatusResponse:
         work = self._prepared(errand)
         self._task = asyncio.create_task(self._through(work), name="agent")
         return work.snapshot()
@@ -152,10 +152,10 @@ class Agent(AgentFace):
         self._vault = Vault(vault)
         self._persona = _words(persona)
 
-    def _prepared(self, errand: Errand) -> Work:
+    def _prepared(self, errand: AgentTask) -> AgentLoop:
         model = models.chosen(self._model or self._session.options.model)
         self.request = self.request.model_copy(update={**errand.told(), "reasoning_model": _name_of(model)})
-        self._work = Work(
+        self._work = AgentLoop(
             self._session,
             model,
             self.request,
@@ -168,7 +168,7 @@ class Agent(AgentFace):
         self._thread, self._task, self._broken = None, None, None
         return self._work
 
-    def _begin(self, work: Work) -> None:
+    def _begin(self, work: AgentLoop) -> None:
         def agent() -> None:
             try:
                 asyncio.run(self._through(work))
@@ -180,7 +180,7 @@ class Agent(AgentFace):
         with self._session._crossing.inside():
             self._thread.start()
 
-    async def _through(self, work: Work) -> AgentStatusResponse:
+    async def _through(self, work: AgentLoop) -> AgentStatusResponse:
         try:
             await work.run()
         finally:
@@ -189,7 +189,7 @@ class Agent(AgentFace):
         self._notify(last)
         return last
 
-    def _begun(self) -> Work:
+    def _begun(self) -> AgentLoop:
         if self._work is None:
             raise not_started()
         return self._work

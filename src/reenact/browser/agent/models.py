@@ -12,7 +12,7 @@ from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
-from reenact.browser.page.options import MODEL
+from reenact.browser.page.session_options import MODEL
 from reenact.core import boundary
 from reenact.errors import UsageError
 

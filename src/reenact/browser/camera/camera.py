@@ -8,20 +8,20 @@ from typing import Any
 
 from playwright.async_api import BrowserContext, Error, Page
 
-from reenact.browser.camera.gate import Gate
-from reenact.browser.camera.happenings import Happenings
-from reenact.browser.camera.log import Log
+from reenact.browser.camera.frames import FrameRecorder, FrameSettings
+from reenact.browser.camera.gate import ActionGate
 from reenact.browser.camera.masks import Ask, Masks
 from reenact.browser.camera.network import Network
-from reenact.browser.camera.reel import Film, Reel
+from reenact.browser.camera.page_events import PageEvents
+from reenact.browser.camera.writer import FootageWriter
 from reenact.core.model.event import Tree
 from reenact.core.record.beside import Beside
 
 
-class Tab:
+class FilmedTab:
     """One page and its filming parts."""
 
-    def __init__(self, number: int, page: Page, masks: Masks, reel: Reel) -> None:
+    def __init__(self, number: int, page: Page, masks: Masks, reel: FrameRecorder) -> None:
         self.number = number
         self.page = page
         self.masks = masks
@@ -60,15 +60,15 @@ class Camera:
         rate: float = 8.0,
     ) -> None:
         self._context = context
-        self._log = Log(beside)
+        self._log = FootageWriter(beside)
         self._ask = masks
-        self._film = Film(size=size, quality=quality, rate=rate)
-        self._tabs: dict[Page, Tab] = {}
+        self._film = FrameSettings(size=size, quality=quality, rate=rate)
+        self._tabs: dict[Page, FilmedTab] = {}
         self._opened = 0
         self._active: Page | None = None
-        self._gate = Gate()
+        self._gate = ActionGate()
         self._network = Network(context, self._log, self._gate, self._number)
-        self._happenings = Happenings(context, self._log, self._number)
+        self._happenings = PageEvents(context, self._log, self._number)
         self._page_opened = self._log.guarded(self._attach)
 
     # -- from start to stop ----------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class Camera:
 
     def _before(
         self,
-        tab: Tab,
+        tab: FilmedTab,
         call: int | None,
         actor: str,
         action: Mapping[str, Tree],
@@ -207,18 +207,18 @@ class Camera:
         }
         self._log.write("before", call=call, tab=tab.number, actor=actor, **told)
 
-    def _after(self, tab: Tab, call: int | None, told: Mapping[str, Any]) -> None:
+    def _after(self, tab: FilmedTab, call: int | None, told: Mapping[str, Any]) -> None:
         self._log.write("after", call=call, tab=tab.number, **told)
         tab.reel.cut()
         tab.reel.want("after", call, settled=True)
         self._gate.open()
 
-    def _tree(self, tab: Tab, text: str, call: int | None) -> None:
+    def _tree(self, tab: FilmedTab, text: str, call: int | None) -> None:
         self._log.write("tree", tab=tab.number, blob=self._log.text(text), call=call)
 
     # -- tabs ------------------------------------------------------------------------------------------------
 
-    def _tab(self, page: Page) -> Tab | None:
+    def _tab(self, page: Page) -> FilmedTab | None:
         return None if self._log.closed else self._tabs.get(page)
 
     def _number(self, page: Page | None) -> int | None:
@@ -230,8 +230,8 @@ class Camera:
             return
         masks = Masks(self._ask, page, self._log.now)
         number, self._opened = self._opened, self._opened + 1
-        reel = Reel(page, number, self._log, masks, gate=self._gate, film=self._film)
-        tab = self._tabs[page] = Tab(number, page, masks, reel)
+        reel = FrameRecorder(page, number, self._log, masks, gate=self._gate, film=self._film)
+        tab = self._tabs[page] = FilmedTab(number, page, masks, reel)
         page.on("close", self._log.guarded(lambda _: self._closed(tab)))
         page.on("framenavigated", self._log.guarded(lambda frame: self._navigated(tab, frame)))
         page.on("load", self._log.guarded(lambda _: self._log.start(self._titled(tab), "a title")))
@@ -242,20 +242,20 @@ class Camera:
         # The opener is reported right after, in another event.
         asyncio.get_running_loop().call_soon(self._log.guarded(self._tell), tab)
 
-    def _crashed(self, tab: Tab) -> None:
+    def _crashed(self, tab: FilmedTab) -> None:
         self._log.write("crash", tab=tab.number, what="page")
         tab.reel.crashed()
 
-    def _popped_up(self, tab: Tab, popup: Page) -> None:
+    def _popped_up(self, tab: FilmedTab, popup: Page) -> None:
         if (other := self._tab(popup)) is not None and not other.told:
             other.opener = tab.number
 
-    def _tell(self, tab: Tab) -> None:
+    def _tell(self, tab: FilmedTab) -> None:
         if not tab.told:
             tab.told = True
             self._event(tab, "opened", opener=tab.opener)
 
-    def _closed(self, tab: Tab) -> None:
+    def _closed(self, tab: FilmedTab) -> None:
         self._tabs.pop(tab.page, None)
         if self._active is tab.page:
             self._active = None
@@ -263,14 +263,14 @@ class Camera:
         self._happenings.closed(tab.number)
         self._log.start(tab.reel.stop(), "the last pictures of a tab")
 
-    def _navigated(self, tab: Tab, frame: Any) -> None:
+    def _navigated(self, tab: FilmedTab, frame: Any) -> None:
         if frame.parent_frame is None:
             tab.masks.navigated()
             tab.title = ""
             self._event(tab, "navigated")
             self._log.start(self._titled(tab, at_once=False), "a title")
 
-    async def _titled(self, tab: Tab, *, at_once: bool = True) -> None:
+    async def _titled(self, tab: FilmedTab, *, at_once: bool = True) -> None:
         if not at_once:  # a loaded page has its own title event; a new address within a page can wait
             await self._gate.passed()
         try:
@@ -281,6 +281,6 @@ class Camera:
             tab.title = title
             self._event(tab, "titled")
 
-    def _event(self, tab: Tab, what: str, **members: Tree) -> None:
+    def _event(self, tab: FilmedTab, what: str, **members: Tree) -> None:
         self._tell(tab)
         self._log.write("tab", tab=tab.number, what=what, url=tab.page.url, title=tab.title, **members)

@@ -20,7 +20,7 @@ from reenact.errors import CorruptRecording, RecordingError
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FootageEntry:
     """One line: its kind, its time (seconds since the recording began), and its members."""
 
     event: str
@@ -41,20 +41,20 @@ class Footage:
     """
 
     path: Path
-    head: Entry
+    head: FootageEntry
 
     @property
     def id(self) -> str:
         """The session's id."""
         return str(self.head["id"])
 
-    def entries(self, *kinds: str) -> Iterator[Entry]:
+    def entries(self, *kinds: str) -> Iterator[FootageEntry]:
         """Yield all lines (of those kinds) in the order of writing; a torn last one is left out.
 
         Times rise, but frames may be up to a second late: sort by `t` if needed. Raises RecordingError where a line
         is damaged.
         """
-        reader = Reading(self.path)
+        reader = FootageReader(self.path)
         with shared.opened(self.path) as file:
             for line in file:
                 entry = reader.take(line)
@@ -81,7 +81,7 @@ def sessions(folder: Path) -> list[Footage]:
     found = []
     for path in sorted(folder.glob("session.*.jsonl"), key=_number):
         with shared.opened(path) as file:
-            head = Reading(path).take(file.readline())
+            head = FootageReader(path).take(file.readline())
         if head is not None:
             found.append(Footage(path, head))
     return found
@@ -92,7 +92,7 @@ def _number(path: Path) -> tuple[int, str]:
     return (int(word) if word.isdigit() else 0, word)
 
 
-class Reading:
+class FootageReader:
     """Reads a session's file line by line.
 
     Args:
@@ -102,10 +102,10 @@ class Reading:
     def __init__(self, path: Path) -> None:
         self._reader = SessionReader(str(path))
 
-    def take(self, line: bytes) -> Entry | None:
+    def take(self, line: bytes) -> FootageEntry | None:
         """Parse the next line; return None for a torn last one. Raises RecordingError if damaged."""
         whole = line.removesuffix(b"\n")
         if whole is line and not self._reader.fits(line):
             return None
         event = self._reader.take(whole)
-        return None if event is None else Entry(event.event, event.t, event.data)
+        return None if event is None else FootageEntry(event.event, event.t, event.data)

@@ -9,7 +9,7 @@ PATIENCE = 0.15
 """Seconds for which an action is left alone. A longer one is filmed while it goes on."""
 
 
-class Gate:
+class ActionGate:
     """Shut from the beginning of an action to its end, but for `PATIENCE` seconds at most.
 
     Pictures, measures of secrets and bodies go through the same pipe and the same thread of Playwright's driver as

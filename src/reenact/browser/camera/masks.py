@@ -28,7 +28,7 @@ PAINTED = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class MaskMeasurement:
     """The secret boxes at some moment between two; None where the page did not answer."""
 
     asked: float
@@ -49,7 +49,7 @@ class Masks:
         self._ask = ask
         self._page = page
         self._now = now
-        self._measures: list[Measure] = []
+        self._measures: list[MaskMeasurement] = []
         self._added: list[tuple[float, list[float]]] = []
         self.needed = ask is not None
 
@@ -60,7 +60,7 @@ class Masks:
     def navigated(self) -> None:
         """Note another document: its boxes are unknown before the next measure."""
         now = self._now()
-        self._measures.append(Measure(now, now, None))
+        self._measures.append(MaskMeasurement(now, now, None))
 
     async def measure(self) -> None:
         """Measure the boxes in the page; then `of` knows the masks of the pictures taken before."""
@@ -76,7 +76,7 @@ class Masks:
         last = self._measures[-1:]
         self._measures = [one for one in self._measures[:-1] if one.answered > answered - KEPT]
         # The newest stays in any case, as the predecessor of the next.
-        self._measures += [*last, Measure(asked, answered, boxes)]
+        self._measures += [*last, MaskMeasurement(asked, answered, boxes)]
         self._added = [one for one in self._added if one[0] > answered - KEPT]
 
     def of(self, t: float) -> Boxes:
@@ -102,7 +102,7 @@ class Masks:
         """Return True if a picture of that moment is masked whole because of uncertainty."""
         return bool(masks := self.of(t)) and masks == whole(self._page)
 
-    def _around(self, t: float) -> tuple[list[Measure], bool]:
+    def _around(self, t: float) -> tuple[list[MaskMeasurement], bool]:
         """Return the measures around a picture, and True if one of them came before it.
 
         They run from the last one answered before the picture was painted, if any, to the first one asked after it.

@@ -10,8 +10,8 @@ from email.policy import HTTP
 from time import perf_counter
 from typing import Any
 
-from reenact.browser.camera.gate import Gate
-from reenact.browser.camera.log import Log
+from reenact.browser.camera.gate import ActionGate
+from reenact.browser.camera.writer import FootageWriter
 from reenact.core.model import codec
 
 BODY = 256_000
@@ -42,7 +42,7 @@ _LEFT = {
 
 
 @dataclass(slots=True)
-class Exchange:
+class PendingRequest:
     """A request on its way."""
 
     number: int
@@ -60,15 +60,17 @@ class Network:
         tab: The number of a page's tab, or None.
     """
 
-    def __init__(self, context: Any, log: Log, gate: Gate, tab: Callable[[Any], int | None]) -> None:
+    def __init__(
+        self, context: Any, log: FootageWriter, gate: ActionGate, tab: Callable[[Any], int | None]
+    ) -> None:
         self._context = context
         self._log = log
         self._gate = gate
         self._tab = tab
-        self._open: dict[Any, Exchange] = {}
+        self._open: dict[Any, PendingRequest] = {}
         self._count = 0
         self._kept = 0
-        self._finished: asyncio.Queue[tuple[Any, Exchange, float]] = asyncio.Queue(QUEUE)
+        self._finished: asyncio.Queue[tuple[Any, PendingRequest, float]] = asyncio.Queue(QUEUE)
         self._listeners = {
             "request": log.guarded(self._request),
             "requestfinished": log.guarded(self._requestfinished),
@@ -101,7 +103,7 @@ class Network:
             return
         if len(self._open) >= OPEN:  # a page that never answers must not fill the memory
             self._open.pop(next(iter(self._open)))
-        exchange = self._open[request] = Exchange(self._count, self._tab_of(request))
+        exchange = self._open[request] = PendingRequest(self._count, self._tab_of(request))
         before = self._open.get(request.redirected_from) if request.redirected_from else None
         self._log.write(
             "request",
@@ -163,7 +165,7 @@ class Network:
                     "response", t=t, id=exchange.number, status=None, left=str(error).splitlines()[0]
                 )
 
-    async def _answered(self, request: Any, exchange: Exchange, t: float, *, body: bool = True) -> None:
+    async def _answered(self, request: Any, exchange: PendingRequest, t: float, *, body: bool = True) -> None:
         response = await request.response()
         if response is None:
             return
@@ -224,7 +226,7 @@ def is_text(kind: str, resource: str) -> bool:
     )
 
 
-def took(timing: Mapping[str, float], exchange: Exchange) -> float:
+def took(timing: Mapping[str, float], exchange: PendingRequest) -> float:
     """Return the milliseconds from request to end of answer, by the browser's clock if known."""
     end = timing.get("responseEnd", -1)
     return end if end >= 0 else (perf_counter() - exchange.began) * 1000

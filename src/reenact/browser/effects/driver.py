@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Protocol, TypeVar
 
-from reenact.browser.effects.crossing import Crossing
-from reenact.browser.effects.steps import Step
-from reenact.browser.effects.worker import Worker
-from reenact.browser.page.live import Live
+from reenact.browser.effects.operations import Operation
+from reenact.browser.effects.session_recording import SessionRecording
+from reenact.browser.effects.thread import BrowserThread
+from reenact.browser.page.live_browser import LiveBrowser
 from reenact.core import boundary
 from reenact.core.boundary import aperform, perform
 from reenact.core.model.event import Effect
@@ -16,7 +16,7 @@ from reenact.core.model.event import Effect
 T = TypeVar("T")
 
 
-class Whereabouts(Protocol):
+class KnownTabs(Protocol):
     """The last known tabs of a session, from its steps' outcomes, to set up a later browser.
 
     Attributes:
@@ -30,14 +30,14 @@ class Whereabouts(Protocol):
     seen: list[dict[str, Any]]
 
 
-class Doer(Protocol):
+class BrowserBackend(Protocol):
     """Does a session's steps in the worker's thread: a local browser, or one on a server.
 
     Attributes:
         live: The browser, if it is in this process.
     """
 
-    live: Live | None
+    live: LiveBrowser | None
 
     @property
     def up(self) -> bool:
@@ -50,17 +50,17 @@ class Doer(Protocol):
     async def open(self, id: str) -> dict[str, Any]:
         """Start a browser for the session of that id. Return the facts about it."""
 
-    async def ask_for(self, step: Step) -> Any:
+    async def ask_for(self, step: Operation) -> Any:
         """Find the facts that a step's recorded arguments need."""
 
-    async def do(self, step: Step, call: int | None, at: Whereabouts) -> Any:
+    async def do(self, step: Operation, call: int | None, at: KnownTabs) -> Any:
         """Do a step, as the inside of the effect of that number."""
 
     async def close(self, why: str) -> None:
         """End the browser. Harmless where there is none."""
 
 
-class Driver:
+class BrowserDriver:
     """The browser of one session, if there is one, and its last known pages.
 
     Attributes:
@@ -70,12 +70,12 @@ class Driver:
         seen: The elements of the last observation.
     """
 
-    def __init__(self, crossing: Crossing, doer: Doer) -> None:
+    def __init__(self, crossing: SessionRecording, doer: BrowserBackend) -> None:
         self.crossing = crossing
         self.tabs: dict[int, str] = {}
         self.front: int | None = None
         self.seen: list[dict[str, Any]] = []
-        self._worker: Worker | None = None
+        self._worker: BrowserThread | None = None
         self._doer = doer
 
     @property
@@ -84,11 +84,11 @@ class Driver:
         return self._doer.ended
 
     @property
-    def live(self) -> Live | None:
+    def live(self) -> LiveBrowser | None:
         """The browser, if it is in this process."""
         return self._doer.live
 
-    def run(self, step: Step) -> Any:
+    def run(self, step: Operation) -> Any:
         """Run a step as an effect, and return its answer."""
         with self.crossing.inside():
             if step.ask is not None and self._doer.up:
@@ -96,7 +96,7 @@ class Driver:
             effect = self._effect(step)
             return step.done(perform(effect, lambda: self._do(step)))
 
-    async def arun(self, step: Step) -> Any:
+    async def arun(self, step: Operation) -> Any:
         """`run`, awaited."""
         with self.crossing.inside():
             if step.ask is not None and self._doer.up:
@@ -104,11 +104,11 @@ class Driver:
             effect = self._effect(step)
             return step.done(await aperform(effect, lambda: self._ado(step)))
 
-    def _effect(self, step: Step) -> Effect:
+    def _effect(self, step: Operation) -> Effect:
         step.sent = step.args(self.crossing.secret)
         return Effect(step.kind, step.name, step.sent, leaf=True)
 
-    def starting(self, id: str, asked: dict[str, Any]) -> Step:
+    def starting(self, id: str, asked: dict[str, Any]) -> Operation:
         """Return the first step, which starts the browser."""
 
         async def live(nobody: Any, call: int | None) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class Driver:
             self.crossing.id = outcome.get("session_id") or self.crossing.id
             return outcome
 
-        return Step("start", live, lambda _: asked, done=told)
+        return Operation("start", live, lambda _: asked, done=told)
 
     def heard(self, outcome: Mapping[str, Any]) -> None:
         """Note the tab and the address after a step."""
@@ -163,17 +163,17 @@ class Driver:
 
     # -- live ------------------------------------------------------------------------------------------------
 
-    def _do(self, step: Step) -> Any:
+    def _do(self, step: Operation) -> Any:
         call = _number()
         return self._thread().call(lambda: self._doer.do(step, call, self))
 
-    async def _ado(self, step: Step) -> Any:
+    async def _ado(self, step: Operation) -> Any:
         call = _number()
         return await self._thread().acall(lambda: self._doer.do(step, call, self))
 
-    def _thread(self) -> Worker:
+    def _thread(self) -> BrowserThread:
         if self._worker is None:
-            self._worker = Worker()
+            self._worker = BrowserThread()
         return self._worker
 
 

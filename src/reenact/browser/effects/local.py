@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, cast
 
-from reenact.browser.effects.crossing import Crossing
-from reenact.browser.effects.driver import Whereabouts
-from reenact.browser.effects.steps import Step
-from reenact.browser.page.launching import Settings
-from reenact.browser.page.live import Live
+from reenact.browser.effects.driver import KnownTabs
+from reenact.browser.effects.operations import Operation
+from reenact.browser.effects.session_recording import SessionRecording
+from reenact.browser.page.launcher import LaunchSettings
+from reenact.browser.page.live_browser import LiveBrowser
 from reenact.core.store.writer import warn
 
 
-class Here:
+class LocalBrowser:
     """A browser of this process.
 
     Args:
@@ -21,10 +21,10 @@ class Here:
         settings: The settings of the browser.
     """
 
-    def __init__(self, crossing: Crossing, settings: Settings) -> None:
+    def __init__(self, crossing: SessionRecording, settings: LaunchSettings) -> None:
         self._crossing = crossing
         self._settings = settings
-        self.live: Live | None = None
+        self.live: LiveBrowser | None = None
 
     @property
     def up(self) -> bool:
@@ -38,7 +38,7 @@ class Here:
 
     async def open(self, id: str) -> dict[str, Any]:
         """Start the browser, and film it if anything is recorded. Raises SessionError."""
-        live = Live(self._settings)
+        live = LiveBrowser(self._settings)
         told = await live.open()
         self.live = live
         beside = self._crossing.beside()
@@ -46,23 +46,23 @@ class Here:
             await live.film(beside, id, told)
         return told
 
-    async def ask_for(self, step: Step) -> Any:
+    async def ask_for(self, step: Operation) -> Any:
         """Find the page's facts that a step's recorded arguments need."""
         assert step.ask is not None
-        return await step.ask(cast("Live", self.live))
+        return await step.ask(cast("LiveBrowser", self.live))
 
-    async def do(self, step: Step, call: int | None, at: Whereabouts) -> Any:
+    async def do(self, step: Operation, call: int | None, at: KnownTabs) -> Any:
         """Do a step in the browser; start a new one if the recording had none here."""
         if self.live is None and step.name != "start":
             await self._revive(step, at)
-        return await step.live(cast("Live", self.live), call)
+        return await step.live(cast("LiveBrowser", self.live), call)
 
     async def close(self, why: str) -> None:
         """End the browser."""
         if self.live is not None:
             await self.live.close(why)
 
-    async def _revive(self, step: Step, at: Whereabouts) -> None:
+    async def _revive(self, step: Operation, at: KnownTabs) -> None:
         """Open a new browser at the recorded addresses, to go live in a recorded session."""
         await self.open(self._crossing.id)
         live = self.live

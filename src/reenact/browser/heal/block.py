@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, cast
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult
 from reenact.browser.heal import expect as expecting
-from reenact.browser.heal.calling import here, place
-from reenact.browser.heal.guard import Guard
-from reenact.browser.heal.helper import Helper, begun, made, now, over, stuck
-from reenact.browser.heal.mend import Failed
-from reenact.browser.page.options import check_steps
+from reenact.browser.heal.caller import here, place
+from reenact.browser.heal.guard import CallGuard
+from reenact.browser.heal.helper import BlockHelper, begun, made, now, over, stuck
+from reenact.browser.heal.mend import FailedStep
+from reenact.browser.page.session_options import check_steps
 from reenact.core import boundary
 from reenact.core.model.event import Effect
 from reenact.errors import UsageError
@@ -24,7 +24,7 @@ from reenact.errors import UsageError
 if TYPE_CHECKING:
     from reenact.browser.agent import Agent
     from reenact.browser.agent.status import AgentStatusResponse
-    from reenact.browser.heal.record import Heal as Record
+    from reenact.browser.heal.record import HealRecord as Record
     from reenact.browser.session.remote.agent import RemoteAgent
     from reenact.browser.session.session import Asked, Session
 
@@ -91,13 +91,13 @@ class AgentFallback:
         self.heal = heal
         self._format = response_format
         self._expected = None if expect is None else expecting.expected(expect)
-        self._guard = Guard(session, self)
-        self._helper = Helper(session, heal, agent_params)
+        self._guard = CallGuard(session, self)
+        self._helper = BlockHelper(session, heal, agent_params)
         self._offset: int | None = None
         self._began: float | None = None
         self._took: float | None = None
         self._over = self._asking = False
-        self._verdict: expecting.Verdict | None = None
+        self._verdict: expecting.ExpectationVerdict | None = None
         self.steps: list[ExecutionResult] = []
         self.skipped: list[dict[str, Any]] = []
         self.success = True
@@ -176,7 +176,7 @@ class AgentFallback:
             return self._skip(asked)
         result = self._session._execute(asked)
         if not result.success:
-            failed = Failed.of(self._session, asked, result, place())
+            failed = FailedStep.of(self._session, asked, result, place())
             mend = here(self._session, lambda: self._mended(failed)) if self.heal == "auto" else None
             if mend is None:
                 self.steps.append(result)
@@ -200,7 +200,7 @@ class AgentFallback:
             return self._skip(asked)
         result = await self._session._aexecute(asked)
         if not result.success:
-            failed = Failed.of(self._session, asked, result, place())
+            failed = FailedStep.of(self._session, asked, result, place())
             mend = await self._mended(failed) if self.heal == "auto" else None
             if mend is None:
                 self.steps.append(result)
@@ -243,20 +243,20 @@ class AgentFallback:
 
     # -- help ------------------------------------------------------------------------------------------------
 
-    def _take_over(self, failed: Failed) -> None:
+    def _take_over(self, failed: FailedStep) -> None:
         if (agent := self._called(failed)) is not None:
             self._heard(agent.run(self.task, response_format=self._format, session_offset=self._offset))
             self._judge()
             self._wrote(failed)
 
-    async def _atake_over(self, failed: Failed) -> None:
+    async def _atake_over(self, failed: FailedStep) -> None:
         if (agent := self._called(failed)) is not None:
             answer = await agent.arun(self.task, response_format=self._format, session_offset=self._offset)
             self._heard(answer)
             await self._ajudge()
             self._wrote(failed)
 
-    def _called(self, failed: Failed) -> Agent | RemoteAgent | None:
+    def _called(self, failed: FailedStep) -> Agent | RemoteAgent | None:
         """Return the agent that takes over here, or None."""
         self.success, self.error, self._over = False, failed.result.message, True
         return self._helper.called(failed)
@@ -265,12 +265,12 @@ class AgentFallback:
         self.agent_response = answer
         self.success = bool(answer.success)
 
-    def _wrote(self, failed: Failed) -> None:
+    def _wrote(self, failed: FailedStep) -> None:
         assert self.agent_response is not None
         by = self._verdict.by if self._verdict is not None and self._verdict.met else ""
         self._helper.wrote(failed, self.agent_response, healed=self.success, by=by)
 
-    async def _mended(self, failed: Failed) -> ExecutionResult | None:
+    async def _mended(self, failed: FailedStep) -> ExecutionResult | None:
         self._asking = True
         try:
             return await self._helper.mended(failed, self._expected)
@@ -319,7 +319,7 @@ class AgentFallback:
         finally:
             self._asking = False
 
-    def _ruled(self, verdict: expecting.Verdict) -> None:
+    def _ruled(self, verdict: expecting.ExpectationVerdict) -> None:
         self._verdict = verdict
         if not verdict.met:
             self.success, self.error = False, f"not as expected: {verdict.by}"

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import Error, Locator
 
 from reenact.browser.actions import types as do
-from reenact.browser.effects.steps import Step
-from reenact.browser.heal.mend import Failed, Mend
-from reenact.browser.heal.same import Choice, kind
+from reenact.browser.effects.operations import Operation
+from reenact.browser.heal.identity import ElementChoice, kind
+from reenact.browser.heal.mend import FailedStep, Mend
 from reenact.browser.page.likeness import likeness, similar
-from reenact.browser.page.live import Live
+from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.page.selectors import SelectorError, durable, fingerprint, parse, spot_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ PATIENCE = 2000
 
 _LASTING = ("test_id", "role", "playwright", "text", "css")
 
-Pick = Callable[[Sequence[Mapping[str, Any]]], Choice]
+Pick = Callable[[Sequence[Mapping[str, Any]]], ElementChoice]
 """A function that chooses one of several candidates, or none."""
 
 _Seen = tuple[float, dict[str, Any], Locator]
@@ -39,7 +39,7 @@ _Seen = tuple[float, dict[str, Any], Locator]
 
 
 async def candidates(
-    session: Session, failed: Failed, wanted: Mapping[str, Any], *, most: int
+    session: Session, failed: FailedStep, wanted: Mapping[str, Any], *, most: int
 ) -> list[dict[str, Any]]:
     """Return the possible elements, best first, as one effect.
 
@@ -53,7 +53,7 @@ async def candidates(
         The `score`, `fingerprint` and `selectors` of each element.
     """
 
-    async def look(live: Live) -> list[dict[str, Any]]:
+    async def look(live: LiveBrowser) -> list[dict[str, Any]]:
         fit = await _fit(live, failed.asked.type, wanted, (), most)
         names = await asyncio.gather(*(_selectors(live, locator) for _, _, locator in fit))
         return [
@@ -66,11 +66,11 @@ async def candidates(
 
 async def chosen(
     session: Session,
-    failed: Failed,
+    failed: FailedStep,
     wanted: Mapping[str, Any],
     pick: Pick,
     selectors: Sequence[Mapping[str, str]] = (),
-) -> tuple[Choice, dict[str, Any]]:
+) -> tuple[ElementChoice, dict[str, Any]]:
     """Choose the meant element with `pick`, as one effect that keeps the best few candidates.
 
     Args:
@@ -84,7 +84,7 @@ async def chosen(
         The choice, and the chosen element's `score`, `fingerprint` and `selectors`; empty where none was chosen.
     """
 
-    async def look(live: Live) -> dict[str, Any]:
+    async def look(live: LiveBrowser) -> dict[str, Any]:
         fit = await _fit(live, failed.asked.type, wanted, selectors, COMPARED)
         told = [{"score": score, "fingerprint": one} for score, one, _ in fit]
         choice = pick(told)
@@ -99,25 +99,31 @@ async def chosen(
 
     answer = await _asked(session, {"step": failed.key}, look)
     if isinstance(answer, Mapping):
-        found, choice = answer["found"], Choice(**answer["choice"])
+        found, choice = answer["found"], ElementChoice(**answer["choice"])
     else:
         found, choice = answer, pick(answer)  # an older recording, or a page that gave no answer
     return choice, {} if choice.place is None else dict(found[choice.place])
 
 
-async def _asked(session: Session, args: dict[str, Any], look: Callable[[Live], Awaitable[Any]]) -> Any:
-    async def live(browser: Live, call: int | None) -> Any:
+async def _asked(
+    session: Session, args: dict[str, Any], look: Callable[[LiveBrowser], Awaitable[Any]]
+) -> Any:
+    async def live(browser: LiveBrowser, call: int | None) -> Any:
         try:
             with browser.use():
                 return await look(browser)
         except Error:
             return []  # the page is closed or busy: there is no answer
 
-    return await session._driver.arun(Step("candidates", live, lambda _: args, kind="heal"))
+    return await session._driver.arun(Operation("candidates", live, lambda _: args, kind="heal"))
 
 
 async def _fit(
-    live: Live, action: str, wanted: Mapping[str, Any], selectors: Sequence[Mapping[str, str]], most: int
+    live: LiveBrowser,
+    action: str,
+    wanted: Mapping[str, Any],
+    selectors: Sequence[Mapping[str, str]],
+    most: int,
 ) -> list[_Seen]:
     """Return the elements that fit the action, best first."""
     page = live.page
@@ -137,7 +143,7 @@ async def _fit(
     return sorted((one for one in found if kind(wanted, one[1], action)), key=lambda one: -one[0])[:most]
 
 
-async def _named(live: Live, text: str) -> tuple[Locator | None, str]:
+async def _named(live: LiveBrowser, text: str) -> tuple[Locator | None, str]:
     """Return the one element that a selector names, and its spot.
 
     None and "" where there is no such element. The spot is empty for an element within frames.
@@ -153,14 +159,14 @@ async def _named(live: Live, text: str) -> tuple[Locator | None, str]:
     return (None, "") if spot is None else (locator, spot)
 
 
-async def _told(live: Live, locator: Locator) -> tuple[dict[str, Any] | None, Locator]:
+async def _told(live: LiveBrowser, locator: Locator) -> tuple[dict[str, Any] | None, Locator]:
     try:
         return await fingerprint(locator, secret=live.mask(live.page), timeout=500), locator
     except Error:
         return None, locator
 
 
-async def _selectors(live: Live, locator: Locator) -> dict[str, str]:
+async def _selectors(live: LiveBrowser, locator: Locator) -> dict[str, str]:
     try:
         return await durable(locator, secret=live.mask(live.page))
     except Error:
@@ -172,7 +178,7 @@ def _place(told: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 async def taken(
-    session: Session, failed: Failed, one: Mapping[str, Any], choice: Choice, rung: str
+    session: Session, failed: FailedStep, one: Mapping[str, Any], choice: ElementChoice, rung: str
 ) -> Mend | None:
     """Do the step with a candidate. Return None where it was not done."""
     asked = failed.asked

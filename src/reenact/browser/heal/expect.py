@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Page
 
-from reenact.browser.effects.steps import Link, Step
+from reenact.browser.effects.operations import Operation, ServerSession
 from reenact.browser.page import selectors
-from reenact.browser.page.live import Live
+from reenact.browser.page.live_browser import LiveBrowser
 from reenact.core.boundary import aperform, perform
 from reenact.core.model.event import Effect
 from reenact.errors import SessionError, UsageError
@@ -38,7 +38,7 @@ _SELECTOR = re.compile(
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ExpectationVerdict:
     """The answer to an expectation. Only `met` is success: an unknown answer is a failure.
 
     Attributes:
@@ -56,7 +56,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Expected:
+class Expectation:
     """A parsed expectation: its kind (`url`, `text`, `selector`, `function`) and its value."""
 
     kind: str
@@ -80,7 +80,7 @@ class Expected:
         return {self.kind: dict(self.value) if isinstance(self.value, Mapping) else self.value}
 
 
-def expected(given: Any) -> Expected:
+def expected(given: Any) -> Expectation:
     """Parse an expectation.
 
     Args:
@@ -92,14 +92,14 @@ def expected(given: Any) -> Expected:
         UsageError: It is none of these.
     """
     if isinstance(given, re.Pattern):
-        return Expected("url", given)
+        return Expectation("url", given)
     if isinstance(given, str) and given.strip():
         if _SCHEME.match(given) or (given.startswith(("/", "*")) and not given.startswith("//")):
-            return Expected("url", given)
+            return Expectation("url", given)
         if not _SELECTOR.match(given):
-            return Expected("text", given)
+            return Expectation("text", given)
     elif callable(given):
-        return Expected("function", given)
+        return Expectation("function", given)
     elif not (isinstance(given, Mapping) and given):
         raise UsageError(
             f"expect={given!r}: it is an address, a text that the page shows, a selector, or a function of the session"
@@ -108,10 +108,10 @@ def expected(given: Any) -> Expected:
         selectors.parse(given)
     except selectors.SelectorError as error:
         raise UsageError(f"expect={given!r}: {error}") from None
-    return Expected("selector", given)
+    return Expectation("selector", given)
 
 
-def sent(body: Mapping[str, Any]) -> Expected:
+def sent(body: Mapping[str, Any]) -> Expectation:
     """Parse an expectation sent over the network.
 
     Raises UsageError for an invalid one, and for one that the program itself must check.
@@ -125,7 +125,7 @@ def sent(body: Mapping[str, Any]) -> Expected:
     return expected(given)
 
 
-def judged(session: Session, what: Expected) -> Verdict:
+def judged(session: Session, what: Expectation) -> ExpectationVerdict:
     """Check an expectation; a page is given `PATIENCE` seconds to meet it."""
     if what.kind != "function":
         return _verdict(session._driver.run(looking(what, PATIENCE)))
@@ -133,7 +133,7 @@ def judged(session: Session, what: Expected) -> Verdict:
         return _verdict(perform(_asked(what), lambda: _said(what.value, session)))
 
 
-async def ajudged(session: Session, what: Expected, *, now: bool = False) -> Verdict:
+async def ajudged(session: Session, what: Expectation, *, now: bool = False) -> ExpectationVerdict:
     """`judged`, awaited; `now` gives a page no time."""
     if what.kind != "function":
         return _verdict(await session._driver.arun(looking(what, 0 if now else PATIENCE)))
@@ -148,7 +148,7 @@ async def ajudged(session: Session, what: Expected, *, now: bool = False) -> Ver
 # -- functions ---------------------------------------------------------------------------------------------------
 
 
-def _asked(what: Expected) -> Effect:
+def _asked(what: Expectation) -> Effect:
     return Effect("heal", "verdict", {"expect": what.told})
 
 
@@ -193,17 +193,17 @@ def _name(function: Any) -> str:
     return str(getattr(function, "__name__", None) or type(function).__name__)
 
 
-def _verdict(told: Mapping[str, str]) -> Verdict:
-    return Verdict(cast("Any", told["state"]), told["by"])
+def _verdict(told: Mapping[str, str]) -> ExpectationVerdict:
+    return ExpectationVerdict(cast("Any", told["state"]), told["by"])
 
 
 # -- pages -------------------------------------------------------------------------------------------------------
 
 
-def looking(what: Expected, patience: float = PATIENCE) -> Step:
+def looking(what: Expectation, patience: float = PATIENCE) -> Operation:
     """Return the step that checks the page, for at most `patience` seconds."""
 
-    async def live(browser: Live, call: int | None) -> dict[str, str]:
+    async def live(browser: LiveBrowser, call: int | None) -> dict[str, str]:
         try:
             with browser.use():
                 return await _looked(lambda: browser.page, what, patience)
@@ -211,28 +211,28 @@ def looking(what: Expected, patience: float = PATIENCE) -> Step:
             words = " ".join(str(error).split())
             return {"state": "unknown", "by": f"the page could not be looked at: {words}"}
 
-    async def wire(link: Link) -> dict[str, str]:
+    async def wire(link: ServerSession) -> dict[str, str]:
         if what.own:
-            return await _looked(_There(link).page, what, patience)
+            return await _looked(_RemotePage(link).page, what, patience)
         told = await link.ask("POST", "page/expect", {**what.told, "now": not patience})
         return {"state": told["state"], "by": told["by"]}
 
     asked = {"expect": what.told, **({} if patience else {"now": True})}
-    return Step("verdict", live, lambda _: asked, kind="heal", wire=wire)
+    return Operation("verdict", live, lambda _: asked, kind="heal", wire=wire)
 
 
-class _There:
+class _RemotePage:
     """The address of a page on a server.
 
     Args:
         link: The server.
     """
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: ServerSession) -> None:
         self._link = link
         self.url = ""
 
-    async def page(self) -> _There:
+    async def page(self) -> _RemotePage:
         """Return this page with its current address."""
         self.url = (await self._link.ask("GET", "page/address"))["url"]
         return self
@@ -242,7 +242,7 @@ class _There:
         return False
 
 
-async def _looked(front: Callable[[], Any], what: Expected, patience: float) -> dict[str, str]:
+async def _looked(front: Callable[[], Any], what: Expectation, patience: float) -> dict[str, str]:
     end = monotonic() + patience
     while True:
         page = front()
@@ -262,7 +262,7 @@ async def _looked(front: Callable[[], Any], what: Expected, patience: float) -> 
         await asyncio.sleep(_POLL)
 
 
-def _missing(what: Expected, page: Page | _There) -> str:
+def _missing(what: Expectation, page: Page | _RemotePage) -> str:
     if what.kind == "url":
         value = what.value.pattern if isinstance(what.value, re.Pattern) else what.value
         return f"the page is at {page.url}, not at {value},"
@@ -270,7 +270,7 @@ def _missing(what: Expected, page: Page | _There) -> str:
     return f"{page.url} {thing} {what.value!r}"
 
 
-async def _at(page: Page | _There, value: str | re.Pattern[str]) -> str:
+async def _at(page: Page | _RemotePage, value: str | re.Pattern[str]) -> str:
     return f"the page is at {page.url}" if matches(page.url, value) else ""
 
 

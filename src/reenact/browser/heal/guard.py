@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _CALLS = ("execute", "aexecute", "scrape", "ascrape")
 
 
-class Guard:
+class CallGuard:
     """Replaces a session's calls by a block's, and restores them.
 
     Attributes:

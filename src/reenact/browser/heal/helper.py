@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult
 from reenact.browser.heal import expect, ladder, record
-from reenact.browser.heal.calling import place
-from reenact.browser.heal.elsewhere import mended
-from reenact.browser.heal.mend import Failed, Judge, Mend, base_of
-from reenact.browser.page.options import MODEL
-from reenact.browser.session.remote.choosing import agent_for
+from reenact.browser.heal.caller import place
+from reenact.browser.heal.mend import FailedStep, Judge, Mend, base_of
+from reenact.browser.heal.remote import mended
+from reenact.browser.page.session_options import MODEL
+from reenact.browser.session.remote.agent_choice import agent_for
 from reenact.core import boundary
 from reenact.core.model.event import Effect
 from reenact.errors import UsageError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 
-class Helper:
+class BlockHelper:
     """Helps one block.
 
     Args:
@@ -50,7 +50,7 @@ class Helper:
         self._asks = False
         """True if the server of the session has a model of its own."""
         self.agent: Agent | RemoteAgent | None = None
-        self.heals: list[record.Heal] = []
+        self.heals: list[record.HealRecord] = []
 
     @property
     def cost(self) -> Decimal | None:
@@ -62,7 +62,7 @@ class Helper:
             total += heal.cost
         return total
 
-    async def mended(self, failed: Failed, expected: expect.Expected | None) -> ExecutionResult | None:
+    async def mended(self, failed: FailedStep, expected: expect.Expectation | None) -> ExecutionResult | None:
         """Mend a failed step and return its verified result; None where mending is off or failed."""
         if self._heal != "auto" or self._session.status().status == "closed":
             return None
@@ -84,7 +84,7 @@ class Helper:
         self._left = mend.result.message
         return None
 
-    def called(self, failed: Failed) -> Agent | RemoteAgent | None:
+    def called(self, failed: FailedStep) -> Agent | RemoteAgent | None:
         """Return the agent that goes on after a failed step, or None.
 
         Raises UsageError where an agent is wanted and there is no model.
@@ -103,7 +103,7 @@ class Helper:
         self.agent._trouble = f"{error} {self._left}".strip()
         return self.agent
 
-    def wrote(self, failed: Failed, answer: AgentStatusResponse, *, healed: bool, by: str) -> None:
+    def wrote(self, failed: FailedStep, answer: AgentStatusResponse, *, healed: bool, by: str) -> None:
         """Keep the record of the agent's takeover; `by` names the check that verified it."""
         assert self.agent is not None
         assert answer.closed_at is not None
@@ -118,7 +118,7 @@ class Helper:
         )
         self._keep(heal)
 
-    def _keep(self, heal: record.Heal) -> None:
+    def _keep(self, heal: record.HealRecord) -> None:
         self.heals.append(record.written(self._session, heal))
 
     def _model(self) -> Any:
@@ -127,7 +127,7 @@ class Helper:
         # A server has a default model of its own.
         return named if self._session.remote else named or os.environ.get(MODEL)
 
-    async def _judge_of(self, failed: Failed, what: expect.Expected | None) -> Judge | None:
+    async def _judge_of(self, failed: FailedStep, what: expect.Expectation | None) -> Judge | None:
         """Return the check of the block's expectation for a mend; None where none is of use."""
         if what is None:
             return None
@@ -167,13 +167,13 @@ def _marked(session: Session, effect: Effect) -> float:
         return float(boundary.perform(effect, time.time))
 
 
-def stuck(session: Session, action: dict[str, Any], said: str) -> Failed:
-    """Return a `Failed` for a failed call of `session.page` or a failed expectation."""
+def stuck(session: Session, action: dict[str, Any], said: str) -> FailedStep:
+    """Return a `FailedStep` for a failed call of `session.page` or a failed expectation."""
     at = datetime.fromtimestamp(now(session), UTC)
     url = session.status().url
     told = do.Help(reason=said)
     result = made(told, at, url, success=False, message=said)
-    return Failed(told, action, result, place(), f"{base_of(action, url)} #0", delivered=True)
+    return FailedStep(told, action, result, place(), f"{base_of(action, url)} #0", delivered=True)
 
 
 def made(action: do.Action, at: datetime, url: str, *, success: bool, message: str) -> ExecutionResult:

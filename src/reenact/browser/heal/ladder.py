@@ -13,21 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser.heal import memory
 from reenact.browser.heal.mend import (
-    Failed,
+    FailedStep,
     Judge,
-    Known,
-    Means,
     Mend,
-    Past,
-    Place,
+    MendOptions,
     Rung,
-    Verdict,
-    key_of,
+    StepHistory,
 )
-from reenact.browser.heal.rungs.alternative import Alternative, Remembered
-from reenact.browser.heal.rungs.ask import Ask
-from reenact.browser.heal.rungs.dismiss import Dismiss
-from reenact.browser.heal.rungs.wait import Wait
+from reenact.browser.heal.rungs.alternative import AlternativeRung, RememberedRung
+from reenact.browser.heal.rungs.ask import ModelRung
+from reenact.browser.heal.rungs.dismiss import DismissRung
+from reenact.browser.heal.rungs.wait import WaitRung
 from reenact.browser.page.consequence import same
 from reenact.core import boundary
 from reenact.errors import ActionError
@@ -35,15 +31,13 @@ from reenact.errors import ActionError
 if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
-__all__ = ["Failed", "Judge", "Known", "Means", "Mend", "Past", "Place", "Rung", "Verdict", "climb", "key_of"]
-
-RUNGS: tuple[Rung, ...] = (Remembered(), Wait(), Dismiss(), Alternative(), Ask())
+RUNGS: tuple[Rung, ...] = (RememberedRung(), WaitRung(), DismissRung(), AlternativeRung(), ModelRung())
 """The rungs, in the order in which they are tried."""
 
 
 async def climb(
     session: Session,
-    failed: Failed,
+    failed: FailedStep,
     *,
     judge: Judge | None = None,
     model: Any = None,
@@ -66,7 +60,7 @@ async def climb(
     """
     if failed.delivered and judge is None:
         return None
-    means = Means(budget_ms, judge, model)
+    means = MendOptions(budget_ms, judge, model)
     with session._crossing.inside():
         around = boundary.current()
         scope = around if around is None or around.hidden else around.span("heal")
@@ -81,7 +75,7 @@ async def climb(
     return None
 
 
-async def arrived(failed: Failed, means: Means) -> Mend | None:
+async def arrived(failed: FailedStep, means: MendOptions) -> Mend | None:
     """Check the expectation after a step that may have been done: such a step is not repeated."""
     assert means.judge is not None
     verdict = await means.judge()
@@ -94,7 +88,7 @@ async def arrived(failed: Failed, means: Means) -> Mend | None:
     )
 
 
-async def _verified(mend: Mend, known: Known, means: Means) -> Mend:
+async def _verified(mend: Mend, known: StepHistory, means: MendOptions) -> Mend:
     """Return the mend with its verification, or as failed where nothing verifies it."""
     if not mend.result.success:
         return mend
@@ -104,9 +98,9 @@ async def _verified(mend: Mend, known: Known, means: Means) -> Mend:
     return unverified(mend, "nothing shows that it did what the step does")
 
 
-async def _shown(mend: Mend, known: Known, means: Means) -> str:
+async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
     # A model may name any element: only a consequence specific to this element counts as proof.
-    doubted = mend.rung == Ask.name
+    doubted = mend.rung == ModelRung.name
     answers = [same(mend.result.consequence, then, by_name=doubted) for then in known.consequences]
     if any(answers):
         return f"consequence: as in {sum(map(bool, answers))} of {len(answers)} good recordings' ways"

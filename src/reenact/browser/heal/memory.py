@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from reenact.browser.heal.mend import Known, Past, base_of
+from reenact.browser.heal.mend import PastStep, StepHistory, base_of
 from reenact.browser.page.consequence import plain
-from reenact.browser.script.program import script_of
+from reenact.browser.script.script_name import script_of
 from reenact.core.boundary import aperform
 from reenact.core.model.codec import view
 from reenact.core.model.event import Effect
@@ -37,7 +37,7 @@ _TAIL = 2048
 _UNNAMED = {"", "browser session"}
 
 
-async def known(session: Session, key: str) -> Known:
+async def known(session: Session, key: str) -> StepHistory:
     """Return the history of the step with that key (`mend.key_of`), as an effect."""
 
     async def live() -> dict[str, Any]:
@@ -48,10 +48,10 @@ async def known(session: Session, key: str) -> Known:
         return told(await aperform(Effect("heal", "memory", {"step": key}, leaf=True), live))
 
 
-def told(found: Mapping[str, Any]) -> Known:
-    """Build a `Known` from the effect's value."""
-    pasts = tuple(Past(**one) for one in found.get("steps") or ())
-    return Known(int(found.get("recordings") or 0), pasts, tuple(found.get("heals") or ()))
+def told(found: Mapping[str, Any]) -> StepHistory:
+    """Build a `StepHistory` from the effect's value."""
+    pasts = tuple(PastStep(**one) for one in found.get("steps") or ())
+    return StepHistory(int(found.get("recordings") or 0), pasts, tuple(found.get("heals") or ()))
 
 
 def read(folder: Path, key: str) -> dict[str, Any]:

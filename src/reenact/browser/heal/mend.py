@@ -19,7 +19,7 @@ _REPEATABLE = {"goto", "wait", "scrape", "switch_tab"}
 
 
 @dataclass(frozen=True)
-class Place:
+class ScriptPlace:
     """The place in the script that asked for a step: its file, line and function."""
 
     file: str
@@ -28,7 +28,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedStep:
     """A step that failed, with all that a rung may look at.
 
     Attributes:
@@ -43,7 +43,7 @@ class Failed:
     asked: do.Action = field(repr=False)
     action: dict[str, Any]
     result: ExecutionResult
-    place: Place | None
+    place: ScriptPlace | None
     key: str
     delivered: bool
 
@@ -53,10 +53,10 @@ class Failed:
         session: Session,
         asked: do.Action,
         result: ExecutionResult,
-        place: Place | None = None,
+        place: ScriptPlace | None = None,
         *,
         count: int | None = None,
-    ) -> Failed:
+    ) -> FailedStep:
         """Return the last step of a session, which failed; or the last of the first `count`."""
         outcomes = session._outcomes[:count]
         told = dict(outcomes[-1]["action"])
@@ -71,7 +71,7 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Past:
+class PastStep:
     """The same step in an earlier good recording.
 
     Attributes:
@@ -89,7 +89,7 @@ class Past:
 
 
 @dataclass(frozen=True)
-class Known:
+class StepHistory:
     """The history of a step in earlier good recordings, newest first.
 
     Attributes:
@@ -99,7 +99,7 @@ class Known:
     """
 
     recordings: int = 0
-    pasts: tuple[Past, ...] = ()
+    pasts: tuple[PastStep, ...] = ()
     heals: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -110,7 +110,7 @@ class Known:
         ]
 
 
-class Verdict(Protocol):
+class MendVerdict(Protocol):
     """The answer to an expectation: `state` is `met`, `unmet` or `unknown`, `by` a sentence."""
 
     @property
@@ -122,12 +122,12 @@ class Verdict(Protocol):
         """The deciding observation."""
 
 
-Judge = Callable[[], Awaitable[Verdict]]
+Judge = Callable[[], Awaitable[MendVerdict]]
 """A function that checks the user's expectation now."""
 
 
 @dataclass
-class Means:
+class MendOptions:
     """The means and limits of one climb.
 
     Attributes:
@@ -180,7 +180,9 @@ class Rung(Protocol):
 
     name: str
 
-    async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
+    async def mend(
+        self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions
+    ) -> Mend | None:
         """Try to mend the step. None: this rung cannot help, and the step has not been done."""
 
 

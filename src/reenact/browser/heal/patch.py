@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reenact.browser.heal.calls import Beyond, Script
-from reenact.browser.heal.record import AGENT, Heal, digest
+from reenact.browser.heal.record import AGENT, HealRecord, digest
+from reenact.browser.heal.source import ScriptSource, UnchangeableSelector
 from reenact.errors import UsageError
 
 WIDTH = 100
@@ -29,12 +29,12 @@ _BY_PLACE = re.compile(r":nth-|>|^(css=)?[\w-]+$")
 """A CSS selector by position alone: the next change of the page breaks it."""
 
 
-class _Done(Exception):
+class _AlreadyLearned(Exception):
     """The script has the learned selector already."""
 
 
 @dataclass
-class Patch:
+class ScriptPatch:
     """The changes of one file.
 
     Attributes:
@@ -48,7 +48,7 @@ class Patch:
     old: bytes
     new: bytes
     remarks: list[str] = field(default_factory=list)
-    changed: list[Heal] = field(default_factory=list)
+    changed: list[HealRecord] = field(default_factory=list)
 
     def diff(self) -> str:
         """Return the unified diff; empty where nothing changes."""
@@ -65,7 +65,7 @@ class Patch:
         return "".join(f"# {line}\n" for line in self.remarks) + self.diff()
 
 
-def suggested(heals: Iterable[Heal], source: str | None = None) -> str:
+def suggested(heals: Iterable[HealRecord], source: str | None = None) -> str:
     """Return a unified diff of the scripts with those heals, for `patch -p0` or `git apply -p0`.
 
     Args:
@@ -78,7 +78,7 @@ def suggested(heals: Iterable[Heal], source: str | None = None) -> str:
     Raises:
         UsageError: A script cannot be parsed as Python.
     """
-    files: dict[str, list[Heal]] = {}
+    files: dict[str, list[HealRecord]] = {}
     for heal in heals:
         files.setdefault(heal.file, []).append(heal)
     texts = []
@@ -94,20 +94,20 @@ def suggested(heals: Iterable[Heal], source: str | None = None) -> str:
     return "".join(texts)
 
 
-def patched(file: Path, data: bytes, heals: Sequence[Heal]) -> Patch:
+def patched(file: Path, data: bytes, heals: Sequence[HealRecord]) -> ScriptPatch:
     """Apply heals to one script. Raises UsageError where it cannot be parsed as Python."""
-    script = Script(data, _name(file))
-    patch = Patch(file, data, data)
+    script = ScriptSource(data, _name(file))
+    patch = ScriptPatch(file, data, data)
     now = digest(str(file), data)
-    chosen: dict[int, tuple[Heal, str]] = {}
+    chosen: dict[int, tuple[HealRecord, str]] = {}
     torn: set[int] = set()
     for heal in heals:
         try:
             number = _place(script, heal, now)
             text = _literal(script, number, heal)
-        except _Done:
+        except _AlreadyLearned:
             continue
-        except Beyond as beyond:
+        except UnchangeableSelector as beyond:
             _remark(patch, heal, str(beyond))
             continue
         before = chosen.get(number)
@@ -123,7 +123,7 @@ def patched(file: Path, data: bytes, heals: Sequence[Heal]) -> Patch:
     return patch
 
 
-def write(patch: Patch) -> str:
+def write(patch: ScriptPatch) -> str:
     """Write a patch into its file, and return a sentence on the backup of the old text.
 
     Git keeps the old text if nothing in the file is uncommitted; else it is kept beside the script, as
@@ -197,7 +197,7 @@ def replacement(new: str | Mapping[str, Any]) -> str | dict[str, str]:
     )
     chosen = [kind for kind in (structure, words) if kind is not None] or list(texts)[:1]
     if not chosen:
-        raise Beyond("nothing is known by which to find its element again")
+        raise UnchangeableSelector("nothing is known by which to find its element again")
     if len(chosen) == 1:
         text = texts[chosen[0]]
         return _bare(text) if _bare(text).startswith(("#", "[", ".")) else text
@@ -211,33 +211,33 @@ def _bare(text: str) -> str:
 # -- the call and its literal ---------------------------------------------------------------------------------
 
 
-def _place(script: Script, heal: Heal, now: str) -> int:
+def _place(script: ScriptSource, heal: HealRecord, now: str) -> int:
     """Return the number of a heal's call.
 
     Raises Beyond where the call needs no change or is out of reach.
     """
     if heal.rung == AGENT:
         done = "an agent finished the task" if heal.healed else "an agent tried, and failed"
-        raise Beyond(f"{done}: `reenact export-script` writes what it did")
+        raise UnchangeableSelector(f"{done}: `reenact export-script` writes what it did")
     if not heal.verified:
-        raise Beyond("not verified" if heal.healed else "not mended")
+        raise UnchangeableSelector("not verified" if heal.healed else "not mended")
     if heal.action.startswith("page."):
-        raise Beyond("a call of session.page, whose locator is Playwright's own")
+        raise UnchangeableSelector("a call of session.page, whose locator is Playwright's own")
     if heal.old is None:
-        raise Beyond("the element is named by its id in an observation, not by a selector")
+        raise UnchangeableSelector("the element is named by its id in an observation, not by a selector")
     if heal.new is None or heal.new == heal.old:
-        raise Beyond("its selector is right as it is")
+        raise UnchangeableSelector("its selector is right as it is")
     same = bool(heal.source) and heal.source == now
     try:
         return script.find(heal.action, heal.old, heal.line, heal.function, same=same)
-    except Beyond:
+    except UnchangeableSelector:
         wanted = replacement(heal.new)
         if not same and any(call.value == wanted and call.may_be(heal.action) for call in script.calls):
-            raise _Done from None
+            raise _AlreadyLearned from None
         raise
 
 
-def _literal(script: Script, number: int, heal: Heal) -> str:
+def _literal(script: ScriptSource, number: int, heal: HealRecord) -> str:
     """Return the new literal as Python source in the style of the old one."""
     assert heal.new is not None
     value = replacement(heal.new)
@@ -269,20 +269,20 @@ def _quoted(text: str, quote: str) -> str:
     except (SyntaxError, ValueError):
         same = False
     if not same:
-        raise Beyond("its new selector cannot be written as a text")
+        raise UnchangeableSelector("its new selector cannot be written as a text")
     return written
 
 
 # -- the text ----------------------------------------------------------------------------------------------------
 
 
-def _remark(patch: Patch, heal: Heal, why: str) -> None:
+def _remark(patch: ScriptPatch, heal: HealRecord, why: str) -> None:
     line = _said(heal, why)
     if line not in patch.remarks:
         patch.remarks.append(line)
 
 
-def _said(heal: Heal, why: str) -> str:
+def _said(heal: HealRecord, why: str) -> str:
     place = f"{_name(Path(heal.file))}:{heal.line}" if heal.file else "(unknown place)"
     text = f"{place}: {heal.action} {heal.old if heal.old is not None else ''}".rstrip()
     new = f"; it would be {replacement(heal.new)}" if heal.new and heal.new != heal.old else ""

@@ -21,7 +21,7 @@ from reenact.core.model.event import Effect, Tree
 
 if TYPE_CHECKING:
     from reenact.browser.actions.results import ExecutionResult
-    from reenact.browser.heal.mend import Failed, Mend
+    from reenact.browser.heal.mend import FailedStep, Mend
     from reenact.browser.session.session import Session
 
 Selectors = str | dict[str, Any]
@@ -37,7 +37,7 @@ _TYPED = frozenset({"value", "values", "secret_value"})
 
 
 @dataclass(frozen=True, slots=True)
-class Heal:
+class HealRecord:
     """One mend of a step, or one agent's takeover. It contains no filled-in values.
 
     Attributes:
@@ -97,7 +97,7 @@ class Heal:
         return told
 
     @classmethod
-    def from_tree(cls, tree: Mapping[str, Any]) -> Heal:
+    def from_tree(cls, tree: Mapping[str, Any]) -> HealRecord:
         """Build a record from plain data. Ignores fields of later versions. Raises ValueError."""
         known = {one.name: tree[one.name] for one in fields(cls) if one.name in tree}
         try:
@@ -108,7 +108,7 @@ class Heal:
             raise ValueError(f"no heal record: {error}") from None
 
 
-def mended(failed: Failed, mend: Mend, *, seconds: float, tokens: int = 0) -> Heal:
+def mended(failed: FailedStep, mend: Mend, *, seconds: float, tokens: int = 0) -> HealRecord:
     """Return the record of a mend."""
     return replace(
         _of(failed),
@@ -129,7 +129,7 @@ def mended(failed: Failed, mend: Mend, *, seconds: float, tokens: int = 0) -> He
 
 
 def taken_over(
-    failed: Failed,
+    failed: FailedStep,
     *,
     healed: bool,
     url: str = "",
@@ -138,7 +138,7 @@ def taken_over(
     cost: Decimal | None = Decimal(0),
     tokens: int = 0,
     seconds: float = 0.0,
-) -> Heal:
+) -> HealRecord:
     """Return the record of an agent's takeover.
 
     Args:
@@ -164,7 +164,7 @@ def taken_over(
     )
 
 
-def written(session: Session, heal: Heal) -> Heal:
+def written(session: Session, heal: HealRecord) -> HealRecord:
     """Write a record into the session's recording and return it; in a replay, the recorded one.
 
     For a session on a server, it is written there too. The script is on the program's machine: only here its hash is
@@ -180,7 +180,7 @@ def written(session: Session, heal: Heal) -> Heal:
 
     with session._crossing.inside():
         asked = Effect("heal", "record", {"step": heal.key, "rung": heal.rung}, leaf=True)
-        return Heal.from_tree(perform(asked, live))
+        return HealRecord.from_tree(perform(asked, live))
 
 
 def digest(file: str, data: bytes | None = None) -> str:
@@ -191,11 +191,11 @@ def digest(file: str, data: bytes | None = None) -> str:
         return ""
 
 
-def _of(failed: Failed) -> Heal:
+def _of(failed: FailedStep) -> HealRecord:
     """Return a record with the facts of the step alone."""
     place = failed.place
     action = failed.action
-    return Heal(
+    return HealRecord(
         key=failed.key,
         action=str(action.get("type") or ""),
         rung="",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from reenact.browser.heal.learned import Recorded, Story, heals, stories
 from reenact.browser.heal.patch import patched, suggested, write
 from reenact.browser.heal.record import digest
+from reenact.browser.heal.statistics import RecordedHeal, StepStatistics, heals, stories
 
 __all__ = ["digest", "heals", "patched", "recorded", "stories", "story", "suggested", "write"]
 
 
-def recorded(one: Recorded) -> dict[str, Any]:
+def recorded(one: RecordedHeal) -> dict[str, Any]:
     """Return one heal and its place in a recording."""
     return {
         "recording": one.recording,
@@ -22,7 +22,7 @@ def recorded(one: Recorded) -> dict[str, Any]:
     }
 
 
-def story(story: Story) -> dict[str, Any]:
+def story(story: StepStatistics) -> dict[str, Any]:
     """Return one step of a script, over all runs."""
     last = story.last
     return {

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reenact.browser.isolation.addresses import check_scheme
-from reenact.browser.isolation.protocol import Client
+from reenact.browser.isolation.pipe import ProtocolClient
 
 _REFUSED = frozenset({
     # They end the browser that the session goes on in, or tell of its machine.
@@ -24,7 +24,7 @@ _OPENING = frozenset({"Page.navigate", "Target.createTarget", "Network.loadNetwo
 _PROXY = ("proxyServer", "proxyBypassList", "originsWithUniversalNetworkAccess")
 
 
-def check(client: Client, method: str, params: dict[str, Any]) -> Mapping[str, Any] | None:
+def check(client: ProtocolClient, method: str, params: dict[str, Any]) -> Mapping[str, Any] | None:
     """See that a client may give a command; the browser's sandbox holds whatever is forgotten here.
 
     Returns:

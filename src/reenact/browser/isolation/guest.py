@@ -11,7 +11,7 @@ from reenact.browser.isolation.addresses import Reach
 
 
 @dataclass(frozen=True)
-class Guest:
+class GuestResources:
     """The resources that a server gives to one session's browser.
 
     Attributes:

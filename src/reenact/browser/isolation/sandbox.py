@@ -20,8 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from reenact.browser import finding
-from reenact.browser.isolation.starting import Starter
+from reenact.browser import executable
+from reenact.browser.isolation.starter import Starter
 from reenact.errors import SessionError
 
 PORT = 1080
@@ -138,7 +138,7 @@ def _candidates() -> Iterator[Isolation]:
 
 def _works(one: Isolation, executable: str) -> bool:
     with TemporaryDirectory(prefix="reenact-trying-") as folder:
-        room = Room(Path(folder), executable, one)
+        room = Sandbox(Path(folder), executable, one)
         try:
             room.prepare(channel=False)
             done = subprocess.run(  # noqa: S603 - the program that was written just now
@@ -158,7 +158,7 @@ def _works(one: Isolation, executable: str) -> bool:
 def find_out() -> Isolation | None:
     """Find what the machine allows for the browser that sessions will have; None where there is no browser."""
     with suppress(SessionError):
-        return isolation(finding.find())
+        return isolation(executable.find())
     return None
 
 
@@ -167,7 +167,7 @@ def told() -> str:
     return str(next(reversed(_known.values()))) if _known else ""
 
 
-class Room:
+class Sandbox:
     """The place of one browser: its folder, its user, and the program that starts it there.
 
     Args:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Frame, Page
 
-from reenact.browser.page.world import of_page
+from reenact.browser.page.isolated_world import of_page
 
 MOST = 12
 """Most lines of a kind that are kept of a change."""
@@ -28,7 +28,7 @@ _KEPT = {"document", "xhr", "fetch", "websocket", "eventsource"}
 _NEVER = {"ping", "beacon", "csp_report", "preflight"}
 
 
-class Requests:
+class SentRequests:
     """The requests of a session's tabs, as far as the page's code or a form sends them; bounded.
 
     Attributes:

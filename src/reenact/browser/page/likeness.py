@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from playwright.async_api import Frame, Locator, Page
 
+from reenact.browser.page.isolated_world import chained, frame_chain, of_page, origin
 from reenact.browser.page.selectors import Selector, parse
-from reenact.browser.page.wording import meaning
-from reenact.browser.page.world import chained, frame_chain, of_page, origin
+from reenact.browser.page.synonyms import meaning
 
 WEIGHTS = {
     "test_id": 3.0,
@@ -57,7 +57,7 @@ MOST = 10
 """Number of candidates that `similar` returns by default."""
 
 
-class Match(NamedTuple):
+class LikenessMatch(NamedTuple):
     """A candidate: its score (0 to 1), locator, fingerprint, and the score of each part."""
 
     score: float
@@ -197,7 +197,7 @@ def _path(one: str, other: str) -> float:
 
 async def similar(
     fingerprint: Mapping[str, Any], page: Page, *, most: int = MOST, secret: Sequence[str] = ()
-) -> list[Match]:
+) -> list[LikenessMatch]:
     """Return the elements of a page that are most like the sought one, best first.
 
     Args:
@@ -234,7 +234,7 @@ async def similar(
             scored.append((-score, number, order, path, told, parts))
     scored.sort(key=lambda one: one[:3])
     return [
-        Match(-score, _at(page.main_frame, told["frames"], path), told, parts, path)
+        LikenessMatch(-score, _at(page.main_frame, told["frames"], path), told, parts, path)
         for score, _, _, path, told, parts in scored[:most]
         if score
     ]

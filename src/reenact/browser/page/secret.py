@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from playwright.async_api import Error, Locator, Page
 
+from reenact.browser.page.isolated_world import of_element, of_page, origin
 from reenact.browser.page.selectors import parse, styles
-from reenact.browser.page.world import of_element, of_page, origin
 
 Box = tuple[float, float, float, float]
 

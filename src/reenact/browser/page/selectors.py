@@ -10,6 +10,7 @@ from typing import Any
 
 from playwright.async_api import ElementHandle, Error, Locator, Page
 
+from reenact.browser.page.isolated_world import chained, frame_chain, of_element, origin
 from reenact.browser.page.parsing import (
     KINDS,
     Selector,
@@ -20,7 +21,6 @@ from reenact.browser.page.parsing import (
     type_of,
     written,
 )
-from reenact.browser.page.world import chained, frame_chain, of_element, origin
 from reenact.errors import ReenactError
 
 __all__ = [
@@ -179,7 +179,7 @@ async def known(
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ElementPlace:
     """An element's place: the frames' selectors, its frame's corner, and a handle where needed."""
 
     element: Locator | ElementHandle
@@ -187,19 +187,19 @@ class _Place:
     corner: tuple[float, float] = (0.0, 0.0)
 
 
-async def _place(locator: Locator, timeout: float) -> _Place:  # noqa: ASYNC109 - as Playwright says it
+async def _place(locator: Locator, timeout: float) -> _ElementPlace:  # noqa: ASYNC109 - as Playwright says it
     if len(locator.page.frames) == 1:
-        return _Place(locator, [])
+        return _ElementPlace(locator, [])
     handle = await locator.element_handle(timeout=timeout)
     frame = await handle.owner_frame()
     if frame is None:
         raise Error("the element is in no frame")
     if frame.parent_frame is None:
-        return _Place(handle, [])
-    return _Place(handle, *await asyncio.gather(frame_chain(frame), origin(frame)))
+        return _ElementPlace(handle, [])
+    return _ElementPlace(handle, *await asyncio.gather(frame_chain(frame), origin(frame)))
 
 
-async def _placed(told: dict[str, Any], place: _Place) -> dict[str, Any]:
+async def _placed(told: dict[str, Any], place: _ElementPlace) -> dict[str, Any]:
     found: dict[str, Any] = told["fingerprint"]
     x, y, width, height = found["box"]
     left, top = place.corner
@@ -236,7 +236,7 @@ async def spot_of(locator: Locator) -> str | None:
     return None if told is None else str(told)
 
 
-async def _exact(locator: Locator, told: dict[str, Any], place: _Place) -> dict[str, str]:
+async def _exact(locator: Locator, told: dict[str, Any], place: _ElementPlace) -> dict[str, str]:
     """Return the selectors that name this element alone.
 
     The page has judged some already; Playwright is asked about the rest.

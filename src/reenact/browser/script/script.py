@@ -14,8 +14,15 @@ from pydantic import BaseModel
 
 from reenact.browser.actions.types import TYPES
 from reenact.browser.camera.footage import sessions
-from reenact.browser.effects.page import DOING
-from reenact.browser.script.scribe import Done, Names, Stretch, Writer, fields_of, is_secret
+from reenact.browser.effects.page_proxy import DOING
+from reenact.browser.script.python_code import (
+    ActionGroup,
+    RecordedAction,
+    ScriptWriter,
+    SecretNames,
+    fields_of,
+    is_secret,
+)
 from reenact.core.query.recording import Recording, Step
 from reenact.errors import UsageError
 from reenact.run.api import load
@@ -73,7 +80,7 @@ def code(recording: Recording, *, session: str | None = None, agent: str | None 
     """
     steps = _of_session(recording, session)
     stretches = [one for one in _stretches(steps) if agent is None or one.agent == agent]
-    writer = Writer(recording.id)
+    writer = ScriptWriter(recording.id)
     return WorkflowCode(
         python_script=writer.script(stretches, _options(steps)), json_actions=_data(stretches)
     )
@@ -155,10 +162,10 @@ def _options(steps: Sequence[Step]) -> dict[str, Any]:
     return next((dict(step.args) for step in steps if step.call.label == "browser:start"), {})
 
 
-def _stretches(steps: Sequence[Step]) -> Iterator[Stretch]:
+def _stretches(steps: Sequence[Step]) -> Iterator[ActionGroup]:
     """Yield the actions grouped by actor; all in an agent's span belong to the agent."""
-    starts: dict[str, Stretch] = {}
-    current: Stretch | None = None
+    starts: dict[str, ActionGroup] = {}
+    current: ActionGroup | None = None
     block, blocks, task, heal = 0, 0, "", ""
     for step in steps:
         if step.call.label in _MARKS:
@@ -169,7 +176,7 @@ def _stretches(steps: Sequence[Step]) -> Iterator[Stretch]:
         if step.call.kind == "agent":
             output = step.output if isinstance(step.output, Mapping) else {}
             agent, own_task = str(output.get("agent_id") or ""), str(step.args.get("task") or "")
-            starts[step.call.scope] = Stretch("agent", agent, own_task, block, heal)
+            starts[step.call.scope] = ActionGroup("agent", agent, own_task, block, heal)
             continue
         outcome = step.output if isinstance(step.output, Mapping) else {}
         if not _does(step):
@@ -183,7 +190,7 @@ def _stretches(steps: Sequence[Step]) -> Iterator[Stretch]:
         ):
             if current is not None and current.actions:
                 yield current
-            current = own or Stretch(actor, task=task, block=block, heal=heal)
+            current = own or ActionGroup(actor, task=task, block=block, heal=heal)
         if (done := _done(step, outcome)) is not None:
             current.actions.append(done)
     if current is not None and current.actions:
@@ -196,7 +203,7 @@ def _does(step: Step) -> bool:
     return name in TYPES or name == "set_cookies" or name.removeprefix("page.") in DOING
 
 
-def _done(step: Step, outcome: Mapping[str, Any]) -> Done | None:
+def _done(step: Step, outcome: Mapping[str, Any]) -> RecordedAction | None:
     """Return an action; None for an agent's failed tries and reports, which are not repeated."""
     # A call of the page has no such outcome: it returned, or it raised.
     success = bool(outcome.get("success", step.call.status == "ok"))
@@ -204,14 +211,14 @@ def _done(step: Step, outcome: Mapping[str, Any]) -> Done | None:
     if agent and (not success or step.call.name in _NO_CODE):
         return None
     message, selectors = str(outcome.get("message") or step.error or ""), outcome.get("selectors") or {}
-    return Done(step.call.name, step.args, success, message, selectors, agent)
+    return RecordedAction(step.call.name, step.args, success, message, selectors, agent)
 
 
 # -- as data -----------------------------------------------------------------------------------------------------
 
 
-def _data(stretches: Sequence[Stretch]) -> list[dict[str, Any]]:
-    names = Names()
+def _data(stretches: Sequence[ActionGroup]) -> list[dict[str, Any]]:
+    names = SecretNames()
     found = []
     for stretch in stretches:
         for done in stretch.actions:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reenact.browser.camera.footage import Footage
-from reenact.browser.session.serving import shelf
+from reenact.browser.session.file_server import shelf
 from reenact.browser.video import Video, render
 from reenact.browser.video.pace import Kind
 from reenact.core import boundary, private

@@ -17,15 +17,15 @@ from typing import Any, Self, cast
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult, Observation, SessionStatus
 from reenact.browser.agent import extract as reading
-from reenact.browser.effects import steps
-from reenact.browser.effects.crossing import Crossing, Keep
-from reenact.browser.effects.driver import Doer, Driver
-from reenact.browser.effects.local import Here
-from reenact.browser.effects.page import Page
-from reenact.browser.isolation.guest import Guest
-from reenact.browser.page.options import Options
+from reenact.browser.effects import operations
+from reenact.browser.effects.driver import BrowserBackend, BrowserDriver
+from reenact.browser.effects.local import LocalBrowser
+from reenact.browser.effects.page_proxy import PageProxy
+from reenact.browser.effects.session_recording import Keep, SessionRecording
+from reenact.browser.isolation.guest import GuestResources
+from reenact.browser.page.session_options import SessionOptions
+from reenact.browser.session.remote.browser import RemoteBrowser
 from reenact.browser.session.remote.link import Server
-from reenact.browser.session.remote.there import There
 from reenact.browser.session.remote.video import RemoteReplay, areplay_of, replay_of
 from reenact.browser.session.replay import ReplayResponse, replay
 from reenact.browser.video.pace import Kind
@@ -55,7 +55,7 @@ class Session:
         session_id: A session of the past, for `replay()`.
         server: The server that has the browser and records the session; None for this machine.
         guest: The means that a server gives to a session opened for a client.
-        options: Those of `reenact.browser.page.options.Options`.
+        options: Those of `reenact.browser.page.session_options.SessionOptions`.
 
     Attributes:
         raise_on_failure: True if a failed action raises ActionError by default.
@@ -66,17 +66,21 @@ class Session:
         session_id: str | None = None,
         *,
         server: Server | None = None,
-        guest: Guest | None = None,
+        guest: GuestResources | None = None,
         **options: Any,
     ) -> None:
-        self.options = Options.of(options)
+        self.options = SessionOptions.of(options)
         self.raise_on_failure = self.options.raise_on_failure
         self._past = session_id
         keep = cast("Keep", self.options.save_replay_on)
-        self._crossing = Crossing(self.options.name, keep, self.options.home, elsewhere=server is not None)
-        self._there = None if server is None else There(server, self._crossing, session_id, options)
-        doer: Doer = self._there or Here(self._crossing, replace(self.options.settings(), guest=guest))
-        self._driver = Driver(self._crossing, doer)
+        self._crossing = SessionRecording(
+            self.options.name, keep, self.options.home, elsewhere=server is not None
+        )
+        self._there = None if server is None else RemoteBrowser(server, self._crossing, session_id, options)
+        doer: BrowserBackend = self._there or LocalBrowser(
+            self._crossing, replace(self.options.settings(), guest=guest)
+        )
+        self._driver = BrowserDriver(self._crossing, doer)
         self._closed: str | None = _UNBEGUN
         self._failed = False
         self._outcomes: list[dict[str, Any]] = []
@@ -274,9 +278,9 @@ class Session:
         )
 
     @property
-    def page(self) -> Page:
+    def page(self) -> PageProxy:
         """Playwright's page: its methods are effects too, and a replay needs no browser for them."""
-        return Page(_Pages(self), self._driver.front or 0)
+        return PageProxy(_PageServices(self), self._driver.front or 0)
 
     def replay(self, *, pace: Kind = "real", mask: bool = True, **_: Any) -> ReplayResponse | RemoteReplay:
         """Return the session as a video: running, ended, or by its id (`Session(session_id=…)`).
@@ -295,37 +299,39 @@ class Session:
 
     def cdp_url(self) -> str:
         """Return the address for other clients of the Chrome DevTools Protocol."""
-        return str(self._run(steps.telling_cdp()))
+        return str(self._run(operations.telling_cdp()))
 
     async def acdp_url(self) -> str:
         """`cdp_url`, awaited."""
-        return str(await self._arun(steps.telling_cdp()))
+        return str(await self._arun(operations.telling_cdp()))
 
     def get_cookies(self) -> list[dict[str, Any]]:
         """Return the browser's cookies. The recording has tokens in place of their values."""
-        return cast("list[dict[str, Any]]", self._run(steps.telling_cookies(self._crossing.secret)))
+        return cast("list[dict[str, Any]]", self._run(operations.telling_cookies(self._crossing.secret)))
 
     async def aget_cookies(self) -> list[dict[str, Any]]:
         """`get_cookies`, awaited."""
-        return cast("list[dict[str, Any]]", await self._arun(steps.telling_cookies(self._crossing.secret)))
+        return cast(
+            "list[dict[str, Any]]", await self._arun(operations.telling_cookies(self._crossing.secret))
+        )
 
     def set_cookies(self, cookies: Any = None, *, cookie_file: Any = None) -> None:
         """Set cookies: a list of dicts in Playwright's form, or a JSON file of one."""
-        self._run(steps.giving_cookies(steps.cookies_of(cookies, cookie_file)))
+        self._run(operations.giving_cookies(operations.cookies_of(cookies, cookie_file)))
 
     async def aset_cookies(self, cookies: Any = None, *, cookie_file: Any = None) -> None:
         """`set_cookies`, awaited."""
-        await self._arun(steps.giving_cookies(steps.cookies_of(cookies, cookie_file)))
+        await self._arun(operations.giving_cookies(operations.cookies_of(cookies, cookie_file)))
 
     # -- internals -------------------------------------------------------------------------------------------
 
-    def _begin(self) -> steps.Step | None:
+    def _begin(self) -> operations.Operation | None:
         if self._closed is None:
             raise UsageError("the session has begun already")
         if self._past or self._crossing.id:
             raise SessionError("a session cannot be started again: make another one")
         file = self.options.cookie_file
-        cookies = None if file is None else steps.giving_cookies(steps.cookies_of(None, file))
+        cookies = None if file is None else operations.giving_cookies(operations.cookies_of(None, file))
         self._crossing.begin()
         self._closed = None
         _open.add(self)
@@ -337,11 +343,11 @@ class Session:
             self._closed = "it was stopped"
             self._crossing.end(error, failed=self._failed)
 
-    def _run(self, step: steps.Step) -> Any:
+    def _run(self, step: operations.Operation) -> Any:
         self._ensure_open()
         return self._driver.run(step)
 
-    async def _arun(self, step: steps.Step) -> Any:
+    async def _arun(self, step: operations.Operation) -> Any:
         self._ensure_open()
         return await self._driver.arun(step)
 
@@ -351,18 +357,18 @@ class Session:
         if self._closed is not None:
             raise SessionError(f"the session is closed ({self._closed}): start another one")
 
-    def _acting(self, action: do.Action, actor: str, hear: Hear = lambda _: None) -> steps.Step:
+    def _acting(self, action: do.Action, actor: str, hear: Hear = lambda _: None) -> operations.Operation:
         self._ensure_open()
 
         def heard(outcome: Mapping[str, Any]) -> None:
             self._heard(outcome)
             hear(outcome)
 
-        return steps.acting(action, actor, heard)
+        return operations.acting(action, actor, heard)
 
-    def _looking(self, options: Mapping[str, Any]) -> steps.Step:
+    def _looking(self, options: Mapping[str, Any]) -> operations.Operation:
         self._ensure_open()
-        return steps.looking(self.options.screenshot_type, self._driver.heard)
+        return operations.looking(self.options.screenshot_type, self._driver.heard)
 
     def _heard(self, outcome: Mapping[str, Any]) -> None:
         self._outcomes.append(dict(outcome))
@@ -389,7 +395,7 @@ def _stop_all() -> None:
             session.stop()
 
 
-class _Pages:
+class _PageServices:
     """The session's services for `session.page`."""
 
     def __init__(self, session: Session) -> None:

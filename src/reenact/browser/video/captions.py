@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reenact.browser.video.timeline import Mark
+from reenact.browser.video.timeline import ActionTimes
 
 _AT_LEAST = 700
 """Milliseconds that a caption is shown at least, if the next does not come before."""
@@ -31,7 +31,7 @@ class Chapter:
     call: int | None = None
 
 
-def chapters(marks: Sequence[Mark], duration: int) -> list[Chapter]:
+def chapters(marks: Sequence[ActionTimes], duration: int) -> list[Chapter]:
     """Return one chapter for each action, and one before the first if that takes time."""
     starts = [mark.shown for mark in marks]
     # Two that begin at the same millisecond would give an empty chapter, and players refuse those.
@@ -48,7 +48,7 @@ def chapters(marks: Sequence[Mark], duration: int) -> list[Chapter]:
     return found
 
 
-def webvtt(marks: Sequence[Mark], duration: int) -> str:
+def webvtt(marks: Sequence[ActionTimes], duration: int) -> str:
     """Return the captions: each action from its start, and its failure from its end."""
     cues: list[tuple[int, int, str]] = []
     for place, mark in enumerate(marks):

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from PIL import Image
 
-from reenact.browser.video import patches
-from reenact.browser.video.patches import BAR, Planes
-from reenact.browser.video.stage import Box, Picture
+from reenact.browser.video import overlays
+from reenact.browser.video.overlays import BAR, Planes
+from reenact.browser.video.tabs import Box, PaintedPage
 from reenact.browser.video.timeline import Pointer, Ring, Shot
 from reenact.errors import RecordingError
 
@@ -74,7 +74,7 @@ class Painter:
         self._layout = layout
         self._blob = blob
         self._mask = mask
-        self._pages: OrderedDict[Picture | None, Planes] = OrderedDict()
+        self._pages: OrderedDict[PaintedPage | None, Planes] = OrderedDict()
         self.lost: set[str] = set()
 
     def draw(self, shot: Shot) -> Planes:
@@ -88,8 +88,8 @@ class Painter:
             self._pointer(frame, shot.pointer, scale, (left, top))
         self._cards(frame, shot.cards)
         bottom = self._layout.height - BAR
-        frame.paste(patches.bar(shot.caption, self._layout.width), 0, bottom)
-        clock = patches.clock(shot.clock, shot.speed, shot.caption.tab)
+        frame.paste(overlays.bar(shot.caption, self._layout.width), 0, bottom)
+        clock = overlays.clock(shot.clock, shot.speed, shot.caption.tab)
         frame.paste(clock, self._layout.width - clock.width, bottom)
         return frame
 
@@ -102,26 +102,26 @@ class Painter:
         if x1 - x0 < 6 or y1 - y0 < 6:
             return
         size = (round(x1 - x0), round(y1 - y0))
-        patch = patches.ring(size, ring.colour)
-        frame.paste(patch, left + round(x0) - patches.HALO, top + round(y0) - patches.HALO)
+        patch = overlays.ring(size, ring.colour)
+        frame.paste(patch, left + round(x0) - overlays.HALO, top + round(y0) - overlays.HALO)
 
     def _pointer(self, frame: Planes, pointer: Pointer, scale: float, page: tuple[int, int]) -> None:
         x, y = page[0] + round(pointer.x * scale), page[1] + round(pointer.y * scale)
         if pointer.pressed:
-            press = patches.press(pointer.colour)
+            press = overlays.press(pointer.colour)
             frame.paste(press, x - press.width // 2, y - press.height // 2)
-        frame.paste(patches.arrow(), x - patches.TIP[0], y - patches.TIP[1])
+        frame.paste(overlays.arrow(), x - overlays.TIP[0], y - overlays.TIP[1])
 
     def _cards(self, frame: Planes, cards: tuple[tuple[str, str, str], ...]) -> None:
         top = 16
         for kind, title, text in cards:
-            patch = patches.card(kind, title, text, self._layout.width)
+            patch = overlays.card(kind, title, text, self._layout.width)
             if top + patch.height > self._layout.height - BAR:
                 break
             frame.paste(patch, (self._layout.width - patch.width) // 2, top)
             top += patch.height + 8
 
-    def _place(self, picture: Picture | None) -> tuple[int, int, int, int]:
+    def _place(self, picture: PaintedPage | None) -> tuple[int, int, int, int]:
         """Return the place of a page, whose size may differ from the session's first one."""
         *_, width, height = self._layout.page
         if picture is None or not (picture.width and picture.height):
@@ -135,7 +135,7 @@ class Painter:
             return self._layout.page
         return ((bounds[0] - drawn[0]) // 4 * 2, (bounds[1] - drawn[1]) // 4 * 2, *drawn)
 
-    def _page(self, picture: Picture | None) -> Planes:
+    def _page(self, picture: PaintedPage | None) -> Planes:
         """Return the frame with the page alone."""
         found = self._pages.get(picture)
         if found is None:
@@ -147,7 +147,7 @@ class Painter:
             self._pages.move_to_end(picture)
         return found
 
-    def _decoded(self, picture: Picture | None) -> Planes:
+    def _decoded(self, picture: PaintedPage | None) -> Planes:
         frame = Planes.filled(self._layout.width, self._layout.height, _BACKGROUND)
         place = self._place(picture)
         frame.fill(place, _BLANK)
@@ -155,7 +155,7 @@ class Painter:
             return frame
         page = self._read(picture.blob, place[2:])
         if page is None:
-            patch = patches.card("lost", "This picture is lost", "", self._layout.width)
+            patch = overlays.card("lost", "This picture is lost", "", self._layout.width)
             frame.paste(patch, place[0] + (place[2] - patch.width) // 2, place[1] + place[3] // 3)
             return frame
         frame.lay(page, place[0], place[1])
@@ -164,7 +164,7 @@ class Painter:
                 self._cover(frame, box, picture, place)
         return frame
 
-    def _cover(self, frame: Planes, box: Box, picture: Picture, place: tuple[int, int, int, int]) -> None:
+    def _cover(self, frame: Planes, box: Box, picture: PaintedPage, place: tuple[int, int, int, int]) -> None:
         scale = place[2] / (picture.width or place[2])
         # Two pixels more, because JPEG smears edges.
         x0, y0 = max(box[0] * scale - 2, 0), max(box[1] * scale - 2, 0)
@@ -174,7 +174,7 @@ class Painter:
         if x1 > x0 and y1 > y0:
             width, height = min(width, place[2] - left), min(height, place[3] - top)
             frame.fill((place[0] + left, place[1] + top, width, height), _MASK)
-            dots = patches.dots()
+            dots = overlays.dots()
             if width > dots.width and height > dots.height:
                 frame.paste(dots, place[0] + left + 8, place[1] + top + (height - dots.height) // 2)
 

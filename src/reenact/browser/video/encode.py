@@ -22,7 +22,7 @@ from reenact.browser.video.captions import Chapter
 from reenact.errors import RecordingError
 
 if TYPE_CHECKING:
-    from reenact.browser.video.patches import Planes
+    from reenact.browser.video.overlays import Planes
 
 QUALITY = "28"
 """x264's constant rate factor; at this value text stays sharp."""
@@ -40,7 +40,7 @@ _MATRIX = 6
 _LIMITED = 1
 
 
-class Encoder(Protocol):
+class VideoEncoder(Protocol):
     """Takes frames in the order of time and writes a file."""
 
     def add(self, ms: int, planes: Planes) -> None:
@@ -53,7 +53,7 @@ class Encoder(Protocol):
         """Stop; the written part is of no use."""
 
 
-class ByPyAV:
+class PyAvEncoder:
     """H.264 in MP4, in this process."""
 
     def __init__(self, path: Path, size: tuple[int, int], title: str, chapters: Sequence[Chapter]) -> None:
@@ -115,7 +115,7 @@ class ByPyAV:
             self._container.mux(packet)
 
 
-class ByFfmpeg:
+class FfmpegEncoder:
     """H.264 in MP4 by an ffmpeg program that receives raw frames with their times."""
 
     def __init__(self, path: Path, size: tuple[int, int], title: str, chapters: Sequence[Chapter]) -> None:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from reenact.browser.camera import footage as footages
 from reenact.browser.camera.footage import Footage
-from reenact.browser.video import captions, encode, keeping, pace, pages, story
-from reenact.browser.video.made import Video, known
-from reenact.browser.video.timeline import Timeline
+from reenact.browser.video import cache, captions, encode, facts, pace, page_encoder
+from reenact.browser.video.timeline import VideoTimeline
+from reenact.browser.video.video import Video, known
 from reenact.core import boundary, private
 from reenact.core.store import local
 from reenact.errors import RecordingError, ReenactError, UsageError
 
 if TYPE_CHECKING:
-    from reenact.browser.video.encode import Encoder
+    from reenact.browser.video.encode import VideoEncoder
 
 VERSION = 1
 """Version of the rendering; a change makes kept videos of an older version be made anew."""
@@ -66,8 +66,8 @@ def render(
         video = known(place)
         if video is None:
             video = _make(footage, place, chosen, pace, mask=mask, progress=progress)
-            keeping.forget(place)
-        return video if target is None else keeping.copied(video, target)
+            cache.forget(place)
+        return video if target is None else cache.copied(video, target)
 
 
 def kept(footage: Footage, pace: pace.Kind = "real", *, mask: bool = True) -> Video | None:
@@ -79,7 +79,7 @@ def kept(footage: Footage, pace: pace.Kind = "real", *, mask: bool = True) -> Vi
 def _place(footage: Footage, means: Means, kind: pace.Kind, *, mask: bool) -> Path:
     suffix = ".html" if means == "page" else ".mp4"
     label = kind if mask else f"{kind}-bare"
-    return keeping.place(footage, f"{VERSION} {means} {kind} {mask}", label, suffix)
+    return cache.place(footage, f"{VERSION} {means} {kind} {mask}", label, suffix)
 
 
 def one_of(folder: Path, number: int) -> Footage:
@@ -123,14 +123,14 @@ def _make(
     # Imported here because Pillow is optional and slow to import.
     from reenact.browser.video.draw import Layout, Painter  # noqa: PLC0415
 
-    read = story.read(footage, kind, mask=mask, numbers=_numbers(footage))
-    timeline = Timeline(footage, read, smooth=means != "page")
+    read = facts.read(footage, kind, mask=mask, numbers=_numbers(footage))
+    timeline = VideoTimeline(footage, read, smooth=means != "page")
     layout = Layout.of(read.size)
     painter = Painter(layout, footage.blob, mask=mask)
     video = _described(footage, place, read, timeline, (layout.width, layout.height))
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = keeping.unfinished(place)
+        part = cache.unfinished(place)
         try:
             with _encoder(means, part, video) as encoder:
                 for shot in timeline.shots():
@@ -158,11 +158,11 @@ def _numbers(footage: Footage) -> dict[object, int]:
 
 
 def _described(
-    footage: Footage, place: Path, read: story.Story, timeline: Timeline, size: tuple[int, int]
+    footage: Footage, place: Path, read: facts.SessionFacts, timeline: VideoTimeline, size: tuple[int, int]
 ) -> Video:
     return Video(
         path=place,
-        captions=keeping.beside(place)[0],
+        captions=cache.beside(place)[0],
         session=footage.id,
         begin=read.begin,
         start_ms=round((read.start - read.begin) * 1000),
@@ -177,16 +177,16 @@ def _described(
 
 
 @contextmanager
-def _encoder(means: Means, path: Path, video: Video) -> Iterator[Encoder]:
+def _encoder(means: Means, path: Path, video: Video) -> Iterator[VideoEncoder]:
     """Open the encoder of the file; abandon it if the body fails."""
     title = f"Browser session {video.session}"
-    encoder: Encoder
+    encoder: VideoEncoder
     if means == "pyav":
-        encoder = encode.ByPyAV(path, video.size, title, video.chapters)
+        encoder = encode.PyAvEncoder(path, video.size, title, video.chapters)
     elif means == "ffmpeg":
-        encoder = encode.ByFfmpeg(path, video.size, title, video.chapters)
+        encoder = encode.FfmpegEncoder(path, video.size, title, video.chapters)
     else:
-        encoder = pages.ByPage(path, title, video.chapters)
+        encoder = page_encoder.PageEncoder(path, title, video.chapters)
     try:
         yield encoder
     except BaseException:

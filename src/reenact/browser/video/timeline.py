@@ -14,11 +14,11 @@ from itertools import islice
 from operator import itemgetter
 from typing import Literal
 
-from reenact.browser.camera.footage import Entry, Footage
-from reenact.browser.video import words
+from reenact.browser.camera.footage import Footage, FootageEntry
+from reenact.browser.video import labels
+from reenact.browser.video.facts import Card, SessionFacts, VideoAction
 from reenact.browser.video.pace import BEFORE
-from reenact.browser.video.stage import SEEN, Box, Picture, Stage, ordered, size_of
-from reenact.browser.video.story import Action, Card, Story
+from reenact.browser.video.tabs import SEEN, Box, PaintedPage, VisibleTabs, ordered, size_of
 
 GRID = 25
 """Milliseconds of the grid of frames, so that simultaneous changes are drawn once."""
@@ -93,7 +93,7 @@ class Shot:
     """One frame of the video, to be drawn; it begins at `ms`."""
 
     ms: int
-    picture: Picture | None
+    picture: PaintedPage | None
     ring: Ring | None
     pointer: Pointer | None
     cards: tuple[tuple[str, str, str], ...]
@@ -103,7 +103,7 @@ class Shot:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ActionTimes:
     """The times of an action in the video, in milliseconds.
 
     Attributes:
@@ -115,7 +115,7 @@ class Mark:
         ended: The moment its outcome is shown; None where it has none.
     """
 
-    action: Action
+    action: VideoAction
     shown: int
     glide: int
     acts: int
@@ -123,7 +123,7 @@ class Mark:
     ended: int | None
 
 
-class Timeline:
+class VideoTimeline:
     """A session's frames in the order of the video.
 
     Args:
@@ -136,7 +136,7 @@ class Timeline:
         duration: Milliseconds of the video.
     """
 
-    def __init__(self, footage: Footage, story: Story, *, smooth: bool = True) -> None:
+    def __init__(self, footage: Footage, story: SessionFacts, *, smooth: bool = True) -> None:
         self._footage = footage
         self._story = story
         self._smooth = smooth
@@ -148,7 +148,7 @@ class Timeline:
 
     def shots(self) -> Iterator[Shot]:
         """Yield the frames; each holds until the next, and the last one until `duration`."""
-        stage = Stage(size_of(self._footage.head["viewport"]))
+        stage = VisibleTabs(size_of(self._footage.head["viewport"]))
         last: Shot | None = None
         for ms, changed in self._moments(stage):
             if not changed:
@@ -158,13 +158,13 @@ class Timeline:
                 yield shot
                 last = shot
 
-    def _moments(self, stage: Stage) -> Iterator[tuple[int, bool]]:
+    def _moments(self, stage: VisibleTabs) -> Iterator[tuple[int, bool]]:
         """Yield the moments to draw; all lines of one moment are taken in before it."""
         now, dirty = 0, True
         pace = self._story.pace
         lines = islice(self._footage.entries(*SEEN), self._story.lines)
         entries = ((_grid(pace.video(entry.t)), entry) for entry in ordered(lines))
-        cues: Iterator[tuple[int, Entry | None]] = ((at, None) for at in self._cues())
+        cues: Iterator[tuple[int, FootageEntry | None]] = ((at, None) for at in self._cues())
         for at, entry in heapq.merge(entries, cues, key=itemgetter(0)):
             ms = min(max(at, now), self.duration - GRID)
             if ms > now:
@@ -194,7 +194,7 @@ class Timeline:
             cues += [began, ended]
         return sorted(cues)
 
-    def _shot(self, ms: int, stage: Stage) -> Shot:
+    def _shot(self, ms: int, stage: VisibleTabs) -> Shot:
         pace = self._story.pace
         place = bisect_right(self._shown, ms) - 1
         mark = self.marks[place] if place >= 0 else None
@@ -206,7 +206,7 @@ class Timeline:
             self._pointer(place, ms),
             self._on_table(ms),
             _caption(mark, ms, stage),
-            words.clock(pace.session(ms / 1000) - self._story.begin),
+            labels.clock(pace.session(ms / 1000) - self._story.begin),
             round(speed) if speed >= 1.5 else 1,
         )
 
@@ -247,8 +247,8 @@ def _grid(seconds: float) -> int:
     return round(seconds * 1000 / GRID) * GRID
 
 
-def _marks(story: Story) -> list[Mark]:
-    marks: list[Mark] = []
+def _marks(story: SessionFacts) -> list[ActionTimes]:
+    marks: list[ActionTimes] = []
     pace = story.pace
     for action in story.actions:
         acts = _grid(pace.video(action.began, after=True))
@@ -263,11 +263,11 @@ def _marks(story: Story) -> list[Mark]:
             acts = max(acts, shown)
         ended = None if action.ended is None else max(_grid(pace.video(action.ended)), acts)
         until = _unmarked(story, action, acts, ended)
-        marks.append(Mark(action, shown, max(shown, acts - GLIDE), acts, until, ended))
+        marks.append(ActionTimes(action, shown, max(shown, acts - GLIDE), acts, until, ended))
     return marks
 
 
-def _free(marks: list[Mark], acts: int) -> int:
+def _free(marks: list[ActionTimes], acts: int) -> int:
     """Return the end of the previous action's display, with time to read its outcome."""
     if not marks:
         return 0
@@ -277,7 +277,7 @@ def _free(marks: list[Mark], acts: int) -> int:
     return min(max(ended, min(read, acts - _LEAST)), acts)
 
 
-def _unmarked(story: Story, action: Action, acts: int, ended: int | None) -> int:
+def _unmarked(story: SessionFacts, action: VideoAction, acts: int, ended: int | None) -> int:
     """Return the end of a ring: the end of its element's page, or soon after the action."""
     if ended is None:
         until = _grid(story.pace.knots[-1][0])
@@ -288,29 +288,29 @@ def _unmarked(story: Story, action: Action, acts: int, ended: int | None) -> int
     return max(until, acts + _LEAST)
 
 
-def _seen(story: Story, card: Card) -> tuple[int, int]:
+def _seen(story: SessionFacts, card: Card) -> tuple[int, int]:
     began, ended, last = (_grid(story.pace.video(t)) for t in (card.began, card.ended, float("inf")))
     return began, max(ended, min(began + _CARD, last))
 
 
-def _ring(mark: Mark | None, at: int) -> Ring | None:
+def _ring(mark: ActionTimes | None, at: int) -> Ring | None:
     if mark is None or mark.action.box is None or not mark.shown <= at < mark.unmarked:
         return None
     return Ring(mark.action.box, _colour(mark, at))
 
 
-def _colour(mark: Mark, at: int) -> Colour:
+def _colour(mark: ActionTimes, at: int) -> Colour:
     failed = mark.action.success is False and mark.ended is not None and at >= mark.ended
     return "failed" if failed else mark.action.actor
 
 
-def _caption(mark: Mark | None, at: int, stage: Stage) -> Caption:
+def _caption(mark: ActionTimes | None, at: int, stage: VisibleTabs) -> Caption:
     opened = stage.open
     tab = ""
     if len(opened) > 1:
         place = opened.index(stage.shown) + 1 if stage.shown in opened else "?"
         tab = f"tab {place}/{len(opened)}"
-    url = words.plain(stage.url)
+    url = labels.plain(stage.url)
     if mark is None:
         return Caption(url=url, tab=tab)
     done = mark.ended is not None and at >= mark.ended

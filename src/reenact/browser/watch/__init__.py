@@ -11,8 +11,8 @@ from reenact.browser.camera.footage import Footage, sessions
 from reenact.browser.video import Video, means, render
 from reenact.browser.video.pace import KINDS, Kind
 from reenact.browser.video.render import Progress
-from reenact.browser.watch import page
-from reenact.browser.watch.film import Film, film
+from reenact.browser.watch import html
+from reenact.browser.watch.content import WatchContent, film
 from reenact.browser.watch.pairs import pairs
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
@@ -61,7 +61,7 @@ def write(
         raise UsageError(f"pace {pace!r}: it is {' or '.join(KINDS)}")
     folders = [folder] if beside is None else [folder, beside]
     recordings = [local.load(each) for each in folders]
-    films: list[Film] = []
+    films: list[WatchContent] = []
     for each, recording in zip(folders, recordings, strict=True):
         found = _sessions(recording, each, session)
         video = None
@@ -71,7 +71,7 @@ def write(
     together = None
     if beside is not None:
         together = pairs(compare(recordings[0], recordings[1], ignore), [each.rows for each in films])
-    page.write(target, films, together, mask=mask, compact=pace == "compact")
+    html.write(target, films, together, mask=mask, compact=pace == "compact")
     return target
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from reenact.browser.camera.covering import covered
 from reenact.browser.camera.footage import Footage
-from reenact.browser.video.stage import Picture
+from reenact.browser.video.tabs import PaintedPage
 from reenact.errors import RecordingError
 
 
-def encoded(footage: Footage, pictures: Iterable[Picture], *, mask: bool = True) -> Iterator[str]:
+def encoded(footage: Footage, pictures: Iterable[PaintedPage], *, mask: bool = True) -> Iterator[str]:
     """Yield each picture as base64, or an empty text where it is lost or cannot be covered."""
     for picture in pictures:
         try:
@@ -20,7 +20,7 @@ def encoded(footage: Footage, pictures: Iterable[Picture], *, mask: bool = True)
             yield ""
 
 
-def jpeg(footage: Footage, picture: Picture, *, mask: bool = True) -> bytes:
+def jpeg(footage: Footage, picture: PaintedPage, *, mask: bool = True) -> bytes:
     """Return one picture.
 
     Raises RecordingError where it is lost, ImportError or OSError where it cannot be covered.

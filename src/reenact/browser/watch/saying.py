@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reenact.browser.video import words
+from reenact.browser.video import labels
 
 _NAMES = ("name", "label", "text")
 
@@ -19,10 +19,10 @@ def headline(action: Mapping[str, Any], selectors: object = None, fingerprint: o
         fingerprint: Further facts of it: `role`, `name`, `label`, `text`, `tag`, and `secret`.
     """
     known = fingerprint if isinstance(fingerprint, Mapping) else {}
-    element = words.element(selectors, "") or _element(known)
-    return words.action(action, element, hidden=bool(known.get("secret")))
+    element = labels.element(selectors, "") or _element(known)
+    return labels.action(action, element, hidden=bool(known.get("secret")))
 
 
 def _element(known: Mapping[str, Any]) -> str:
-    name = next((words.plain(known[key], 60) for key in _NAMES if known.get(key)), "")
+    name = next((labels.plain(known[key], 60) for key in _NAMES if known.get(key)), "")
     return f"{known.get('role') or known.get('tag') or ''} “{name}”".strip() if name else ""

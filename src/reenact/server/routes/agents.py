@@ -14,7 +14,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel
 
 from reenact.browser.agent import Agent
-from reenact.browser.page.options import MODEL
+from reenact.browser.page.session_options import MODEL
 from reenact.browser.script.script import WorkflowCode
 from reenact.errors import UsageError
 from reenact.server.access import Reader, Writer

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import FileResponse, RedirectResponse
 
-from reenact.browser.session.serving import TYPES
+from reenact.browser.session.file_server import TYPES
 from reenact.server.links import FILES, HomeLinks
 
 router = APIRouter(tags=["files"])

@@ -13,7 +13,7 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
-from reenact.browser.effects import steps
+from reenact.browser.effects import operations
 from reenact.browser.script.script import Workflow, WorkflowCode
 from reenact.browser.video import render
 from reenact.errors import SessionError, UsageError
@@ -328,7 +328,7 @@ def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
     live = driver.live
     if live is None:
         raise SessionError("the session's browser is gone")
-    return Secret(secret=driver.call(lambda: steps.secret_of(live, action)))
+    return Secret(secret=driver.call(lambda: operations.secret_of(live, action)))
 
 
 # -- within --------------------------------------------------------------------------------------------------------

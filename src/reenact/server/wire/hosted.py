@@ -19,7 +19,7 @@ from typing import Any
 
 from reenact.browser.agent import Agent
 from reenact.browser.isolation.addresses import PUBLIC, Reach
-from reenact.browser.isolation.guest import Guest
+from reenact.browser.isolation.guest import GuestResources
 from reenact.browser.session.session import Session
 from reenact.core.store.writer import warn
 from reenact.errors import SessionError
@@ -196,7 +196,7 @@ class Hosting:
         folder = Path(tempfile.mkdtemp(prefix="reenact-hosted-"))
         files = Files(folder)
         try:
-            guest = Guest(folder, self._reach)
+            guest = GuestResources(folder, self._reach)
             session = Session(guest=guest, home=home, downloads=files.downloads, **options).start()
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)

@@ -12,9 +12,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from reenact.browser.actions.results import result_of
 from reenact.browser.heal import expect as expecting
 from reenact.browser.heal import ladder, record
-from reenact.browser.heal.calling import here
-from reenact.browser.heal.mend import Failed, Judge, Mend
-from reenact.browser.page.options import MODEL
+from reenact.browser.heal.caller import here
+from reenact.browser.heal.mend import FailedStep, Judge, Mend
+from reenact.browser.page.session_options import MODEL
 from reenact.browser.session.session import Session
 from reenact.errors import UsageError
 from reenact.server.wire import requests
@@ -22,7 +22,7 @@ from reenact.server.wire.actions import files_of
 from reenact.server.wire.hosted import Hosted
 from reenact.server.wire.responses import Json
 
-_HEAL: TypeAdapter[record.Heal] = TypeAdapter(record.Heal)
+_HEAL: TypeAdapter[record.HealRecord] = TypeAdapter(record.HealRecord)
 
 
 class Mending(BaseModel):
@@ -55,7 +55,7 @@ def mended(hosted: Hosted, body: Mapping[str, Any]) -> Mending:
         raise UsageError(
             f"action {count} of the session is no {action.type} that has failed: it cannot be mended"
         )
-    failed = Failed.of(session, action, result_of(action, last), count=count)
+    failed = FailedStep.of(session, action, result_of(action, last), count=count)
     named = body.get("model")
     model = str(named) if named is not None else session.options.model or os.environ.get(MODEL)
     asked: list[bool] = []
@@ -89,9 +89,9 @@ def _judge(session: Session, expect: Any, asked: list[bool]) -> Judge | None:
     if expect is None:
         return None
 
-    async def own() -> expecting.Verdict:
+    async def own() -> expecting.ExpectationVerdict:
         asked.append(True)
-        return expecting.Verdict("unknown", "the program tells that itself")
+        return expecting.ExpectationVerdict("unknown", "the program tells that itself")
 
     if isinstance(expect, Mapping) and expect.get("own"):
         return own

@@ -15,12 +15,12 @@ from playwright.async_api import Error
 
 from reenact.browser.actions import types as do
 from reenact.browser.camera.footage import sessions
-from reenact.browser.effects.steps import cookies_of
-from reenact.browser.heal.harden.course import Course, Step, run
-from reenact.browser.heal.harden.mutate import KINDS
-from reenact.browser.heal.harden.serve import Served
-from reenact.browser.heal.harden.trial import Change, Trial, Watched, attempt
-from reenact.browser.page.live import Live
+from reenact.browser.effects.operations import cookies_of
+from reenact.browser.heal.harden.mutations import KINDS
+from reenact.browser.heal.harden.recorded_pages import RecordedPages
+from reenact.browser.heal.harden.script_run import ScriptAction, ScriptRun, run
+from reenact.browser.heal.harden.trial import ChangedPage, PageChange, StepTrial, attempt
+from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.session.session import Session
 from reenact.errors import RecordingError, UsageError
 
@@ -31,7 +31,7 @@ Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Tried:
+class StepTrials:
     """One step of the script, and its result on each changed page.
 
     Attributes:
@@ -40,8 +40,8 @@ class Tried:
         unreached: The reason that it could not be tried, or empty.
     """
 
-    step: Step
-    trials: tuple[Trial, ...]
+    step: ScriptAction
+    trials: tuple[StepTrial, ...]
     unreached: str = ""
 
 
@@ -64,11 +64,11 @@ class Hardened:
     pages: Literal["recorded", "live"]
     why_live: str
     asked_live: int
-    steps: tuple[Tried, ...]
+    steps: tuple[StepTrials, ...]
     left: tuple[str, ...]
 
     @property
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[StepTrial]:
         """The trials of all steps."""
         return [trial for one in self.steps for trial in one.trials]
 
@@ -83,7 +83,7 @@ class Hardened:
         )
 
 
-def broken(trial: Trial) -> bool:
+def broken(trial: StepTrial) -> bool:
     """Return True if a step stopped though its element is there, or acted on a wrong element."""
     return trial.ending in {"wrong", "misled"} or (trial.ending == "stopped" and trial.change.kind != "gone")
 
@@ -115,11 +115,11 @@ def harden(
     return asyncio.run(_hardened(course, mutations, seed, told))
 
 
-async def _hardened(course: Course, mutations: int, seed: int, told: Told) -> Hardened:
+async def _hardened(course: ScriptRun, mutations: int, seed: int, told: Told) -> Hardened:
     served = _served(course)
     why_live = "" if served else "the recording keeps no pages"
     async with _session(course) as session:
-        track = Track(session, course, served or None)
+        track = RepeatedSession(session, course, served or None)
         await track.begin()
         if served:
             told("the script on its recorded pages")
@@ -144,7 +144,7 @@ async def _hardened(course: Course, mutations: int, seed: int, told: Told) -> Ha
     )
 
 
-def _served(course: Course) -> Served:
+def _served(course: ScriptRun) -> RecordedPages:
     folder = course.session.recording
     if folder is None or not Path(folder).is_dir():
         raise UsageError(
@@ -154,10 +154,10 @@ def _served(course: Course) -> Served:
         footage = next(one for one in sessions(Path(folder)) if one.id == course.session.id)
     except StopIteration:
         raise RecordingError(f"{folder}: nothing was filmed of session {course.session.id}") from None
-    return Served(footage)
+    return RecordedPages(footage)
 
 
-def _session(course: Course) -> Session:
+def _session(course: ScriptRun) -> Session:
     """Return a session with the script's options and a browser of its own.
 
     The browser is emptied between two tries.
@@ -171,19 +171,19 @@ def _session(course: Course) -> Session:
     return Session(**options)
 
 
-class Track:
+class RepeatedSession:
     """A session that repeats the script's steps from the beginning, as often as needed."""
 
-    def __init__(self, session: Session, course: Course, served: Served | None) -> None:
+    def __init__(self, session: Session, course: ScriptRun, served: RecordedPages | None) -> None:
         self.session = session
         self.course = course
         self._served = served
-        self._inside = Watched(session).inside
+        self._inside = ChangedPage(session).inside
 
     async def begin(self) -> None:
         """Answer the pages from the recording, and stop the camera."""
 
-        async def make(live: Live) -> None:
+        async def make(live: LiveBrowser) -> None:
             if live.camera is not None:
                 camera, live.camera = live.camera, None
                 await camera.stop()
@@ -196,7 +196,7 @@ class Track:
         """Load the pages from the network from here on."""
         served, self._served = self._served, None
 
-        async def make(live: Live) -> None:
+        async def make(live: LiveBrowser) -> None:
             if served is not None:
                 await served.detach(live.context)
 
@@ -218,7 +218,7 @@ class Track:
             self._served.again()
         cookies = session.options.cookie_file
 
-        async def make(live: Live) -> None:
+        async def make(live: LiveBrowser) -> None:
             front = live.page
             for page in live.context.pages:
                 if page is not front:
@@ -242,10 +242,12 @@ def _origin(url: str) -> str:
     return "/".join(url.split("/", 3)[:3]) if url.startswith("http") else ""
 
 
-async def _tried(track: Track, step: Step, mutations: int, seed: int, told: Told) -> Tried:
+async def _tried(
+    track: RepeatedSession, step: ScriptAction, mutations: int, seed: int, told: Told
+) -> StepTrials:
     assert isinstance(step.action, do.Aimed)
     draw = random.Random(f"{seed} {step.number}")
-    trials: list[Trial] = []
+    trials: list[StepTrial] = []
     failed: str | None = None
     for kind in draw.sample(list(KINDS), len(KINDS)):
         if len(trials) == mutations:
@@ -254,10 +256,10 @@ async def _tried(track: Track, step: Step, mutations: int, seed: int, told: Told
         failed = await track.walk(step.number - 1)
         if failed:
             break
-        trial = await attempt(track.session, step.action, Change(kind, draw.randrange(1 << 30)))
+        trial = await attempt(track.session, step.action, PageChange(kind, draw.randrange(1 << 30)))
         if trial is not None:
             trials.append(trial)
-    return Tried(
+    return StepTrials(
         step,
         tuple(trials),
         failed or ("" if trials else "its element could not be changed (it is in a frame)"),

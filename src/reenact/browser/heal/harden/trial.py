@@ -11,10 +11,10 @@ from playwright.async_api import ElementHandle, Error
 
 from reenact.browser.actions import perform as doing
 from reenact.browser.actions import types as do
-from reenact.browser.heal.harden.mutate import Hit, Stage, right, wrong
-from reenact.browser.heal.ladder import Failed, climb
-from reenact.browser.heal.mend import Mend
-from reenact.browser.page.live import Live
+from reenact.browser.heal.harden.mutations import MutablePage, ObservedEvent, right, wrong
+from reenact.browser.heal.ladder import climb
+from reenact.browser.heal.mend import FailedStep, Mend
+from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.page.selectors import AmbiguousElement, ElementNotFound, SelectorError
 from reenact.browser.session.session import Session
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PageChange:
     """A change of a page: one of `mutate.KINDS`, or `none`, and its random seed."""
 
     kind: str
@@ -41,7 +41,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class StepTrial:
     """The result of a step on a changed page.
 
     Attributes:
@@ -56,7 +56,7 @@ class Trial:
         acted: True if the right element was acted on (a step may stop all the same, where nothing verified it).
     """
 
-    change: Change
+    change: PageChange
     told: str
     ending: Ending
     rung: str | None = None
@@ -68,14 +68,14 @@ class Trial:
     acted: bool = False
 
 
-class Watched:
+class ChangedPage:
     """Changes the session's page, and watches it between the failure and the mend."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._stage: Stage | None = None
+        self._stage: MutablePage | None = None
 
-    async def inside(self, make: Callable[[Live], Awaitable[T]]) -> T:
+    async def inside(self, make: Callable[[LiveBrowser], Awaitable[T]]) -> T:
         """Run a coroutine with the live browser, in its own thread. It is no step of the script."""
         live = self._session._driver.live
         assert live is not None
@@ -85,22 +85,22 @@ class Watched:
 
         return await self._session._driver.acall(made)
 
-    async def change(self, asked: do.Aimed, change: Change) -> str | None:
+    async def change(self, asked: do.Aimed, change: PageChange) -> str | None:
         """Change the page around a step's element; return None where that is not possible."""
 
-        async def make(live: Live) -> str | None:
+        async def make(live: LiveBrowser) -> str | None:
             element = await _element(live, asked)
             if element is None:
                 return None
-            self._stage = Stage(live.page)
+            self._stage = MutablePage(live.page)
             return await self._stage.mutate(element, change.kind, change.seed)
 
         return await self.inside(make)
 
-    async def hits(self) -> list[Hit]:
+    async def hits(self) -> list[ObservedEvent]:
         """Return the events reported so far."""
 
-        async def make(_: Live) -> list[Hit]:
+        async def make(_: LiveBrowser) -> list[ObservedEvent]:
             assert self._stage is not None
             try:
                 return await self._stage.hits()
@@ -112,7 +112,7 @@ class Watched:
     async def is_meant(self, path: list[Any]) -> bool:
         """Return True if the element at that path is the meant one."""
 
-        async def make(_: Live) -> bool:
+        async def make(_: LiveBrowser) -> bool:
             assert self._stage is not None
             return await self._stage.is_meant(path)
 
@@ -121,7 +121,7 @@ class Watched:
     async def close(self) -> None:
         """Stop watching."""
 
-        async def make(_: Live) -> None:
+        async def make(_: LiveBrowser) -> None:
             if self._stage is not None:
                 try:
                     await self._stage.close()
@@ -131,13 +131,18 @@ class Watched:
         await self.inside(make)
 
 
-Between = Callable[[Watched, do.Aimed], Awaitable[None]]
+Between = Callable[[ChangedPage, do.Aimed], Awaitable[None]]
 """A function that looks at the changed page after the step has failed, and changes nothing."""
 
 
 async def attempt(
-    session: Session, asked: do.Aimed, change: Change, *, between: Between | None = None, model: Any = None
-) -> Trial | None:
+    session: Session,
+    asked: do.Aimed,
+    change: PageChange,
+    *,
+    between: Between | None = None,
+    model: Any = None,
+) -> StepTrial | None:
     """Change the page before a step, do the step, mend it, and report the elements acted on.
 
     Args:
@@ -150,19 +155,24 @@ async def attempt(
     Returns:
         The trial; None where that change does not apply to this element.
     """
-    watched = Watched(session)
+    watched = ChangedPage(session)
     told = await watched.change(asked, change)
     if told is None:
         return None
     try:
-        return await _tried(session, asked, Trial(change, told, "held"), watched, between, model)
+        return await _tried(session, asked, StepTrial(change, told, "held"), watched, between, model)
     finally:
         await watched.close()
 
 
 async def _tried(  # noqa: PLR0917 - the parts of one attempt, handed on once
-    session: Session, asked: do.Aimed, trial: Trial, watched: Watched, between: Between | None, model: Any
-) -> Trial:
+    session: Session,
+    asked: do.Aimed,
+    trial: StepTrial,
+    watched: ChangedPage,
+    between: Between | None,
+    model: Any,
+) -> StepTrial:
     step = asked.model_copy(update={"timeout": min(asked.timeout, PATIENCE)})
     result = await session._aexecute(step)
     hits = await watched.hits()
@@ -175,12 +185,12 @@ async def _tried(  # noqa: PLR0917 - the parts of one attempt, handed on once
     if between is not None:
         await between(watched, asked)
     began = time.perf_counter()
-    mend = await climb(session, Failed.of(session, step, result), model=model)
+    mend = await climb(session, FailedStep.of(session, step, result), model=model)
     ms = (time.perf_counter() - began) * 1000
     return _judged(replace(trial, ms=round(ms, 1)), mend, await watched.hits())
 
 
-def _judged(trial: Trial, mend: Mend | None, hits: list[Hit]) -> Trial:
+def _judged(trial: StepTrial, mend: Mend | None, hits: list[ObservedEvent]) -> StepTrial:
     other, acted = wrong(hits), right(hits)
     trial = replace(trial, ending="stopped", acted=acted)
     if mend is not None:
@@ -198,7 +208,7 @@ def _judged(trial: Trial, mend: Mend | None, hits: list[Hit]) -> Trial:
     return trial
 
 
-async def _element(live: Live, asked: do.Aimed) -> ElementHandle | None:
+async def _element(live: LiveBrowser, asked: do.Aimed) -> ElementHandle | None:
     try:
         locator = await doing.found(live, asked)
         return await locator.element_handle(timeout=PATIENCE)

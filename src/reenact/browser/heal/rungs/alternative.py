@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser.actions import types as do
 from reenact.browser.heal.candidates import chosen, taken
-from reenact.browser.heal.mend import Failed, Known, Means, Mend, Past
-from reenact.browser.heal.same import Choice, choose, kind
+from reenact.browser.heal.identity import ElementChoice, choose, kind
+from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, PastStep, StepHistory
 from reenact.browser.page.likeness import alike, sought
 from reenact.browser.page.selectors import SelectorError, parse
 
@@ -27,12 +27,14 @@ ABSENT = frozenset({"missing", "hidden", "several", "kind", "detached", "late"})
 """Reasons that suggest that the selector does not name the meant element."""
 
 
-class Alternative:
+class AlternativeRung:
     """Finds the element by its known properties, and does the step with it."""
 
     name = "alternative"
 
-    async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
+    async def mend(
+        self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions
+    ) -> Mend | None:
         """Do the step with the best matching element, if its consequence can be verified."""
         asked = failed.asked
         if failed.delivered or failed.reason not in ABSENT or not isinstance(asked, do.Aimed):
@@ -48,7 +50,9 @@ class Alternative:
                 return await taken(session, failed, one, choice, self.name)
         return None
 
-    async def sees(self, session: Session, failed: Failed, known: Known, means: Means) -> bool:
+    async def sees(
+        self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions
+    ) -> bool:
         """Return True if the element is there for certain, so that waiting is needless."""
         if not known.consequences and means.judge is None:
             return False
@@ -58,24 +62,24 @@ class Alternative:
         return False
 
     async def _sought(
-        self, session: Session, failed: Failed, known: Known, means: Means, past: Past
-    ) -> tuple[Choice, dict[str, Any]]:
+        self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions, past: PastStep
+    ) -> tuple[ElementChoice, dict[str, Any]]:
         """Look for the element; reuse the last result if no action was done since."""
         done, which = session.offset(), known.pasts.index(past)
         seen = means.seen.get(which)
         if seen is not None and seen[0] == done:
-            found: tuple[Choice, dict[str, Any]] = seen[1]
+            found: tuple[ElementChoice, dict[str, Any]] = seen[1]
             return found
         wanted = past.fingerprint or {}
 
-        def pick(found: Sequence[Mapping[str, Any]]) -> Choice:
+        def pick(found: Sequence[Mapping[str, Any]]) -> ElementChoice:
             return choose(wanted, found, failed.asked.type, twin=_twin(past))
 
         found = await chosen(session, failed, wanted, pick, _healed(known))
         means.seen[which] = done, found
         return found
 
-    async def _by_words(self, session: Session, failed: Failed, asked: do.Aimed) -> Mend | None:
+    async def _by_words(self, session: Session, failed: FailedStep, asked: do.Aimed) -> Mend | None:
         words = words_of(asked)
         if not words:
             return None
@@ -91,7 +95,7 @@ def words_of(asked: do.Aimed) -> dict[str, Any]:
         return {}
 
 
-def _called(words: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str) -> Choice:
+def _called(words: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str) -> ElementChoice:
     """Choose the one element with exactly the name that the selector gives."""
     said = [words.get(name) for name in ("shown", "name", "label", "placeholder", "words")]
     texts = [str(one) for one in said if one]
@@ -101,8 +105,8 @@ def _called(words: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action
         if kind(words, one["fingerprint"], action) and any(_is(text, one["fingerprint"]) for text in texts)
     ]
     if len(same) != 1:
-        return Choice(None, 0.0, 0.0, f"{len(same) or 'no'} elements are called so")
-    return Choice(same[0], float(found[same[0]]["score"]), 1.0, "the only one that is called so")
+        return ElementChoice(None, 0.0, 0.0, f"{len(same) or 'no'} elements are called so")
+    return ElementChoice(same[0], float(found[same[0]]["score"]), 1.0, "the only one that is called so")
 
 
 def _is(text: str, told: Mapping[str, Any]) -> bool:
@@ -115,9 +119,9 @@ def _is(text: str, told: Mapping[str, Any]) -> bool:
     return any(alike(text, str(one)) == 1.0 for one in names if one)
 
 
-def _different(known: Known) -> list[Past]:
+def _different(known: StepHistory) -> list[PastStep]:
     """Return the past elements of the step, each once, newest first, at most `LOOKS`."""
-    found: dict[tuple[Any, ...], Past] = {}
+    found: dict[tuple[Any, ...], PastStep] = {}
     for past in known.pasts:
         told = past.fingerprint
         if told:
@@ -131,7 +135,7 @@ _ALONE = re.compile(
 """A Playwright locator by words alone, without a position among several."""
 
 
-def _twin(past: Past) -> bool:
+def _twin(past: PastStep) -> bool:
     """Return True if the element had others of its name beside it.
 
     It had if neither its role and name nor its text identified it.
@@ -141,18 +145,20 @@ def _twin(past: Past) -> bool:
     return bool(told.get("name")) and not alone
 
 
-def _healed(known: Known) -> list[dict[str, str]]:
+def _healed(known: StepHistory) -> list[dict[str, str]]:
     """Return selectors known to find the element, those of verified mends first."""
     return [dict(one.get("new") or {}) for one in known.heals] + [one.selectors for one in known.pasts]
 
 
-class Remembered(Alternative):
+class RememberedRung(AlternativeRung):
     """Mends with a selector that an earlier run verified; tried before any wait."""
 
     name = "remembered"
 
-    async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
-        """Mend as `Alternative` does, if an earlier run verified another element for the step."""
+    async def mend(
+        self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions
+    ) -> Mend | None:
+        """Mend as `AlternativeRung` does, if an earlier run verified another element for the step."""
         if not any(one.get("rung") in {"alternative", "ask", "remembered"} for one in known.heals):
             return None
         return await super().mend(session, failed, known, means)

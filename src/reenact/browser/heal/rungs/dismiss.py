@@ -14,10 +14,10 @@ from playwright.async_api import Error
 
 from reenact.browser.actions import perform as doing
 from reenact.browser.actions import types as do
-from reenact.browser.effects.steps import Hide, Step
-from reenact.browser.heal.mend import Failed, Known, Means, Mend
-from reenact.browser.page.live import Live
-from reenact.browser.page.world import of_element
+from reenact.browser.effects.operations import Hide, Operation
+from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, StepHistory
+from reenact.browser.page.isolated_world import of_element
+from reenact.browser.page.live_browser import LiveBrowser
 from reenact.errors import ReenactError
 
 if TYPE_CHECKING:
@@ -71,12 +71,14 @@ One call instead of two.
 """
 
 
-class Dismiss:
+class DismissRung:
     """Closes cookie banners, dialogs and other layers, then does the step."""
 
     name = "dismiss"
 
-    async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
+    async def mend(
+        self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions
+    ) -> Mend | None:
         """Close the layers over the element, one by one, and do the step again."""
         asked = failed.asked
         if failed.delivered or failed.reason != "covered" or not isinstance(asked, do.Aimed):
@@ -149,19 +151,19 @@ def _left(done: ExecutionResult) -> str:
     return str((done.consequence or {}).get("navigated") or "")
 
 
-def _halted(failed: Failed, done: ExecutionResult, closed: list[str], left: str) -> Mend:
+def _halted(failed: FailedStep, done: ExecutionResult, closed: list[str], left: str) -> Mend:
     message = f"{failed.result.message} Closing what lay over it ({closed[-1]}) led to {left}: the step was not done"
     result = failed.result.model_copy(update={"message": message, "url": done.url, "title": done.title})
     return Mend(result, "dismiss", failed.action.get("selector"), evidence={"closed": closed, "left": left})
 
 
-async def _layer(session: Session, failed: Failed) -> dict[str, Any] | None:
+async def _layer(session: Session, failed: FailedStep) -> dict[str, Any] | None:
     """Describe the layer over the step's element; None where there is none."""
     asked = failed.asked
     assert isinstance(asked, do.Aimed)
     quick = asked.model_copy(update={"timeout": 500})
 
-    async def live(browser: Live, call: int | None) -> dict[str, Any] | None:
+    async def live(browser: LiveBrowser, call: int | None) -> dict[str, Any] | None:
         try:
             with browser.use():
                 locator = await doing.found(browser, quick)
@@ -173,5 +175,5 @@ async def _layer(session: Session, failed: Failed) -> dict[str, Any] | None:
     def args(_: Hide) -> dict[str, Any]:
         return {name: failed.action[name] for name in ("selector", "id") if name in failed.action}
 
-    found = await session._driver.arun(Step("layer", live, args, kind="heal"))
+    found = await session._driver.arun(Operation("layer", live, args, kind="heal"))
     return None if found is None else {"modal": False, "fields": 0, "exits": [], **found}

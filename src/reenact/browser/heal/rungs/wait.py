@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reenact.browser.actions import types as do
-from reenact.browser.heal.mend import Failed, Known, Means, Mend
-from reenact.browser.heal.rungs.alternative import Alternative
+from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, StepHistory
+from reenact.browser.heal.rungs.alternative import AlternativeRung
 
 if TYPE_CHECKING:
     from reenact.browser.actions.results import ExecutionResult
@@ -43,7 +43,7 @@ PAUSE = 250
 """Milliseconds between two tries to open an address."""
 
 
-class Wait:
+class WaitRung:
     """Tries the step again.
 
     A click or key press that may have been delivered is never sent twice.
@@ -51,7 +51,9 @@ class Wait:
 
     name = "wait"
 
-    async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
+    async def mend(
+        self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions
+    ) -> Mend | None:
         """Do the step again, with the budget as its time-out."""
         if failed.delivered:
             return None
@@ -72,15 +74,15 @@ class Wait:
         )
 
     async def _in_vain(
-        self, session: Session, failed: Failed, asked: do.Aimed, known: Known, means: Means
+        self, session: Session, failed: FailedStep, asked: do.Aimed, known: StepHistory, means: MendOptions
     ) -> bool:
         """Return True if the step waited long enough, and its element is there under another name."""
         if failed.reason != "missing" or asked.id is not None or asked.timeout < ENOUGH:
             return False
-        return await Alternative().sees(session, failed, known, means)
+        return await AlternativeRung().sees(session, failed, known, means)
 
     async def _aimed(
-        self, session: Session, failed: Failed, asked: do.Aimed, means: Means
+        self, session: Session, failed: FailedStep, asked: do.Aimed, means: MendOptions
     ) -> ExecutionResult | None:
         if failed.reason not in _PASSES or asked.id is not None:
             return None
@@ -91,7 +93,9 @@ class Wait:
         again = asked.model_copy(update={"timeout": patience})
         return await session._aexecute(again, actor="heal")
 
-    async def _opened(self, session: Session, failed: Failed, means: Means) -> ExecutionResult | None:
+    async def _opened(
+        self, session: Session, failed: FailedStep, means: MendOptions
+    ) -> ExecutionResult | None:
         if not any(words in failed.result.message for words in _NETWORK):
             return None
         for _ in range(max(means.budget_ms // PAUSE, 1)):
@@ -102,7 +106,7 @@ class Wait:
         return None
 
 
-def _still(failed: Failed, asked: do.Aimed) -> bool:
+def _still(failed: FailedStep, asked: do.Aimed) -> bool:
     """Return True if the page is loaded, waits for no answer, and the step waited long enough."""
     answered = (failed.result.why or {}).get("under_way") == 0
     return answered and failed.reason == "missing" and asked.timeout >= ENOUGH

@@ -10,10 +10,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from reenact.browser.agent.decision import schema_of
-from reenact.browser.agent.face import AgentFace, Errand, not_started
-from reenact.browser.agent.log import Log, Watched
+from reenact.browser.agent.interface import AgentInterface, AgentTask, not_started
 from reenact.browser.agent.status import AgentStatusResponse, line
-from reenact.browser.effects.steps import Link, Step
+from reenact.browser.agent.step_log import LogStream, StepLog
+from reenact.browser.effects.operations import Operation, ServerSession
 from reenact.browser.script.script import WorkflowCode
 from reenact.errors import SessionError, UsageError
 
@@ -24,10 +24,10 @@ PATIENCE = 20
 """Seconds that the server holds a question before it answers without a change."""
 
 
-class RemoteAgent(AgentFace):
+class RemoteAgent(AgentInterface):
     """Does a task in a session on a server.
 
-    Its arguments are those of `AgentFace`; a vault is sent to the server.
+    Its arguments are those of `AgentInterface`; a vault is sent to the server.
     """
 
     _last: AgentStatusResponse | None = None
@@ -37,18 +37,18 @@ class RemoteAgent(AgentFace):
 
     # -- start and wait -------------------------------------------------------------------------------------
 
-    def _run(self, errand: Errand) -> AgentStatusResponse:
+    def _run(self, errand: AgentTask) -> AgentStatusResponse:
         self._start(errand)
         return self.wait()
 
-    def _start(self, errand: Errand) -> AgentStatusResponse:
+    def _start(self, errand: AgentTask) -> AgentStatusResponse:
         return self._heard(self._session._run(self._starting(errand)))
 
-    async def _arun(self, errand: Errand) -> AgentStatusResponse:
+    async def _arun(self, errand: AgentTask) -> AgentStatusResponse:
         await self._astart(errand)
         return await self.await_()
 
-    async def _astart(self, errand: Errand) -> AgentStatusResponse:
+    async def _astart(self, errand: AgentTask) -> AgentStatusResponse:
         return self._heard(await self._session._arun(self._starting(errand)))
 
     def wait(self) -> AgentStatusResponse:
@@ -63,15 +63,15 @@ class RemoteAgent(AgentFace):
         """Stop before the next step, and wait for the end."""
         return self._asked("stop")
 
-    def watch_logs(self) -> Watched:
+    def watch_logs(self) -> LogStream:
         """Return the live log: iterate with `for` or `async for`, or await it to print it.
 
         Raises UsageError where it was not started.
         """
-        first, log = self._begun(), Log()
+        first, log = self._begun(), StepLog()
         log.add(f"agent {first.agent_id}: {first.task}")
         threading.Thread(target=self._follow, args=(log,), name="agent-log", daemon=True).start()
-        return Watched(log, self._begun)
+        return LogStream(log, self._begun)
 
     # -- the same in a loop ---------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ class RemoteAgent(AgentFace):
             raise UsageError(f"vault={type(vault).__name__}: it is a mapping of names to secrets")
         self._vault, self._persona = vault, persona
 
-    def _starting(self, errand: Errand) -> Step:
+    def _starting(self, errand: AgentTask) -> Operation:
         self.request = self.request.model_copy(update=errand.told())
         asked = self.request.model_dump(exclude_none=True)
         if errand.response_format is not None:
@@ -140,12 +140,12 @@ class RemoteAgent(AgentFace):
         }
         sent = {**asked, **{name: value for name, value in besides.items() if value is not None}}
 
-        async def wire(link: Link) -> Any:
+        async def wire(link: ServerSession) -> Any:
             sent["session_id"] = self._session.id
             return {"status": await link.request("POST", "agents/start", sent), "outcomes": []}
 
         self._told = False
-        return Step("agent.start", _nowhere, lambda _: asked, kind="remote", wire=wire)
+        return Operation("agent.start", _nowhere, lambda _: asked, kind="remote", wire=wire)
 
     def _asked(self, what: str) -> AgentStatusResponse:
         last = self._begun()
@@ -156,19 +156,19 @@ class RemoteAgent(AgentFace):
         last = self._begun()
         return last if last.status == "closed" else self._heard(await self._session._arun(self._asking(what)))
 
-    def _asking(self, what: str) -> Step:
+    def _asking(self, what: str) -> Operation:
         """Return the question about the agent; the answer includes its new actions in the session."""
         id = self._begun().agent_id
         known = self._session.offset()
 
-        async def wire(link: Link) -> Any:
+        async def wire(link: ServerSession) -> Any:
             if what == "stop":
                 await link.request("DELETE", f"agents/{id}/stop")
             told = await _closed(link, id) if what != "status" else await link.request("GET", f"agents/{id}")
             steps = await link.ask("GET", f"steps?offset={known}")
             return {"status": told, "outcomes": steps["steps"]}
 
-        return Step(f"agent.{what}", _nowhere, kind="remote", wire=wire)
+        return Operation(f"agent.{what}", _nowhere, kind="remote", wire=wire)
 
     def _heard(self, outcome: Mapping[str, Any]) -> AgentStatusResponse:
         told = outcome["status"]
@@ -181,7 +181,7 @@ class RemoteAgent(AgentFace):
             self._notify(last)
         return last
 
-    def _follow(self, log: Log) -> None:
+    def _follow(self, log: StepLog) -> None:
         """Write each step into a log as it comes, until the agent has ended. This is not recorded."""
         there, seen = self._session._there, 0
         try:
@@ -224,14 +224,14 @@ class RemoteWorkflow:
         """`code`, awaited."""
         return WorkflowCode.model_validate(await self._session._arun(self._step()))
 
-    def _step(self) -> Step:
-        async def wire(link: Link) -> Any:
+    def _step(self) -> Operation:
+        async def wire(link: ServerSession) -> Any:
             return await link.request("GET", self._path)
 
-        return Step("agent.code", _nowhere, kind="remote", wire=wire)
+        return Operation("agent.code", _nowhere, kind="remote", wire=wire)
 
 
-async def _closed(link: Link, id: str) -> Any:
+async def _closed(link: ServerSession, id: str) -> Any:
     """Wait for the last status and return it."""
     seen = 0
     while True:

@@ -53,7 +53,7 @@ class Server:
         return urlsplit(self.url).hostname in _LOOPBACK
 
 
-class Asker:
+class ServerConnection:
     """Asks a server, on one event loop.
 
     Args:

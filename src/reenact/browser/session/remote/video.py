@@ -14,8 +14,8 @@ from reenact.core import boundary, private
 from reenact.errors import SessionError, UsageError
 
 if TYPE_CHECKING:
-    from reenact.browser.effects.driver import Driver
-    from reenact.browser.session.remote.there import There
+    from reenact.browser.effects.driver import BrowserDriver
+    from reenact.browser.session.remote.browser import RemoteBrowser
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class RemoteReplay:
         return f'<video controls preload="metadata" width="960" src="{html.escape(self.mp4_url)}"></video>'
 
 
-def replay_of(there: There, driver: Driver, **options: Any) -> RemoteReplay:
+def replay_of(there: RemoteBrowser, driver: BrowserDriver, **options: Any) -> RemoteReplay:
     """Return the video of a server's session, running or ended. Raises SessionError."""
     try:
         return _read(driver.call(lambda: there.ask("GET", _path(options))))
@@ -86,7 +86,7 @@ def replay_of(there: There, driver: Driver, **options: Any) -> RemoteReplay:
             driver.stop("it was stopped")
 
 
-async def areplay_of(there: There, driver: Driver, **options: Any) -> RemoteReplay:
+async def areplay_of(there: RemoteBrowser, driver: BrowserDriver, **options: Any) -> RemoteReplay:
     """`replay_of`, awaited."""
     try:
         return _read(await driver.acall(lambda: there.ask("GET", _path(options))))

@@ -1,0 +1,385 @@
+"""One tab's pictures: limited in rate, each with its true time, none held for long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from reenact.browser.camera.covering import covered
+from reenact.browser.camera.gate import ActionGate
+from reenact.browser.camera.masks import Masks
+from reenact.browser.camera.screencast import SELDOM, Screencast
+from reenact.browser.camera.writer import FootageWriter
+
+MASKED_EVERY = 0.15
+"""Seconds between two measures of the secret boxes, while the page is painted."""
+ANCHORED = 0.35
+"""Most seconds that a picture needs to arrive: an anchor waits this long for older ones."""
+SETTLED = 0.1
+"""Seconds after an action until its effect is in the picture."""
+QUIET = 0.3
+"""Seconds without a picture after which a fast page is looked at once more."""
+UNSURE = 0.35
+"""Seconds until the page is looked at again after an uncertain mask; doubled each time."""
+FAST = 0.1
+"""Seconds between two pictures below which the browser may have dropped the last one."""
+ENDLESS = 8
+"""Pictures within a second after which a page counts as endlessly moving."""
+HELD = 2
+"""Pictures that the browser sends before the first is acknowledged."""
+RESTS = ((5.0, 1), (60.0, 4), (float("inf"), 16))
+"""Seconds since the last action, and the factor on an endless animation's picture interval."""
+
+
+@dataclass(slots=True)
+class CapturedFrame:
+    """A picture with its facts.
+
+    It is held until its secret boxes are known, then stored without the secrets.
+    """
+
+    t: float
+    data: bytes
+    mark: int
+    size: tuple[int, int]
+    viewport: list[float]
+    blob: str = ""
+    masks: list[list[float]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, t: float, data: bytes, viewport: Sequence[float] | None = None) -> Self:
+        """Make a picture from a JPEG.
+
+        `viewport` is the page's size in CSS pixels; without it, one pixel of the picture is one of the page.
+        """
+        size = size_of(data)
+        known = viewport is not None and min(viewport) > 0
+        return cls(t, data, hash(data), size, [*viewport] if viewport and known else [*size])
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSettings:
+    """Settings of pictures: largest size in pixels, JPEG quality (0 to 100), most a second."""
+
+    size: tuple[int, int]
+    quality: int
+    rate: float
+
+
+@dataclass(slots=True)
+class RequestedFrame:
+    """A requested picture: the page at that moment."""
+
+    t: float
+    why: str
+    call: int | None
+
+
+class FrameRecorder:
+    """One tab's pictures, from Playwright's screencast.
+
+    A page that does not change gives none. A page that changes gives at most `rate` a second: of those between only
+    the last is kept, and it is kept in any case, so the final picture is never missing. Around an action (`cut`) the
+    last picture before it and the first after it are kept whatever the rate. A page that never rests is looked at
+    instead of filmed, and less often the longer no action was done.
+    """
+
+    def __init__(
+        self,
+        page: Any,
+        tab: int,
+        log: FootageWriter,
+        masks: Masks,
+        *,
+        gate: ActionGate,
+        film: FrameSettings,
+    ) -> None:
+        self._page = page
+        self._tab = tab
+        self._log = log
+        self._masks = masks
+        self._gate = gate
+        self._stream = Screencast(page, log, self.take, gate, size=film.size, quality=film.quality)
+        self._quality = film.quality
+        self._gap = 1 / film.rate
+        self._pending: Mapping[str, Any] | None = None
+        self._kept = self._cut = self._acted = -1.0
+        self._arrivals: deque[float] = deque(maxlen=ENDLESS)
+        self._fast = self._looking = False
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._waiting: list[CapturedFrame] = []
+        self._measuring = False
+        self._held = 0
+        self._unsure = UNSURE
+        self._one_at_a_time = asyncio.Lock()
+        self._written: deque[CapturedFrame] = deque(maxlen=32)
+        self._anchors: list[RequestedFrame] = []
+        self._running = False
+
+    def start(self) -> None:
+        """Start filming."""
+        self._running = True
+        self._stream.on()
+
+    def crashed(self) -> None:
+        """Note that the page has crashed: its last picture stays."""
+        self._running = False
+        self._stream.dead()
+
+    async def settled(self) -> None:
+        """Wait until the last action's effect is in the picture: a tenth of a second at most."""
+        last = max((anchor.t for anchor in self._anchors), default=0.0)
+        if (left := last - self._log.now()) > 0:
+            await asyncio.sleep(left + 0.05)
+
+    async def stop(self) -> None:
+        """Write pending pictures and stop."""
+        self._running = False
+        for timer in self._timers.values():
+            timer.cancel()
+        self._keep_pending()
+        await self._measure()
+        for anchor in self._anchors:
+            self._anchor(anchor)
+        self._anchors.clear()
+        await self._stream.stop()
+
+    # -- pictures --------------------------------------------------------------------------------------------
+
+    def take(self, frame: Mapping[str, Any]) -> None:
+        """Take a picture from Playwright: `data` (JPEG) and `timestamp` (milliseconds since 1970)."""
+        t = self._log.at(frame["timestamp"])
+        if self._pending is not None and self._log.at(self._pending["timestamp"]) <= self._cut < t:
+            self._keep_pending()  # the last one before an action
+        if t - self._kept >= self._gap or self._kept <= self._cut < t:
+            self._pending = None
+            self._keep(frame, t)
+        else:
+            self._pending = frame
+            if "pending" not in self._timers:
+                self._later("pending", self._kept + self._gap - t, self._keep_pending)
+        self._pace(t)
+
+    def _pace(self, t: float) -> None:
+        """Go on filming, or look again later."""
+        last = self._arrivals[-1] if self._arrivals else -1.0
+        self._arrivals.append(t)
+        if self._gate.shut:
+            self._held += 1
+        if not self._running or self._gate.shut:
+            return
+        if self._looking:
+            self._stream.off()
+            self._later("look", self._rest(), self._look)
+        elif len(self._arrivals) == ENDLESS and t - self._arrivals[0] < 1:
+            self._looking = True
+            self._stream.off()
+            self._later("look", self._gap, self._look)
+        else:
+            self._fast = self._fast or t - last < FAST
+            if self._fast:
+                # A page painted faster than the browser sends pictures loses some, perhaps the last one.
+                self._later("quiet", QUIET, self._look_again)
+
+    def _rest(self) -> float:
+        idle = self._log.now() - self._acted
+        return self._gap * next(times for seconds, times in RESTS if idle < seconds)
+
+    def _look(self) -> None:
+        if self._running and not self._gate.shut:
+            self._stream.on()
+
+    def _look_again(self) -> None:
+        self._fast = False
+        if self._running and not self._gate.shut:
+            self._stream.again()
+
+    def _later(self, what: str, seconds: float, act: Callable[[], None]) -> None:
+        if (timer := self._timers.pop(what, None)) is not None:
+            timer.cancel()
+
+        def due() -> None:
+            self._timers.pop(what, None)
+            self._log.guarded(act)()
+
+        self._timers[what] = asyncio.get_running_loop().call_later(max(0.0, seconds), due)
+
+    # -- actions ---------------------------------------------------------------------------------------------
+
+    def cut(self) -> None:
+        """Note that an action begins or ends now: the pictures before and after it are kept."""
+        self._cut = self._acted = self._log.now()
+
+    def go_on(self) -> None:
+        """Film again after an action."""
+        held, self._held = self._held, 0
+        if self._running:
+            self._looking = False
+            self._arrivals.clear()
+            self._stream.on()
+            if held >= HELD:  # the browser may have dropped the last one
+                self._later("quiet", QUIET, self._look_again)
+
+    # -- keeping ---------------------------------------------------------------------------------------------
+
+    def _keep_pending(self) -> None:
+        if (timer := self._timers.pop("pending", None)) is not None:
+            timer.cancel()
+        frame, self._pending = self._pending, None
+        if frame is not None:
+            self._log.guarded(self._keep)(frame, self._log.at(frame["timestamp"]))
+
+    def _keep(self, frame: Mapping[str, Any], t: float) -> None:
+        self._kept = max(self._kept, t)
+        viewport = [float(frame.get(side) or 0) for side in ("viewportWidth", "viewportHeight")]
+        picture = CapturedFrame.of(t, frame["data"], viewport)
+        if self._looking and self._written and self._written[-1].mark == picture.mark:
+            self._looking = False  # it rests: from now on a change sends a picture by itself
+            self._arrivals.clear()
+        if not self._masks.needed:
+            self._write(picture)
+            return
+        self._waiting.append(picture)
+        if not self._measuring:
+            self._measuring = True
+            self._log.start(self._measure_while_painted(), "masks")
+
+    async def _measure_while_painted(self) -> None:
+        try:
+            while self._waiting:
+                await self._gate.passed()
+                await self._measure()
+                await asyncio.sleep(MASKED_EVERY)
+        finally:
+            self._measuring = False
+
+    async def _measure(self) -> None:
+        """Write the waiting pictures, with the secrets since the last measure covered."""
+        async with self._one_at_a_time:
+            pictures = [*self._waiting]
+            if pictures:
+                await self._masks.measure()
+            for picture in pictures:
+                await self._cover(picture, self._masks.of(picture.t))
+                self._waiting.remove(picture)
+                self._write(picture)
+            if pictures:
+                self._look_for_certainty(pictures[-1].t)
+
+    def _look_for_certainty(self, t: float) -> None:
+        """Look again if the last picture was masked whole only because the page was moving."""
+        if not self._masks.unsure(t):
+            self._unsure = UNSURE
+        elif self._running and not self._looking:
+            self._later("certainty", self._unsure, self._look_for_another)
+
+    def _look_for_another(self) -> None:
+        self._unsure = min(SELDOM, 2 * self._unsure)
+        self._look_again()
+
+    async def _cover(self, picture: CapturedFrame, masks: list[list[float]]) -> None:
+        """Cover the secrets, in a thread: uncovered pixels never reach the disk."""
+        picture.masks = masks
+        last = self._written[-1] if self._written else None
+        if masks and (last is None or (last.mark, last.masks) != (picture.mark, masks)):
+            width, height = picture.viewport
+            try:
+                picture.data = await asyncio.to_thread(
+                    covered, picture.data, masks, (width, height), quality=self._quality
+                )
+            except Exception as error:
+                picture.data = b""
+                self._log.failed("a picture with secrets is left out", error)
+
+    def _write(self, picture: CapturedFrame) -> None:
+        data, picture.data = picture.data, b""
+        last = self._written[-1] if self._written else None
+        if data and (last is None or (last.mark, last.masks) != (picture.mark, picture.masks)):
+            picture.blob = self._log.blob(data)
+            self._log.write("frame", t=picture.t, **_told(picture, self._tab))
+            self._written.append(picture)
+        if self._anchors:
+            self._settle()
+
+    # -- anchors ---------------------------------------------------------------------------------------------
+
+    def want(self, why: str, call: int | None, *, settled: bool = False) -> None:
+        """Request a picture of the page as it is now.
+
+        With `settled`, the picture shows the effect of the last action.
+        """
+        now = self._log.now()
+        for anchor in self._anchors:
+            anchor.t = min(anchor.t, now)  # a pending one must show no more than its own action
+        self._anchors.append(RequestedFrame(now + SETTLED if settled else now, why, call))
+        delay = ANCHORED + (SETTLED if settled else 0)
+        asyncio.get_running_loop().call_later(delay, self._log.guarded(self._settle))
+
+    def _settle(self) -> None:
+        """Write the anchors whose picture is known."""
+        newest = self._written[-1].t if self._written else -1.0
+        now = self._log.now()
+        while self._anchors:
+            anchor = self._anchors[0]
+            if newest <= anchor.t and (now < anchor.t + ANCHORED - 0.01 or self._waiting):
+                return
+            self._anchor(self._anchors.pop(0))
+
+    def _anchor(self, anchor: RequestedFrame) -> None:
+        before = [picture for picture in self._written if picture.t <= anchor.t]
+        if before:
+            self._tell(anchor, before[-1])
+        elif self._written:
+            if (
+                anchor.why != "before"
+            ):  # there was no picture then, and a later one would show the effect of the action
+                anchor.t = self._written[0].t
+                self._tell(anchor, self._written[0])
+        elif self._running:
+            self._log.start(self._shoot(anchor), "a screenshot")
+
+    def _tell(self, anchor: RequestedFrame, picture: CapturedFrame) -> None:
+        members: dict[str, Any] = {"why": anchor.why, "call": anchor.call}
+        self._log.write("anchor", t=anchor.t, **_told(picture, self._tab), **members)
+
+    async def _shoot(self, anchor: RequestedFrame) -> None:
+        """Take a screenshot of a tab without any picture; the page waits some 40 ms for it."""
+        if self._page.is_closed():
+            return
+        await self._masks.measure()
+        data = await self._page.screenshot(
+            type="jpeg", quality=self._quality, caret="initial", scale="css", timeout=2000
+        )
+        anchor.t = self._log.now()
+        picture = CapturedFrame.of(anchor.t, data)
+        await self._masks.measure()
+        await self._cover(picture, self._masks.of(picture.t))
+        if picture.data:
+            picture.blob = self._log.blob(picture.data)
+            self._tell(anchor, picture)
+
+
+def _told(picture: CapturedFrame, tab: int) -> dict[str, Any]:
+    width, height = picture.size
+    return {
+        "tab": tab,
+        "blob": picture.blob,
+        "width": width,
+        "height": height,
+        "viewport": [round(side) for side in picture.viewport],
+        "masks": picture.masks,
+    }
+
+
+def size_of(jpeg: bytes) -> tuple[int, int]:
+    """Return width and height of a JPEG, from its header. Raises ValueError where it is none."""
+    at = 2
+    while jpeg[:2] == b"\xff\xd8" and at + 9 <= len(jpeg) and jpeg[at] == 0xFF:
+        marker = jpeg[at + 1]
+        if 0xC0 <= marker <= 0xCF and marker not in {0xC4, 0xC8, 0xCC}:
+            return int.from_bytes(jpeg[at + 7 : at + 9]), int.from_bytes(jpeg[at + 5 : at + 7])
+        at += 2 + int.from_bytes(jpeg[at + 2 : at + 4])
+    raise ValueError("the browser gave a picture that is no JPEG")

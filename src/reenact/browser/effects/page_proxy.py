@@ -1,0 +1,410 @@
+"""`session.page`: Playwright's page, each call of which is an effect of the session.
+
+A call that only describes an element (`locator`, `get_by_role`, `first`) is built here, as an expression. A call that
+reads or acts is one effect: done in the browser's own thread, or answered by the recording. Returned objects (an
+element, a popup, a response) stay with the browser; the program gets a number for each.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from playwright import async_api
+
+from reenact.browser.actions.types import MASK
+from reenact.browser.effects.operations import Hide, Operation
+from reenact.browser.page import secret
+from reenact.browser.page.live_browser import LiveBrowser
+from reenact.core.boundary import draw
+from reenact.errors import SessionError, UsageError
+
+_DESCRIBES = {"Locator", "FrameLocator", "Keyboard", "Mouse", "Touchscreen", "Clock", "BrowserContext"}
+"""Types whose methods and attributes send no request to the browser."""
+
+_LISTENS = {
+    "on",
+    "once",
+    "remove_listener",
+    "route",
+    "unroute",
+    "expose_function",
+    "expose_binding",
+    "route_web_socket",
+}
+
+_ACTS = {
+    "check", "clear", "click", "dblclick", "drag_and_drop", "drag_to", "fill", "go_back", "go_forward", "goto", "hover",
+    "insert_text", "press", "press_sequentially", "reload", "select_option", "set_checked", "set_input_files", "tap",
+    "type", "uncheck",
+}  # fmt: skip
+"""Methods that act on the page: marked in the footage."""
+
+_WRITES = {"fill": -1, "type": -1, "press_sequentially": -1, "insert_text": -1}
+"""Methods whose last argument is written into a field."""
+
+
+DOING = frozenset({
+    "add_init_script", "add_script_tag", "add_style_tag", "blur", "bring_to_front", "check", "clear", "click",
+    "close", "dblclick", "dispatch_event", "down", "drag_and_drop", "drag_to", "evaluate", "fill", "focus", "go_back",
+    "go_forward", "goto", "hover", "insert_text", "move", "press", "press_sequentially", "reload",
+    "scroll_into_view_if_needed", "select_option", "select_text", "set_checked", "set_content",
+    "set_extra_http_headers", "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for",
+    "wait_for_function", "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
+})  # fmt: skip
+"""Methods of `session.page` that act, or wait for an action; the others only read."""
+
+
+class PageServices(Protocol):
+    """The session's services for a page."""
+
+    asynchronous: bool
+
+    def call(self, step: Operation) -> Any:
+        """Run a step."""
+
+    async def acall(self, step: Operation) -> Any:
+        """The same, awaited."""
+
+    def heard(self, outcome: Mapping[str, Any]) -> None:
+        """Note the outcome of a call, with the current tab and address."""
+
+    def failed(self, name: str, args: Mapping[str, Any], error: Exception) -> Sequence[Awaitable[None]]:
+        """Report a failed call. Return the awaitables of an asynchronous program."""
+
+    def skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
+        """Return True if a call that acts must be skipped because of an earlier failure."""
+
+
+class PlaywrightProxy:
+    """An object of Playwright's in the browser: a page, a locator, an element, a response."""
+
+    def __init__(self, owner: PageServices, kind: str, path: tuple[Any, ...], text: str) -> None:
+        self._owner = owner
+        self._kind = kind
+        self._path = path
+        self._text = text
+
+    def __repr__(self) -> str:
+        return f"<{self._kind} {self._text}>"
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(getattr(async_api, self._kind)) if not name.startswith("_")]
+
+    def __getattr__(self, name: str) -> Any:
+        member = None if name.startswith("_") else inspect.getattr_static(_class(self._kind), name, None)
+        if member is None:
+            raise AttributeError(f"{self._kind} has no {name!r}")
+        if name in _LISTENS:
+            raise UsageError(
+                f"session.page.{name}: functions of the program's are not called from the browser's "
+                "thread; connect with Playwright to session.cdp_url() for that"
+            )
+        if isinstance(member, property):
+            gives = _gives(member.fget)
+            if gives in _DESCRIBES or name == "main_frame":
+                return PlaywrightProxy(
+                    self._owner, gives, (*self._path, ("get", name)), f"{self._text}.{name}"
+                )
+            return self._owner.call(_asking(self, name, None, {}))
+        if name.startswith("expect_"):
+            return functools.partial(_Expecting, self, name)
+        if inspect.iscoroutinefunction(member) or _gives(member) not in _DESCRIBES:
+            return functools.partial(self._call, name)
+        return functools.partial(self._describe, name, _gives(member))
+
+    def _describe(self, name: str, kind: str, /, *args: Any, **options: Any) -> PlaywrightProxy:
+        shown = ", ".join([*map(_shown, args), *(f"{key}={_shown(value)}" for key, value in options.items())])
+        return PlaywrightProxy(
+            self._owner, kind, (*self._path, ("call", name, args, options)), f"{self._text}.{name}({shown})"
+        )
+
+    def _call(self, name: str, /, *args: Any, **options: Any) -> Any:
+        step = _asking(self, name, args, options)
+        return self._acalled(step) if self._owner.asynchronous else self._called(step)
+
+    def _called(self, step: Operation) -> Any:
+        if self._skips(step):
+            return None
+        try:
+            return self._owner.call(step)
+        except async_api.Error as error:
+            self._owner.failed(step.name, step.sent, error)
+            raise
+
+    async def _acalled(self, step: Operation) -> Any:
+        if self._skips(step):
+            return None
+        try:
+            return await self._owner.acall(step)
+        except async_api.Error as error:
+            for told in self._owner.failed(step.name, step.sent, error):
+                await told
+            raise
+
+    def _skips(self, step: Operation) -> bool:
+        name = step.name.removeprefix("page.")
+        acts = name in DOING or name.startswith("expect_")
+        return acts and self._owner.skipped(step.name, lambda: step.args(_masked))
+
+
+class PageProxy(PlaywrightProxy):
+    """The page of one tab: the active one at the time of access."""
+
+    def __init__(self, owner: PageServices, tab: int) -> None:
+        super().__init__(owner, "Page", (("tab", tab),), "page")
+
+
+class _Expecting:
+    """`with page.expect_popup() as popup: …`: the result is `popup.value` after the body."""
+
+    def __init__(self, remote: PlaywrightProxy, name: str, /, *args: Any, **options: Any) -> None:
+        self._remote = remote
+        self._begin = _asking(remote, name, args, options, expects=True)
+        self._waiting: PlaywrightProxy | None = None
+        self._value: Any = None
+
+    @property
+    def value(self) -> Any:
+        """The awaited result."""
+        return self._value
+
+    def _end(self) -> Operation:
+        assert self._waiting is not None
+        step = _asking(self._waiting, "value", None, {}, expects=True)
+        step.name = f"{self._begin.name}.value"
+        return step
+
+    def __enter__(self) -> Self:
+        self._waiting = self._remote._called(self._begin)
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None and self._waiting is not None:
+            self._value = self._remote._called(self._end())
+
+    async def __aenter__(self) -> Self:
+        self._waiting = await self._remote._acalled(self._begin)
+        return self
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None and self._waiting is not None:
+            self._value = await self._remote._acalled(self._end())
+
+
+# -- one call ----------------------------------------------------------------------------------------------------
+
+
+def _asking(
+    remote: PlaywrightProxy,
+    name: str,
+    args: tuple[Any, ...] | None,
+    options: dict[str, Any],
+    *,
+    expects: bool = False,
+) -> Operation:
+    """Return the step of one call of an object; without `args` it reads an attribute."""
+    writes = name in _WRITES and bool(args)
+    hidden = False
+
+    async def live(browser: LiveBrowser, call: int | None) -> dict[str, Any]:
+        with browser.use():
+            if name not in _ACTS or browser.camera is None:
+                return await _done(browser, remote, name, args, options, expects=expects)
+            return await _filmed(browser, remote, name, args, options, step=step, call=call, hidden=hidden)
+
+    async def ask(browser: LiveBrowser) -> bool:
+        return await _secret(browser, remote, args or ())
+
+    def question(hide: Hide) -> dict[str, Any]:
+        nonlocal hidden
+        given = [_plain(value) for value in args or ()]
+        if writes:
+            hidden = bool(draw("browser:secret", lambda: step.asked is not False))
+            if hidden:
+                given[-1] = hide(str(given[-1]))
+        asked: dict[str, Any] = {} if remote._text == "page" else {"on": remote._text}
+        return {
+            **asked,
+            **({"args": given} if given else {}),
+            **{key: _plain(v) for key, v in options.items()},
+        }
+
+    def answer(outcome: dict[str, Any]) -> Any:
+        remote._owner.heard(outcome)
+        return _taken(remote._owner, outcome["value"])
+
+    step = Operation(f"page.{name}", live, question, ask if writes else None, done=answer)
+    return step
+
+
+async def _done(
+    live: LiveBrowser,
+    remote: PlaywrightProxy,
+    name: str,
+    args: tuple[Any, ...] | None,
+    options: dict[str, Any],
+    *,
+    expects: bool,
+) -> dict[str, Any]:
+    target = await _target(live, remote)
+    if expects and args is None:
+        manager, info = target
+        await manager.__aexit__(None, None, None)
+        value = await info.value
+    else:
+        value = getattr(target, name)
+        if args is not None:
+            given = [await _real(live, one) for one in args]
+            named = {key: await _real(live, one) for key, one in options.items()}
+            if name == "screenshot":
+                named = await _covered(live, named)
+            value = value(*given, **named)
+        if expects:
+            value = (value, await value.__aenter__())
+        elif inspect.isawaitable(value):
+            value = await value
+    page = live.page
+    return {"value": _kept(live, value), "url": page.url, "tab": live.number(page)}
+
+
+async def _covered(live: LiveBrowser, options: dict[str, Any]) -> dict[str, Any]:
+    """Return a screenshot's options with masks over the secret fields."""
+    masks = await secret.fields(live.page, live.mask(live.page))
+    if not masks:
+        return options
+    return {"mask_color": "#586069", **options, "mask": [*(options.get("mask") or ()), *masks]}
+
+
+async def _filmed(
+    live: LiveBrowser,
+    remote: PlaywrightProxy,
+    name: str,
+    args: tuple[Any, ...] | None,
+    options: dict[str, Any],
+    *,
+    step: Operation,
+    call: int | None,
+    hidden: bool,
+) -> dict[str, Any]:
+    """Make a call, with marks in the footage before and after it.
+
+    `hidden` is True if the value that it writes is secret.
+    """
+    assert live.camera is not None
+    sent = step.sent
+    page, box = live.page, None
+    with suppress(Exception):  # the call itself will report the error
+        target = await _target(live, remote)
+        if isinstance(target, async_api.Page) and args and name not in ("goto", "reload"):
+            target = target.locator(args[0])
+        if isinstance(target, async_api.Locator):
+            box = await target.bounding_box(timeout=200)
+    aim = None
+    if box is not None:
+        point = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+        aim = {"box": [*box.values()], "point": point, "selector": sent.get("on"), "frame": []}
+        aim["secret"] = hidden
+    await live.camera.before(call, page, "script", {"type": f"page.{name}", **sent}, aim)
+    try:
+        outcome = await _done(live, remote, name, args, options, expects=False)
+    except Exception as error:
+        if live.camera is not None:
+            await live.camera.after(call, page, False, str(error).partition("\n")[0])
+        raise
+    if live.camera is not None:
+        await live.camera.after(call, live.page, True, f"page.{name}")
+    return outcome
+
+
+async def _target(live: LiveBrowser, remote: PlaywrightProxy) -> Any:
+    """Return the live object of an expression."""
+    root, *rest = remote._path
+    target: Any = live.handle(root[1]) if root[0] == "handle" else live.tab(root[1])
+    for step in rest:
+        target = getattr(target, step[1])
+        if step[0] == "call":
+            given = [await _real(live, one) for one in step[2]]
+            target = target(*given, **{key: await _real(live, one) for key, one in step[3].items()})
+    return target
+
+
+async def _real(live: LiveBrowser, value: Any) -> Any:
+    return await _target(live, value) if isinstance(value, PlaywrightProxy) else value
+
+
+async def _secret(live: LiveBrowser, remote: PlaywrightProxy, args: tuple[Any, ...]) -> bool:
+    """Return True if the value to write there is secret, or in doubt."""
+    try:
+        target = await _target(live, remote)
+        if isinstance(target, async_api.Keyboard):
+            target = live.page.locator(":focus")
+        elif isinstance(target, (async_api.Page, async_api.Frame)):
+            target = target.locator(args[0])
+        return await live.is_secret(target)
+    except Exception:  # the call itself will report the error
+        return True
+
+
+# -- values ------------------------------------------------------------------------------------------------------
+
+
+def _plain(value: Any) -> Any:
+    """Return an argument as it is recorded."""
+    if isinstance(value, PlaywrightProxy):
+        return {"element": value._text}
+    if isinstance(value, re.Pattern):
+        return {"pattern": value.pattern, "flags": value.flags & ~re.UNICODE}
+    if callable(value):
+        raise UsageError(
+            "session.page: a function cannot be given to the browser's thread; see session.cdp_url()"
+        )
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+def _kept(live: LiveBrowser, value: Any) -> Any:
+    """Return a result as it is recorded: plain data, or the number of an object in the browser."""
+    if isinstance(value, list):
+        return [_kept(live, item) for item in value]
+    if isinstance(value, tuple) or type(value).__module__.startswith("playwright."):
+        live.handles.append(value)
+        kind = "Expecting" if isinstance(value, tuple) else type(value).__name__
+        return {"handle": len(live.handles) - 1, "kind": kind}
+    return value
+
+
+def _taken(owner: PageServices, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_taken(owner, item) for item in value]
+    if isinstance(value, dict) and value.keys() == {"handle", "kind"}:
+        number, kind = value["handle"], value["kind"]
+        return PlaywrightProxy(owner, kind, (("handle", number),), f"{kind.lower()}{number}")
+    return value
+
+
+def _masked(_: str) -> str:
+    return MASK
+
+
+def _shown(value: Any) -> str:
+    return value._text if isinstance(value, PlaywrightProxy) else repr(value)
+
+
+def _class(kind: str) -> type:
+    found = getattr(async_api, kind, None)
+    if found is None:
+        raise SessionError(f"Playwright has no {kind}")
+    return found  # type: ignore[no-any-return]
+
+
+def _gives(function: Any) -> str:
+    return str(getattr(function, "__annotations__", {}).get("return", "")).strip("'\"").rpartition(".")[2]

@@ -1,0 +1,165 @@
+"""The thread of a session's browser: Playwright's asynchronous API on its own loop.
+
+The program may block, sleep or wait for a model as long as it likes; frames and page events keep coming in. No effect
+here belongs to the program's run: the thread has no scope, its loop runs on the real clock, and a waiting caller
+waits on a bare lock, which no turnstile counts as a rest of the program.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from contextvars import Context
+from typing import Any, Generic, TypeVar
+
+from reenact.errors import SessionError
+
+T = TypeVar("T")
+
+Make = Callable[[], Coroutine[Any, Any, T]]
+"""A function, called in the worker's thread, that makes a coroutine."""
+
+
+class BrowserThread:
+    """A thread with an event loop, for one session. It ends with the process at the latest."""
+
+    def __init__(self, name: str = "reenact browser") -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._pid = os.getpid()
+        self._up = threading.Lock()
+        self._up.acquire()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        # Neither a thread of the program, nor one that a replay must keep from the network.
+        self._thread._reenact_own = True  # type: ignore[attr-defined]
+        Context().run(self._thread.start)
+        self._up.acquire()
+
+    @property
+    def here(self) -> bool:
+        """True in the process that started the worker: a fork has no copy of it."""
+        return self._pid == os.getpid()
+
+    def call(self, make: Make[T]) -> T:
+        """Await a coroutine in the thread, and block until it is done."""
+        job = self._submit(make)
+        try:
+            job.done.acquire()
+        except BaseException:
+            # Ctrl-C while the browser is at work: leave nothing running in the background.
+            self._cancel(job)
+            raise
+        return job.outcome()
+
+    async def acall(self, make: Make[T]) -> T:
+        """Await a coroutine in the thread, without blocking this loop."""
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[None] = loop.create_future()
+
+        def wake() -> None:
+            if not waiting.done():
+                waiting.set_result(None)
+
+        def done() -> None:
+            with suppress(RuntimeError):  # the program's loop may be closed by now
+                loop.call_soon_threadsafe(wake, context=Context())
+
+        job = self._submit(make, done)
+        try:
+            await waiting
+        except BaseException:
+            self._cancel(job)
+            raise
+        return job.outcome()
+
+    def stop(self) -> None:
+        """End the thread. Harmless when it has ended."""
+        loop = self._loop
+        if loop is None or not self.here or loop.is_closed():
+            return
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(loop.stop, context=Context())
+        self._thread.join(5)
+
+    def _submit(self, make: Make[T], told: Callable[[], None] | None = None) -> _Job[T]:
+        if not self.here:
+            raise SessionError(
+                "this session's browser belongs to the process that started it; start another session"
+            )
+        if threading.current_thread() is self._thread:
+            raise SessionError(
+                "a session cannot be used from within its own browser's thread (a page's callback)"
+            )
+        job = _Job(make, told)
+        assert self._loop is not None
+        try:
+            self._loop.call_soon_threadsafe(job.begin, context=Context())
+        except RuntimeError:
+            raise SessionError("the session is closed") from None
+        return job
+
+    def _cancel(self, job: _Job[Any]) -> None:
+        assert self._loop is not None
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(job.cancel, context=Context())
+
+    def _run(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(self._loop)
+        self._loop.call_soon(self._up.release)
+        try:
+            self._loop.run_forever()
+        finally:
+            _wind_up(self._loop)
+
+
+def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    with suppress(Exception):
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
+
+
+class _Job(Generic[T]):
+    """A coroutine on the worker's loop with a caller that waits for it elsewhere."""
+
+    def __init__(self, make: Make[T], told: Callable[[], None] | None) -> None:
+        self._make = make
+        self._told = told
+        self._task: asyncio.Task[T] | None = None
+        self._error: BaseException | None = None
+        self._value: T
+        self.done = threading.Lock()
+        self.done.acquire()
+
+    def begin(self) -> None:
+        """Start it; called on the loop."""
+        self._task = asyncio.get_running_loop().create_task(self._make())
+        self._task.add_done_callback(self._over)
+
+    def cancel(self) -> None:
+        """Cancel it; called on the loop."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def outcome(self) -> T:
+        """Return its value or raise its error, once it is done."""
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def _over(self, task: asyncio.Task[T]) -> None:
+        if task.cancelled():
+            self._error = SessionError("the session was closed meanwhile")
+        elif (error := task.exception()) is not None:
+            self._error = error
+        else:
+            self._value = task.result()
+        self.done.release()
+        if self._told is not None:
+            self._told()

@@ -1,0 +1,189 @@
+"""Make one small change to a page, as a redesign would, and report the elements acted on.
+
+The change is made by `mutate.js` in an isolated world of the page. The meant element is remembered in that world
+alone, where neither the page nor the code that looks for the element can see it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from playwright.async_api import CDPSession, ElementHandle, Error, Page
+
+KINDS = {
+    "rename": "ids and classes have other names",
+    "wrap": "the element stands in further boxes",
+    "move": "the element stands elsewhere",
+    "relabel": "the element is called otherwise",
+    "attributes": "test ids, names and ids are gone",
+    "late": "the element comes half a second later",
+    "overlay": "a cookie banner covers the page",
+    "variant": "the element has become another kind that looks the same",
+    "decoy": "another element much like it stands beside it, and names have changed",
+    "redesign": "several of these at once",
+    "gone": "the element is not there any more, and one much like it is",
+}
+"""The kinds of changes.
+
+After all but `gone` a person would still recognise the same element.
+"""
+
+SAME = tuple(kind for kind in KINDS if kind != "gone")
+"""The changes after which the element can still be found."""
+
+_WORLD = "reenact-harden"
+_BINDING = "reenactHit"
+PATH = """el => {
+  const path = [];
+  for (let node = el; node !== document.documentElement;) {
+    const parent = node.parentNode;
+    path.unshift([...parent.children].indexOf(node));
+    if (parent instanceof ShadowRoot) { path.unshift("shadow"); node = parent.host; } else node = parent;
+  }
+  return path;
+}"""
+"""JavaScript that returns an element's path as numbers: the same in every world of the page."""
+
+_IS_MEANT = """path => {
+  const el = path.reduce((node, step) => step === "shadow" ? node.shadowRoot : node?.children[step],
+    document.documentElement);
+  const meant = globalThis.hardening.target;
+  return !!el && !!meant && (el === meant || meant.contains(el));
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedEvent:
+    """One event on the page that an action caused.
+
+    Attributes:
+        type: `click`, `input` or `change`.
+        hit: True if it met the meant element.
+        ours: True if it met the layer that the mutation itself added.
+        trusted: True if the browser made it, False for a script.
+        what: The element it met, in words.
+    """
+
+    type: str
+    hit: bool
+    ours: bool
+    trusted: bool
+    what: str
+
+
+class MutablePage:
+    """A page whose elements can be changed, and that reports the elements acted on.
+
+    Args:
+        page: Playwright's page, in Chromium.
+    """
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._session: CDPSession | None = None
+        self._hits: list[ObservedEvent] = []
+        self._world: int | None = None
+
+    async def mutate(self, element: ElementHandle, kind: str, seed: int) -> str | None:
+        """Change the page around an element; from now on `hits` reports the elements acted on.
+
+        Args:
+            element: The meant one; in the main frame.
+            kind: One of `KINDS`, or `none`.
+            seed: The same seed makes the same change of the same page.
+
+        Returns:
+            The change in words; None, and no change, where the kind does not apply to this element.
+        """
+        if await element.owner_frame() != self._page.main_frame:
+            return None
+        path = await element.evaluate(PATH)
+        session = await self._attached()
+        tree = await session.send("Page.getFrameTree")
+        world = await session.send(
+            "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"], "worldName": _WORLD}
+        )
+        answer = await session.send(
+            "Runtime.callFunctionOn",
+            {
+                "functionDeclaration": _code(),
+                "arguments": [{"value": {"path": path, "kind": kind, "seed": seed}}],
+                "executionContextId": world["executionContextId"],
+                "returnByValue": True,
+            },
+        )
+        if "exceptionDetails" in answer:
+            raise Error(answer["exceptionDetails"].get("exception", {}).get("description", "the page failed"))
+        self._world = world["executionContextId"]
+        done = answer["result"]["value"]["done"]
+        return None if done is None else str(done)
+
+    @property
+    def seen(self) -> list[ObservedEvent]:
+        """The events reported so far."""
+        return list(self._hits)
+
+    async def is_meant(self, path: list[Any]) -> bool:
+        """Return True if the element at a path (`PATH`) is the meant one."""
+        session = await self._attached()
+        answer = await session.send(
+            "Runtime.callFunctionOn",
+            {
+                "functionDeclaration": _IS_MEANT,
+                "arguments": [{"value": path}],
+                "executionContextId": self._world,
+                "returnByValue": True,
+            },
+        )
+        return bool(answer["result"].get("value"))
+
+    async def hits(self) -> list[ObservedEvent]:
+        """Return the events since the last change, in order."""
+        if self._session is not None:
+            # The page's earlier reports arrive before this answer.
+            await self._session.send("Page.getFrameTree")
+        return self.seen
+
+    async def forget(self) -> None:
+        """Drop the events reported so far."""
+        await self.hits()
+        self._hits.clear()
+
+    async def close(self) -> None:
+        """Stop watching. The page stays as it is."""
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.detach()
+
+    async def _attached(self) -> CDPSession:
+        if self._session is None:
+            self._session = session = await self._page.context.new_cdp_session(self._page)
+            session.on("Runtime.bindingCalled", self._told)
+            await session.send("Runtime.enable")
+            await session.send("Runtime.addBinding", {"name": _BINDING, "executionContextName": _WORLD})
+        return self._session
+
+    def _told(self, event: dict[str, Any]) -> None:
+        if event["name"] == _BINDING:
+            self._hits.append(ObservedEvent(**json.loads(event["payload"])))
+
+
+@cache
+def _code() -> str:
+    return files("reenact.browser.heal.harden").joinpath("mutate.js").read_text(encoding="utf-8").strip()
+
+
+def right(hits: list[ObservedEvent]) -> bool:
+    """Return True if the meant element was acted on."""
+    return any(one.hit for one in hits if not one.ours)
+
+
+def wrong(hits: list[ObservedEvent]) -> ObservedEvent | None:
+    """Return the event on a wrong element, or None."""
+    others = [one for one in hits if not one.hit and not one.ours]
+    # After the right element was acted on, a page's own scripts may fire events elsewhere.
+    return next((one for one in others if one.trusted or not right(hits)), None)

@@ -1,0 +1,177 @@
+"""Run a user's script once as it is, and collect its repeatable actions with real values.
+
+The values are held in memory only; only the script's own recording is written, without its secrets.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reenact.browser.actions import types as do
+from reenact.browser.actions.results import ExecutionResult
+from reenact.browser.heal.caller import place
+from reenact.browser.session.session import Session
+from reenact.errors import UsageError
+
+
+@dataclass(frozen=True)
+class ScriptAction:
+    """One action of the script.
+
+    Attributes:
+        number: From 1.
+        action: With its real values; an id of an observation is replaced by selectors that last.
+        line: The script's line that asked for it, or None where another file did.
+        told: The action in words.
+    """
+
+    number: int
+    action: do.Action = field(repr=False)
+    line: int | None
+    told: str
+
+
+@dataclass
+class ScriptRun:
+    """The actions of a script.
+
+    Attributes:
+        script: Its file.
+        session: The session that it used.
+        steps: Its actions.
+        left: Its parts that cannot be repeated, in words.
+    """
+
+    script: Path
+    session: Session
+    steps: list[ScriptAction]
+    left: list[str]
+
+
+def run(script: Path, argv: Sequence[str] = ()) -> ScriptRun:
+    """Run a script as it is in this process, and collect its actions. Its output goes to stderr.
+
+    Raises:
+        UsageError: The script does not exist, fails, or has no step to try.
+    """
+    if not script.is_file():
+        raise UsageError(f"{script}: there is no such script")
+    if script.suffix != ".py":
+        raise UsageError(f"{script}: harden runs Python scripts (.py)")
+    with _hearing() as heard, _started(script, argv), redirect_stdout(sys.stderr):
+        try:
+            runpy.run_path(str(script), run_name="__main__")
+        except SystemExit as leaving:
+            if leaving.code not in (None, 0):
+                raise UsageError(f"{script} does not pass as it is: it exits with {leaving.code}") from None
+        except Exception as error:
+            words = " ".join(str(error).split())[:200]
+            raise UsageError(
+                f"{script} does not pass as it is, so there is nothing to harden yet: {type(error).__name__}: {words}"
+            ) from None
+    return _course(script, heard)
+
+
+@dataclass
+class _FailureRecorder:
+    session: Session
+    action: do.Action
+    actor: str
+    line: int | None
+    result: ExecutionResult
+
+
+@contextmanager
+def _hearing() -> Iterator[list[_FailureRecorder | str]]:
+    """Collect the actions of all sessions.
+
+    A text stands for a call of a page, which cannot be repeated.
+    """
+    heard: list[_FailureRecorder | str] = []
+    own, aown = Session._execute, Session._aexecute
+    known: set[Session] = set()
+
+    def called(name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
+        heard.append(f"session.{name}")
+        return False  # False: the call goes ahead
+
+    def note(session: Session, action: do.Action, actor: str, result: ExecutionResult) -> None:
+        at = place()
+        if session not in known:
+            known.add(session)
+            session._skips.append(called)
+        heard.append(_FailureRecorder(session, action, actor, at.line if at else None, result))
+
+    def execute(self: Session, action: do.Action, actor: str = "script") -> ExecutionResult:
+        result = own(self, action, actor)
+        note(self, action, actor, result)
+        return result
+
+    async def aexecute(self: Session, action: do.Action, actor: str = "script") -> ExecutionResult:
+        result = await aown(self, action, actor)
+        note(self, action, actor, result)
+        return result
+
+    Session._execute, Session._aexecute = execute, aexecute  # type: ignore[method-assign, assignment]
+    try:
+        yield heard
+    finally:
+        Session._execute, Session._aexecute = own, aown  # type: ignore[method-assign]
+
+
+@contextmanager
+def _started(script: Path, argv: Sequence[str]) -> Iterator[None]:
+    """Set `sys.argv` and `sys.path` as if Python had been started with the script."""
+    before = sys.argv, list(sys.path)
+    sys.argv = [str(script), *argv]
+    sys.path.insert(0, str(script.resolve().parent))
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:] = before
+
+
+def _course(script: Path, heard: Sequence[_FailureRecorder | str]) -> ScriptRun:
+    done = [one for one in heard if isinstance(one, _FailureRecorder)]
+    if not any(isinstance(one.action, do.Aimed) for one in done):
+        raise UsageError(
+            f"{script}: no session.execute(…) of it acts on an element, so there is nothing to harden"
+        )
+    first = next(one.session for one in done if isinstance(one.action, do.Aimed))
+    left = sorted({one for one in heard if isinstance(one, str)})
+    steps: list[ScriptAction] = []
+    for one in done:
+        if one.session is not first:
+            left.append("the steps of its other sessions")
+        elif one.actor != "script":
+            left.append("what an agent did")
+        elif one.result.success and (action := _lasting(one)) is not None:
+            steps.append(ScriptAction(len(steps) + 1, action, one.line, _told(one)))
+        elif one.result.success:
+            left.append(f"line {one.line}: an element by its id, for which no selector was found")
+    return ScriptRun(script, first, steps, list(dict.fromkeys(left)))
+
+
+def _lasting(one: _FailureRecorder) -> do.Action | None:
+    action = one.action
+    if not isinstance(action, do.Aimed) or action.id is None:
+        return action
+    selectors: dict[str, Any] = dict(one.result.selectors or {})
+    return action.model_copy(update={"id": None, "selector": selectors}) if selectors else None
+
+
+def _told(one: _FailureRecorder) -> str:
+    aim = (
+        getattr(one.action, "selector", None)
+        or getattr(one.action, "id", None)
+        or getattr(one.action, "url", None)
+    )
+    if isinstance(aim, dict):
+        aim = next((value for value in aim.values() if value), "")
+    return f"{one.action.type} {aim or ''}".strip()

@@ -1,0 +1,390 @@
+"""Choose the element that a step means; a wrong element is worse than none.
+
+The criteria, in this order: the element is of the right kind; its identifying marks agree (its name, or an id, a test
+id, a field's name); nothing contradicts; it is alike enough, and no other possible element is nearly as alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reenact.browser.page.consequence import plain
+from reenact.browser.page.likeness import alike
+from reenact.browser.page.synonyms import meaning, said_otherwise
+
+CAP = 0.6
+"""The score that an element needs."""
+MARGIN = 0.12
+"""The lead that it needs over every other possible element."""
+CAP_TWIN = 0.8
+"""The score that an element needs among several of the same name."""
+
+_TEXTS = ("textbox", "searchbox", "spinbutton", "combobox")
+_PRESSED = (
+    "button", "link", "menuitem", "tab", "option", "checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio",
+    "treeitem", "summary",
+)  # fmt: skip
+_ROLES = {
+    "fill": _TEXTS,
+    "fallback_fill": _TEXTS,
+    "check": ("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option"),
+    "select_dropdown_option": ("combobox", "listbox"),
+}
+_GRAVE = frozenset({
+    "delete", "remove", "erase", "destroy", "discard", "cancel", "reset", "clear", "unsubscribe", "deactivate",
+    "terminate", "wipe", "drop", "revoke", "uninstall", "logout", "pay", "buy", "purchase", "order", "checkout",
+    "transfer", "send", "submit", "publish", "confirm", "block", "ban", "report",
+    "löschen", "entfernen", "abbrechen", "verwerfen", "kaufen", "bezahlen", "senden", "abmelden", "kündigen",
+    "supprimer", "effacer", "annuler", "retirer", "acheter", "payer", "envoyer",
+    "eliminar", "borrar", "cancelar", "quitar", "comprar", "pagar", "enviar",
+    "elimina", "cancella", "annulla", "rimuovi", "acquista", "paga", "invia", "verwijderen", "annuleren", "kopen",
+})  # fmt: skip
+"""Words with serious consequences: an element with one never replaces an element without it."""
+_OTHER = frozenset({
+    "draft", "copy", "as", "new", "another", "later", "template", "all", "and", "next", "not", "without", "dont", "no",
+    "un", "confirm", "repeat", "again", "retype", "verify", "old", "current", "previous", "other", "second",
+    "alternative",
+})  # fmt: skip
+"""Words that turn a name into a different one: `Save`, and `Save as draft`."""
+_MARKS = ("test_id", "id", "field", "href")
+
+_BESIDE = 10
+"""Pixels by which the last one of several equal elements may have moved."""
+
+_PIXELS = 3
+"""Pixels by which an element may have moved and still be in its place."""
+
+
+@dataclass(frozen=True)
+class ElementChoice:
+    """The chosen element, or the reason for none.
+
+    Attributes:
+        place: Its index among the candidates, or None.
+        score: Its likeness; `margin` its lead.
+        why: The deciding facts, in a few words.
+    """
+
+    place: int | None
+    score: float
+    margin: float
+    why: str
+
+
+def choose(
+    wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str, *, twin: bool = False
+) -> ElementChoice:
+    """Choose the meant element.
+
+    Args:
+        wanted: The sought element's fingerprint.
+        found: Candidates: `score`, `fingerprint`, best first.
+        action: The action's type.
+        twin: True if there were others of the same name at that time.
+    """
+    fit = [place for place, one in enumerate(found) if kind(wanted, one["fingerprint"], action)]
+    meant = [place for place in fit if _meant(wanted, found[place]["fingerprint"])]
+    if not meant:
+        return ElementChoice(
+            None, 0.0, 0.0, "nothing there has its name, or anything else that identifies it"
+        )
+    if (there := _unnamed(wanted, found, meant)) is not None:
+        return there
+    # Identifying marks decide before likeness: `Password` is not `Confirm password`.
+    meant.sort(key=lambda place: (_rank(wanted, found[place]["fingerprint"]), -float(found[place]["score"])))
+    alone = _sole_twin(wanted, found, meant) if twin else None
+    best = meant[0] if alone is None else alone
+    told = found[best]["fingerprint"]
+    score = float(found[best]["score"])
+    rivals = [] if alone is not None else _rivals(wanted, found, meant)
+    margin = round(score - max(float(found[place]["score"]) for place in rivals), 4) if rivals else 1.0
+    against = refused(wanted, told)
+    against = against or _weak(wanted, told, score, margin, twin=twin and alone is None)
+    against = against or _overtaken(wanted, found, best, fit)
+    if against:
+        return ElementChoice(None, score, margin, against)
+    agreed = ", ".join(marks(wanted, told)) or "no mark"
+    return ElementChoice(best, score, margin, f"{named(wanted, told)} name, {agreed} the same")
+
+
+def _rank(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> int:
+    """Return 0 if name and mark are the sought element's, 1 for one of them, 2 for neither."""
+    return 2 - (named(wanted, told) == "same") - bool(_strong(wanted, told))
+
+
+def _rivals(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]) -> list[int]:
+    """Return the other candidates that could be meant.
+
+    Left out are nested and refused elements, and those without name and mark if the first candidate has one.
+    """
+    told = found[meant[0]]["fingerprint"]
+    rank = _rank(wanted, told)
+    others = [(place, found[place]["fingerprint"]) for place in meant[1:]]
+    return [
+        place
+        for place, other in others
+        if not _nested(told, other) and not refused(wanted, other) and (rank == 2 or _rank(wanted, other) < 2)
+    ]
+
+
+def _overtaken(
+    wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], best: int, fit: Sequence[int]
+) -> str:
+    """Return an objection if another candidate is more alike and this one is not well known."""
+    told = found[best]["fingerprint"]
+    more = [
+        place
+        for place in fit
+        if float(found[place]["score"]) > float(found[best]["score"])
+        and not _nested(told, found[place]["fingerprint"])
+    ]
+    if not more or _strong(wanted, told) or (named(wanted, told) == "same" and _same_place(wanted, told)):
+        return ""
+    return "another one is more alike"
+
+
+def _sole_twin(
+    wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]
+) -> int | None:
+    """Of several of the same name, return the only one among the same texts as before, or None."""
+    twins = [place for place in meant if named(wanted, found[place]["fingerprint"]) == "same"]
+    here = [place for place in twins if _among(wanted, found[place]["fingerprint"])]
+    if len(here) != 1:
+        return None
+    told = found[here[0]]["fingerprint"]
+    others = [place for place in twins if place != here[0] and not _nested(told, found[place]["fingerprint"])]
+    # With no other candidate left, the texts distinguish nothing: then it must be in its old place.
+    return here[0] if others or _apart(wanted, told) <= _BESIDE else None
+
+
+def _among(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Return True if it stands among all texts of the sought element, under the same heading."""
+    near = wanted.get("near") or []
+    return (
+        bool(near)
+        and set(near) <= set(told.get("near") or [])
+        and wanted.get("heading") == told.get("heading")
+    )
+
+
+def _apart(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> float:
+    """Return the pixels by which it has moved or changed its size."""
+    box, its = wanted.get("box"), told.get("box")
+    if not box or not its:
+        return float("inf")
+    return max(abs(float(one) - float(other)) for one, other in zip(box, its, strict=True))
+
+
+def _unnamed(
+    wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]
+) -> ElementChoice | None:
+    """Choose an element without name and marks by its place, if only one stands exactly there."""
+    if _names(wanted) or any(_strong(wanted, found[place]["fingerprint"]) for place in meant):
+        return None
+    there = [place for place in meant if _in_place(wanted, found[place]["fingerprint"])]
+    others = [
+        place
+        for place in there[1:]
+        if not _nested(found[there[0]]["fingerprint"], found[place]["fingerprint"])
+    ]
+    if not there or others or refused(wanted, found[there[0]]["fingerprint"]):
+        return None
+    score = float(found[there[0]]["score"])
+    if score < CAP:
+        return None
+    return ElementChoice(there[0], score, 1.0, "no name, and the only one in its place among the same texts")
+
+
+def _in_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Return True if it is in the same place to the pixel, among the same texts."""
+    near = wanted.get("near")
+    if not near or list(near) != list(told.get("near") or []):
+        return False
+    if wanted.get("tag") != told.get("tag") or wanted.get("heading") != told.get("heading"):
+        return False
+    return _apart(wanted, told) <= _PIXELS
+
+
+def _meant(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Return True if a name or a mark, not likeness alone, points to the sought element."""
+    return named(wanted, told) != "other" or bool(marks(wanted, told))
+
+
+def _strong(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
+    """Return the equal marks that identify it on its page.
+
+    The address is left out, because several links may share it.
+    """
+    return [name for name in marks(wanted, told) if name != "href"]
+
+
+def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> bool:
+    """Return True if the element supports the action and is of the same kind as the sought one."""
+    role, was = str(told.get("role")), str(wanted.get("role") or "")
+    if not told.get("visible", True) or bool(told.get("secret")) != bool(
+        wanted.get("secret", told.get("secret"))
+    ):
+        return False
+    if action in _ROLES:
+        if role not in _ROLES[action]:
+            return False
+        if action == "check":
+            return was in {"", role}
+        return not was or was in _ROLES[action]
+    if not was or was == role:
+        return True
+    # For a user a link that became a button is the same; a field never is.
+    return was in _PRESSED[:2] and role in _PRESSED[:2]
+
+
+def named(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
+    """Compare the two names: `same`, `near`, `other`, or `no` where the sought one has no name."""
+    mine, its = _names(wanted), _names(told)
+    if not mine:
+        return _captioned(wanted, told, its)
+    if mine & its:
+        return "same"
+    close = any(_near(one, other) for one in mine for other in its)
+    return "near" if close else "other"
+
+
+def _captioned(wanted: Mapping[str, Any], told: Mapping[str, Any], names: set[str]) -> str:
+    """Compare a field known only by the text before it: `same`, `other` or `no`."""
+    mine, its = str(wanted.get("caption") or ""), str(told.get("caption") or "")
+    if not mine:
+        return "no"
+    if " ".join(_tokens(mine)) in {*names, " ".join(_tokens(its))}:
+        return "same"
+    # A text that differs in part may be an instruction, which changes with each run.
+    return "other" if its and alike(mine, its) < 0.6 else "no"
+
+
+def marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
+    """Return the identifying marks that are equal: `test_id`, `id`, `field`, `href`."""
+    mine, its = _marks(wanted), _marks(told)
+    return [name for name in _MARKS if name in mine and mine.get(name) == its.get(name)]
+
+
+def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
+    """Return the objection to an element however alike it is, or ""."""
+    grave = (_words(told) & _GRAVE) - _words(wanted)
+    if grave := {word for word in grave if not any(word in said_otherwise(name) for name in _names(wanted))}:
+        return f"it says {min(grave)!r}, which the sought one did not"
+    mine, its = _marks(wanted), _marks(told)
+    if "choice" in mine and "choice" in its and mine["choice"] != its["choice"]:
+        return "it is another choice of the same group"
+    if not any(mine.get(name) == its.get(name) for name in ("test_id", "id") if name in mine):
+        # edit-3 and edit-4: another one of a series, unless it is in the same place.
+        series = [
+            name for name in _MARKS
+            if name in mine and name in its and mine[name] != its[name] and plain(mine[name]) == plain(its[name])
+        ]  # fmt: skip
+        if series and not _same_place(wanted, told):
+            return f"its {series[0]} is another one's of the same series"
+    return ""
+
+
+def _weak(
+    wanted: Mapping[str, Any], told: Mapping[str, Any], score: float, margin: float, *, twin: bool
+) -> str:
+    """Return the reason that the evidence for an element is too weak, or ""."""
+    how, strong = named(wanted, told), _strong(wanted, told)
+    cap, need = CAP, MARGIN
+    if how == "same":
+        if twin and not strong:
+            cap = CAP_TWIN
+            if not _same_place(wanted, told):
+                return "there were others of its name, and it stands elsewhere"
+        elif strong or (not twin and margin >= 0.2):
+            cap, need = 0.45, 0.08
+    elif strong:
+        if how == "other":
+            cap, need = 0.5, 0.15
+            if wanted.get("role") != told.get("role"):
+                return "it has another name and another role"
+    elif how == "near":
+        need = 0.15
+        extra = _words(told) ^ _words(wanted)
+        if extra & _OTHER:
+            return f"its name differs by {min(extra & _OTHER)!r}"
+        if not _same_place(wanted, told):
+            return "its name is another, and it stands elsewhere"
+    elif how == "no":
+        near, its = wanted.get("near") or [], told.get("near") or []
+        if near and near[:1] != its[:1]:
+            return "it has no name, and another text stands beside it"
+        if told.get("role") not in _TEXTS:
+            # Icons are alike; the only one in its place was found before.
+            return "it has no name, and does not stand in its place"
+        # An only candidate among the same texts may differ in more than one of several.
+        alone = margin >= 0.3 and _same_place(wanted, told)
+        cap, need = (CAP, 0.3) if alone else (0.75, 0.15)
+    else:
+        return "neither its name nor anything that identifies it is the same"
+    if score < cap:
+        return f"it is not alike enough: {score:.2f}, and {cap:.2f} is needed"
+    if margin < need:
+        return f"another one is nearly as alike: {margin:.2f} apart, and {need:.2f} is needed"
+    return ""
+
+
+def _names(told: Mapping[str, Any]) -> set[str]:
+    attributes = told.get("attributes") or {}
+    texts = [told.get(name) for name in ("name", "text", "label", "shown")]
+    texts += [attributes.get(name) for name in ("placeholder", "aria-label", "title", "alt")]
+    return {" ".join(_tokens(str(text))) for text in texts if text and _tokens(str(text))}
+
+
+def _tokens(text: str) -> list[str]:
+    return re.sub(r"[\W_]+", " ", text).lower().split()
+
+
+def _words(told: Mapping[str, Any]) -> set[str]:
+    return {word for name in _names(told) for word in name.split()}
+
+
+def _near(one: str, other: str) -> bool:
+    mine, its = set(one.split()), set(other.split())
+    if meaning(one) == meaning(other):
+        return True
+    return bool(mine and its) and (mine < its or its < mine or alike(one, other) >= 0.8)
+
+
+def _marks(told: Mapping[str, Any]) -> dict[str, str]:
+    attributes = told.get("attributes") or {}
+    test_id = next(
+        (attributes[name] for name in ("data-testid", "data-test-id", "data-test") if name in attributes),
+        None,
+    )
+    found = {
+        "test_id": test_id,
+        "id": attributes.get("id"),
+        "field": attributes.get("name"),
+        "href": attributes.get("href"),
+    }
+    if attributes.get("type") in {"radio", "checkbox"} and attributes.get("name") and attributes.get("value"):
+        # All of a group have the same name: the value identifies the element.
+        found["field"] = found["choice"] = f"{attributes['name']}={attributes['value']}"
+    return {name: str(value) for name, value in found.items() if value}
+
+
+def _same_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Return True if it stands among the same texts, under the same heading."""
+    near, its = wanted.get("near") or [], told.get("near") or []
+    heading = wanted.get("heading")
+    if heading and alike(str(heading), str(told.get("heading") or "")) < 0.8:
+        return False
+    if near:
+        return str(near[0]) in {str(one) for one in its} or len(set(near) & set(its)) * 2 >= len(near)
+    return bool(heading) or wanted.get("path") == told.get("path")
+
+
+def _nested(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return True if one element is within the other: pressing either presses both."""
+    if one.get("frames") != other.get("frames"):
+        return False
+    mine, its = f"{one.get('path')}/", f"{other.get('path')}/"
+    return mine.startswith(its) or its.startswith(mine)

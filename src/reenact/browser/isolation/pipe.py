@@ -1,0 +1,231 @@
+"""Let other programs speak to a session's browser, beside Playwright, over the pipe that the browser was started with.
+
+The browser listens on no port. What Playwright and the browser say to each other passes through here; another client
+gets a session of the browser's own (`Target.attachToBrowserTarget`), and sees and uses nothing but what comes of that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+Say = Callable[[str], None]
+Check = Callable[["ProtocolClient", str, dict[str, Any]], Mapping[str, Any] | None]
+"""Looks at a client's command, by its method and parameters. It may change the parameters; what it returns is the
+answer, and nothing is passed on. Raises ValueError for a command that is refused.
+"""
+
+_FIRST = 1 << 30
+"""Numbers of commands that are ours; Playwright counts from 1."""
+_LONGEST = 256 << 20
+"""Bytes of one message."""
+_REFUSED = -32000
+
+
+class ProtocolClient:
+    """A program that speaks to the browser.
+
+    Args:
+        say: Told each message for it.
+        gone: Called when the browser has ended.
+
+    Attributes:
+        root: The protocol's name of its session of the browser.
+        sessions: The names of all of its sessions.
+        contexts: The browser contexts that it made.
+    """
+
+    def __init__(self, say: Say, gone: Callable[[], None]) -> None:
+        self.say, self.gone = say, gone
+        self.root = ""
+        self.sessions: set[str] = set()
+        self.contexts: set[str] = set()
+
+
+class PipeProtocol:
+    """The link between Playwright and a browser. Use it in one event loop.
+
+    Args:
+        descriptors: Where Playwright's commands are read and its answers written, where the browser's commands are
+            written and its answers read.
+        check: Looks at every command of a client; None lets all of them pass.
+    """
+
+    def __init__(self, descriptors: list[int], check: Check | None = None) -> None:
+        self._descriptors = descriptors
+        self._check = check
+        self._clients: list[ProtocolClient] = []
+        self._waiting: dict[int, tuple[ProtocolClient | None, Any, Any]] = {}
+        self._last = _FIRST
+        self._tasks: list[asyncio.Task[None]] = []
+        self._transports: list[asyncio.BaseTransport] = []
+
+    async def start(self) -> None:
+        """Begin to pass on."""
+        commands, answers, to_browser, from_browser = self._descriptors
+        self._browser = await self._writer(to_browser)
+        self._playwright = await self._writer(answers)
+        for reader, passed in (
+            (await self._reader(commands), self._commanded),
+            (await self._reader(from_browser), self._answered),
+        ):
+            self._tasks.append(asyncio.create_task(self._pass(reader, passed)))
+
+    async def stop(self) -> None:
+        """Close the pipes, and send the clients away."""
+        for client in self._clients:
+            client.gone()
+        self._clients.clear()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for transport in self._transports:
+            transport.close()
+        for future in [one[1] for one in self._waiting.values() if one[0] is None]:
+            future.cancel()
+
+    # -- clients -----------------------------------------------------------------------------------------------
+
+    async def attach(self, client: ProtocolClient) -> None:
+        """Give a client its session of the browser."""
+        told = await self._ask("Target.attachToBrowserTarget", {})
+        client.root = told["sessionId"]
+        client.sessions.add(client.root)
+        self._clients.append(client)
+
+    async def detach(self, client: ProtocolClient) -> None:
+        """End what a client had, and the contexts that it made."""
+        if client not in self._clients:
+            return
+        self._clients.remove(client)
+        with suppress(asyncio.CancelledError, KeyError):
+            for context in client.contexts:
+                self._send("Target.disposeBrowserContext", {"browserContextId": context})
+            self._send("Target.detachFromTarget", {"sessionId": client.root})
+
+    def received(self, client: ProtocolClient, text: str) -> None:
+        """Pass a client's command on. One that makes no sense, or is refused, is answered here."""
+        try:
+            command = json.loads(text)
+            id, method, params = command["id"], command["method"], command.get("params") or {}
+            session = command.get("sessionId")
+            if not (isinstance(id, int) and isinstance(method, str) and isinstance(params, dict)):
+                raise TypeError
+        except (ValueError, KeyError, TypeError, RecursionError):
+            client.gone()
+            return
+        answer: dict[str, Any] = {"id": id} | ({} if session is None else {"sessionId": session})
+        try:
+            if session is not None and session not in client.sessions:
+                raise ValueError("Session with given id not found.")
+            done = None if self._check is None else self._check(client, method, params)
+        except ValueError as error:
+            client.say(json.dumps(answer | {"error": {"code": _REFUSED, "message": str(error)}}))
+            return
+        if done is not None:
+            client.say(json.dumps(answer | {"result": dict(done)}))
+            return
+        self._send(method, params, session=session or client.root, to=(client, id, method))
+
+    # -- within ------------------------------------------------------------------------------------------------
+
+    async def _ask(self, method: str, params: dict[str, Any]) -> Any:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._send(method, params, to=(None, future, method))
+        return await future
+
+    def _send(
+        self,
+        method: str,
+        params: dict[str, Any],
+        *,
+        session: str | None = None,
+        to: tuple[Any, Any, Any] | None = None,
+    ) -> None:
+        self._last += 1
+        if to is not None:
+            self._waiting[self._last] = to
+        command = {"id": self._last, "method": method, "params": params}
+        if session is not None:
+            command["sessionId"] = session
+        self._browser.write(json.dumps(command).encode() + b"\0")
+
+    def _commanded(self, message: bytes) -> None:
+        self._browser.write(message)
+
+    def _answered(self, message: bytes) -> None:
+        if self._last == _FIRST:  # there was never another client
+            self._playwright.write(message)
+            return
+        told = json.loads(message[:-1])
+        id, session = told.get("id"), told.get("sessionId")
+        if isinstance(id, int) and id > _FIRST:
+            self._responded(told)
+            return
+        client = next((one for one in self._clients if session in one.sessions), None)
+        if client is None:
+            self._playwright.write(message)
+            return
+        if told.get("method") == "Target.attachedToTarget":
+            client.sessions.add(told["params"]["sessionId"])
+        elif told.get("method") == "Target.detachedFromTarget":
+            client.sessions.discard(told["params"]["sessionId"])
+        self._tell(client, told)
+
+    def _responded(self, told: dict[str, Any]) -> None:
+        client, id, method = self._waiting.pop(told["id"], (None, None, None))
+        if client is None:
+            if id is not None and not id.done():
+                if "error" in told:
+                    id.set_exception(RuntimeError(told["error"].get("message")))
+                else:
+                    id.set_result(told["result"])
+            return
+        if method == "Target.createBrowserContext" and "result" in told:
+            client.contexts.add(told["result"]["browserContextId"])
+        told["id"] = id
+        self._tell(client, told)
+
+    def _tell(self, client: ProtocolClient, told: dict[str, Any]) -> None:
+        if told.get("sessionId") == client.root:
+            del told["sessionId"]
+        client.say(json.dumps(told))
+
+    async def _pass(self, reader: asyncio.StreamReader, passed: Callable[[bytes], None]) -> None:
+        buffer = bytearray()
+        while piece := await reader.read(1 << 16):
+            start = len(buffer)
+            buffer += piece
+            if len(buffer) > _LONGEST:
+                break
+            while (end := buffer.find(b"\0", start)) >= 0:
+                passed(bytes(buffer[: end + 1]))
+                del buffer[: end + 1]
+                start = 0
+            await self._browser.drain()
+            await self._playwright.drain()
+        # One of them has ended: the other must hear of it.
+        for transport in self._transports:
+            transport.close()
+        for client in self._clients:
+            client.gone()
+
+    async def _reader(self, descriptor: int) -> asyncio.StreamReader:
+        reader = asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
+        )
+        self._transports.append(transport)
+        return reader
+
+    async def _writer(self, descriptor: int) -> asyncio.StreamWriter:
+        loop = asyncio.get_running_loop()
+        transport, protocol = await loop.connect_write_pipe(
+            asyncio.streams.FlowControlMixin, os.fdopen(descriptor, "wb", 0)
+        )
+        self._transports.append(transport)
+        return asyncio.StreamWriter(transport, protocol, None, loop)

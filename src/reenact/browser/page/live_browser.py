@@ -1,0 +1,451 @@
+"""The living browser of a session: started, watched over, ended. Used in the worker's thread only, inside effects."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Frame,
+    Locator,
+    Page,
+    Playwright,
+    Route,
+    async_playwright,
+)
+
+from reenact.browser.camera.camera import Camera
+from reenact.browser.camera.covering import covered
+from reenact.browser.isolation import sandbox
+from reenact.browser.isolation.addresses import RefusedAddressError, check_scheme
+from reenact.browser.isolation.egress import Egress
+from reenact.browser.isolation.endpoint import DebugEndpoint
+from reenact.browser.isolation.sandbox import Sandbox
+from reenact.browser.page import secret, snapshot
+from reenact.browser.page.consequence import SentRequests
+from reenact.browser.page.launcher import DOWNLOADS, LaunchSettings, connect, launch
+from reenact.core.model.event import FORMAT
+from reenact.core.record.beside import Beside
+from reenact.errors import ActionError, SessionError
+
+_QUALITY = 80
+"""Of a screenshot's JPEG."""
+_STILL = 3
+"""How often a screenshot is taken until no secret has moved meanwhile."""
+_HIDDEN = 50
+"""Fields that are masked in one tab because a secret was written into them."""
+_EXTENT = """whole => whole
+    ? [scrollX, scrollY, document.documentElement.scrollWidth, document.documentElement.scrollHeight]
+    : [0, 0, innerWidth, innerHeight]"""
+
+
+class LiveBrowser:
+    """One browser, its tabs, and the clock by which it ends.
+
+    Attributes:
+        ended: Why it can be used no more, once that is so.
+        context: Playwright's context.
+        sight: What was last observed of each tab, by page.
+        handles: What the program holds of the page's objects, by number (`page.py`).
+        cdp: The address that the browser was connected to by, or None for one that was started.
+        camera: Who films it, if anybody does.
+        asked: An action that is about to be done, and its element, or why there is none.
+        requests: What its tabs send.
+        room: Where the browser of a server's session lives; None for a program's own.
+    """
+
+    context: BrowserContext
+
+    def __init__(self, settings: LaunchSettings) -> None:
+        self.settings = settings
+        self.ended: str | None = None
+        self.sight: dict[Page, Any] = {}
+        self.handles: list[Any] = []
+        self.cdp: str | None = None
+        self.camera: Camera | None = None
+        self.navigations = 0
+        self.asked: tuple[object, Locator | LookupError] | None = None
+        self._hidden: dict[Page, list[str]] = {}
+        self.requests = SentRequests()
+        self._under_way: set[Any] = set()
+        self._leading: set[asyncio.Task[None]] = set()
+        self._unborn = 0
+        self._moved = asyncio.Event()
+        self._numbers: dict[Page, int] = {}
+        self._front: Page | None = None
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+        self._folder: str | None = None
+        self._egress: Egress | None = None
+        self.room: Sandbox | None = None
+        self._door: DebugEndpoint | None = None
+        self._downloads: str | None = None
+        self._began = self._used = monotonic()
+        self._busy = 0
+        self._watch: asyncio.Task[None] | None = None
+        self._beside: Beside | None = None
+
+    # -- from the beginning to the end -----------------------------------------------------------------------
+
+    async def open(self) -> dict[str, Any]:
+        """Start the browser, or connect to one. Returns what there is to say about it.
+
+        Raises:
+            SessionError: There is no browser, or it does not start.
+        """
+        self._playwright = await async_playwright().start()
+        try:
+            started = await (connect if self.settings.cdp_url else launch)(self._playwright, self.settings)
+        except BaseException:
+            await self.close("it did not start")
+            raise
+        self.context, self._browser, self.cdp = started.context, started.browser, started.cdp
+        self._folder = started.folder
+        self._egress, self.room, self._door = started.egress, started.room, started.door
+        if self.room is not None and not sandbox.isolation(self.room.executable).policy:
+            # Costs the browser its cache, so only where its own policies do not do it.
+            await self.context.route(_is_refused, _refuse)
+        self.context.on("page", self._opened)
+        self.context.on("close", lambda _: self._died())
+        self.context.on("request", self._requested)
+        for event in ("requestfinished", "requestfailed"):
+            self.context.on(event, self._answered)
+        for page in self.context.pages:
+            self._opened(page)
+        if not self.context.pages:
+            await self.context.new_page()
+        self._front = self.context.pages[-1]
+        self._watch = asyncio.create_task(self._end_in_time())
+        return self._told()
+
+    async def close(self, why: str) -> None:
+        """End the browser (one that was connected to is only left). Harmless when it has ended."""
+        if self.ended is None:
+            self.ended = why
+        if self._watch is not None and self._watch is not asyncio.current_task():
+            self._watch.cancel()
+        if self.camera is not None:
+            camera, self.camera = self.camera, None
+            await camera.stop()
+        if self._beside is not None:
+            self._beside.write("end")
+            self._beside.close()
+        with suppress(Error, OSError):
+            if self.settings.cdp_url:
+                if self._browser is not None:
+                    await (
+                        self._browser.close()
+                    )  # of a browser that was connected to, this is the connection alone
+            elif hasattr(self, "context"):
+                await self.context.close()
+        if self._playwright is not None:
+            playwright, self._playwright = self._playwright, None
+            with suppress(Error, OSError):
+                await playwright.stop()
+        if self._door is not None:
+            await self._door.close()
+        if self._egress is not None:
+            await self._egress.stop()
+        if self.room is not None:
+            self.room.leave()
+        for folder in (self._folder, self._downloads):
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def use(self) -> _InUse:
+        """Around whatever is done: it is not idle meanwhile. Raises SessionError where the browser has ended."""
+        if self.ended is not None:
+            raise SessionError(self.ended)
+        return _InUse(self)
+
+    # -- tabs ------------------------------------------------------------------------------------------------
+
+    @property
+    def page(self) -> Page:
+        """The tab in front."""
+        front = self._front
+        if front is None or front.is_closed():
+            left = self.context.pages
+            if not left:
+                raise SessionError("every tab is closed: goto_new_tab opens one")
+            front = self._front = left[-1]
+        if self.settings.guest is not None and not _is_shown(front.url):
+            raise SessionError(f"the tab shows {front.url[:100]}, which is not for others to see: close it")
+        return front
+
+    def show(self, page: Page) -> None:
+        """Bring a tab to the front of the session."""
+        if page is not self._front:
+            self._front = page
+            if self.camera is not None:
+                self.camera.active(page)
+
+    def number(self, page: Page) -> int:
+        """A tab's number in the order in which they opened."""
+        return self._numbers.setdefault(page, len(self._numbers))
+
+    def tab(self, number: int) -> Page:
+        """The tab of that number. Raises SessionError where it is closed."""
+        for page, known in self._numbers.items():
+            if known == number and not page.is_closed():
+                return page
+        raise SessionError(f"tab {number} is closed")
+
+    async def arrived(self, patience: float) -> None:
+        """Wait until no tab is on its way to another page, for so many seconds at most."""
+        try:
+            async with asyncio.timeout(patience):
+                while self._under_way or self._unborn:
+                    self._moved.clear()
+                    await self._moved.wait()
+        except TimeoutError:
+            self._under_way.clear()
+            self._unborn = 0
+
+    def renumber(self, numbers: dict[Page, int]) -> None:
+        """Give the tabs the numbers that a recording had given to those in whose place they stand."""
+        self._numbers.update(numbers)
+
+    async def recognise(self, elements: Sequence[Mapping[str, Any]]) -> None:
+        """Have the ids of a recorded observation mean the same elements here, by what they are called."""
+        seen = await snapshot.look(self.page, secret=self.settings.mask)
+        here: dict[tuple[str, str], list[snapshot.Element]] = {}
+        for element in seen.elements:
+            here.setdefault((element.role, element.name), []).append(element)
+        known = []
+        for one in elements:
+            same = here.get((one["role"], one["name"]))
+            if same:
+                known.append(replace(same.pop(0), id=one["id"]))
+        self.sight[self.page] = replace(seen, elements=tuple(known))
+
+    def handle(self, number: int) -> Any:
+        """What the program holds by that number."""
+        if number >= len(self.handles):
+            raise SessionError(
+                "what the recording held there (an element, a popup) is not in this browser: look it up again"
+            )
+        return self.handles[number]
+
+    async def is_secret(self, locator: Any) -> bool:
+        """Whether what is in that element must not be seen."""
+        return await secret.is_secret(locator, self.mask(self.page))
+
+    def known(self, action: object) -> Locator | None:
+        """The element of an action, where it was looked for just before. Raises LookupError where it was not found."""
+        asked, self.asked = self.asked, None
+        if asked is None or asked[0] is not action:
+            return None
+        if isinstance(asked[1], LookupError):
+            raise asked[1]
+        return asked[1]
+
+    def mask(self, page: Page) -> tuple[str, ...]:
+        """Selectors of what must not be seen in a tab: those that the user named, and of fields that got a secret."""
+        return (*self.settings.mask, *self._hidden.get(page, ()))
+
+    def hide(self, page: Page, selector: str) -> None:
+        """A secret goes into a field that does not look like one: it is masked from now on."""
+        hidden = self._hidden.setdefault(page, [])
+        if selector not in hidden:
+            hidden.append(selector)
+            del hidden[:-_HIDDEN]
+
+    async def screenshot(self, page: Page, *, whole: bool = False) -> bytes:
+        """A JPEG of what is in view, or of the whole page, without what must not be seen."""
+        mask = self.mask(page)
+        before = await secret.masks(page, mask, beyond=whole)
+        for _ in range(_STILL):
+            picture = await page.screenshot(type="jpeg", quality=_QUALITY, full_page=whole)
+            boxes = await secret.masks(page, mask, beyond=whole)
+            if still := boxes == before:
+                break
+            before = boxes
+        if not boxes and still:
+            return picture
+        left, top, *size = await page.evaluate(_EXTENT, whole)
+        boxes = [(x + left, y + top, width, height) for x, y, width, height in boxes]
+        if not still:  # they move all the time: where they were in the picture, nobody knows
+            boxes = [(0.0, 0.0, size[0], size[1])]
+        return await asyncio.to_thread(covered, picture, boxes, (size[0], size[1]), quality=_QUALITY)
+
+    async def film(self, beside: Beside, id: str, told: dict[str, Any]) -> None:
+        """Keep what is to be seen of this session in that file."""
+        started = datetime.now(UTC).isoformat(timespec="milliseconds")
+        head = {name: told[name] for name in ("viewport", "browser", "headless")}
+        self._beside = beside
+        beside.write("session", format=FORMAT, id=id, started=started, **head)
+        self.camera = Camera(self.context, beside, masks=self._masks, size=self.settings.viewport)
+        await self.camera.start()
+
+    async def _masks(self, page: Page) -> list[secret.Box]:
+        return await secret.masks(page, self.mask(page))
+
+    async def address(self) -> str | None:
+        """Return where another program may speak to the browser, or None. It is a secret: who has it may do all."""
+        return self.cdp if self._door is None else await self._door.url()
+
+    def check(self, url: str) -> None:
+        """See that an address may be opened. Raises ActionError."""
+        if self.settings.guest is None:
+            return
+        try:
+            check_scheme(url)
+        except RefusedAddressError as error:
+            raise ActionError(str(error)) from None
+
+    def given(self, name: str) -> Path:
+        """Return the path of a file that a page is to be given. Raises ActionError where there is none."""
+        path, guest = Path(name), self.settings.guest
+        try:
+            if path.is_file():
+                return path if guest is None else guest.lend(path)
+        except FileNotFoundError as error:
+            raise ActionError(str(error)) from None
+        raise ActionError(f"there is no file {name}")
+
+    def unreached(self, url: str, said: str) -> str | None:
+        """Return why an address was not connected to, where the browser knows only that its proxy said no."""
+        if self._egress is None or "ERR_SOCKS_CONNECTION" not in said:
+            return None
+        return self._egress.why(urlsplit(url).hostname or "") or self._egress.last
+
+    def downloads(self) -> Path:
+        """The folder of downloads; where the user named none, it is gone with the session."""
+        if self.settings.downloads:
+            path = Path(self.settings.downloads)
+            path.mkdir(parents=True, exist_ok=True)
+            return path
+        if self._downloads is None:
+            self._downloads = tempfile.mkdtemp(prefix=f"{DOWNLOADS}{os.getpid()}-")
+        return Path(self._downloads)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _told(self) -> dict[str, Any]:
+        settings = self.settings
+        return {
+            "browser": f"chromium {self._browser.version}" if self._browser is not None else "chromium",
+            "viewport": list(settings.viewport),
+            "headless": settings.headless,
+            "url": self.page.url,
+        }
+
+    def _opened(self, page: Page) -> None:
+        if page in self._numbers:
+            return
+        self.number(page)
+        self.navigations += 1
+        self._unborn = max(self._unborn - 1, 0)
+        self._moved.set()
+        page.on("close", self._closed)
+        if self.room is not None:
+            page.on("framenavigated", self._strayed)
+        if self._busy and self._front is not None:
+            # What an action opens comes to the front, as in any browser.
+            self.show(page)
+
+    def _closed(self, page: Page) -> None:
+        self.sight.pop(page, None)
+        self._hidden.pop(page, None)
+
+    def _strayed(self, frame: Frame) -> None:
+        """Lead a guest's tab back that shows something else than a page of the web."""
+        if frame.parent_frame is None and not _is_shown(frame.url):
+            task = asyncio.create_task(_lead_back(frame.page))
+            self._leading.add(task)
+            task.add_done_callback(self._leading.discard)
+
+    def _requested(self, request: Any) -> None:
+        self.requests.sent(request)
+        if not request.is_navigation_request():
+            return
+        try:
+            if request.frame.parent_frame is not None:
+                return
+        except Error:
+            # The first page of a tab that is still to open.
+            self._unborn += 1
+        self.navigations += 1
+        self._under_way.add(request)
+
+    def _answered(self, request: Any) -> None:
+        self.requests.answered(request)
+        self._under_way.discard(request)
+        self._moved.set()
+
+    def _died(self) -> None:
+        if self.ended is None:
+            self.ended = "the browser has ended: it crashed, or something closed it"
+
+    async def _end_in_time(self) -> None:
+        settings = self.settings
+        while True:
+            now = monotonic()
+            due = []
+            if settings.longest:
+                due.append((self._began + settings.longest, f"it had run for {_minutes(settings.longest)}"))
+            if settings.idle:
+                since = now if self._busy else self._used
+                due.append((since + settings.idle, f"it was idle for {_minutes(settings.idle)}"))
+            if not due:
+                return
+            at, why = min(due)
+            if at <= now:
+                await self.close(f"the session was closed because {why}")
+                return
+            await asyncio.sleep(at - now)
+
+
+class _InUse:
+    """Counts that something is being done."""
+
+    def __init__(self, live: LiveBrowser) -> None:
+        self._live = live
+
+    def __enter__(self) -> None:
+        self._live._busy += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._live._busy -= 1
+        self._live._used = monotonic()
+
+
+def _is_refused(url: str) -> bool:
+    try:
+        check_scheme(url)
+    except RefusedAddressError:
+        return True
+    return False
+
+
+def _is_shown(url: str) -> bool:
+    """Tell whether a guest may see a tab: one with a page of the web, none yet, or the browser's word of a failure."""
+    return url in ("", ":", "chrome-error://chromewebdata/") or not _is_refused(url)
+
+
+async def _lead_back(page: Page) -> None:
+    with suppress(Error):
+        await page.goto("about:blank")
+
+
+async def _refuse(route: Route) -> None:
+    await route.abort("blockedbyclient")
+
+
+def _minutes(seconds: float) -> str:
+    count = seconds / 60
+    return f"{count:g} minute{'' if count == 1 else 's'}"

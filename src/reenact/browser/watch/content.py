@@ -1,0 +1,149 @@
+"""Gather one session for its page: steps, screen, network, console and trees, by one clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from reenact.browser.camera.footage import Footage, FootageEntry
+from reenact.browser.video import Video
+from reenact.browser.video.tabs import PaintedPage, size_of
+from reenact.browser.watch import activity
+from reenact.browser.watch.budget import Budget
+from reenact.browser.watch.rows import ActionMarks, rows
+from reenact.browser.watch.screen import chosen, follow
+from reenact.core.query.facts import RecordingFacts
+
+LETTERS = 24_000_000
+"""Letters of texts that one side of a page takes; packed they are about a tenth of that."""
+
+_USUAL = (1280.0, 720.0)
+_TIMES = ("t", "end")
+_ERROR = 1e-6
+
+
+@dataclass
+class WatchContent:
+    """One session, ready for a page.
+
+    Attributes:
+        data: The data for the page's script.
+        footage: The session's file, or None where there is none: a replay without a browser shows no pictures.
+        pictures: The pictures that it shows, if it shows pictures.
+        video: The video that it shows instead.
+    """
+
+    data: dict[str, Any]
+    footage: Footage | None
+    pictures: Sequence[PaintedPage]
+    video: Video | None = None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+
+def film(
+    facts: RecordingFacts, sessions: Sequence[Footage], number: int, video: Video | None = None
+) -> WatchContent:
+    """Gather all data that a page shows of one session.
+
+    Args:
+        facts: The recording.
+        sessions: All sessions of it; none where nothing was filmed.
+        number: The number of the session, from 1.
+        video: A video of it; without one its pictures are shown one by one.
+    """
+    recording = facts.recording
+    budget = Budget(LETTERS, f"`reenact show {recording.id}`")
+    footage = sessions[number - 1] if sessions else None
+    entries = sorted(footage.entries(), key=lambda entry: entry.t) if footage is not None else []
+    screen = follow(entries, viewport_of(footage))
+    steps = rows(facts, _marks(entries, sessions, footage), budget)
+    shown = chosen(screen.scenes, _moments(steps)) if video is None else []
+    pictures = {
+        picture: place for place, picture in enumerate(dict.fromkeys(picture for _, picture in shown))
+    }
+    data: dict[str, Any] = {
+        **_about(facts, footage),
+        "sessions": len(sessions),
+        "session": number,
+        "rows": steps,
+        "scenes": [[t, pictures[picture]] for t, picture in shown],
+        "missing": 0 if video is not None else len(screen.scenes) - len(shown),
+        "places": screen.places,
+        "sizes": [[picture.width, picture.height] for picture in pictures],
+        "video": [[one / 1000, other / 1000] for one, other in video.segments] if video is not None else None,
+        "console": activity.told(_of(entries, activity.TOLD), budget),
+    }
+    if footage is not None:
+        data["network"] = activity.network(_of(entries, activity.NETWORK), footage, budget)
+        data["reads"], data["trees"] = activity.trees(_of(entries, ("tree",)), footage, budget)
+    start = footage.head.t if footage is not None else min((row["t"] for row in steps), default=0.0)
+    data["duration"] = _shift(data, start, entries)
+    return WatchContent(data, footage, tuple(pictures), video, steps)
+
+
+def _moments(steps: Sequence[Mapping[str, Any]]) -> list[float]:
+    return [row[name] for row in steps for name in _TIMES if row.get(name) is not None]
+
+
+def _about(facts: RecordingFacts, footage: Footage | None) -> dict[str, Any]:
+    recording = facts.recording
+    return {
+        "id": recording.id,
+        "name": recording.name,
+        "status": recording.status,
+        "started": recording.started,
+        "steps": len(facts.steps),
+        "notes": list(recording.notes),
+        "viewport": list(viewport_of(footage)),
+        "browser": str((footage.head["browser"] if footage is not None else None) or ""),
+    }
+
+
+def viewport_of(footage: Footage | None) -> tuple[float, float]:
+    """Return the page's size at the session's start, in CSS pixels."""
+    known = size_of(footage.head["viewport"]) if footage is not None else (0, 0)
+    return known if known[0] else _USUAL
+
+
+def _of(entries: Sequence[FootageEntry], kinds: Sequence[str]) -> list[FootageEntry]:
+    return [entry for entry in entries if entry.event in kinds]
+
+
+def _marks(
+    entries: Sequence[FootageEntry], sessions: Sequence[Footage], footage: Footage | None
+) -> ActionMarks:
+    marks = ActionMarks()
+    marks.take(_of(entries, ("before", "after")))
+    for other in sessions:
+        if other is not footage:
+            marks.others |= {entry["call"] for entry in other.entries("before", "after")}
+    marks.others -= {*marks.before, *marks.after}
+    return marks
+
+
+def _shift(data: dict[str, Any], start: float, entries: Sequence[FootageEntry]) -> float:
+    """Count all times from the session's beginning; return its length in seconds."""
+    last = entries[-1].t if entries else start
+    for name in ("rows", "places", "console", "network"):
+        for row in data.get(name, ()):
+            last = max(last, *(row[key] for key in _TIMES if row.get(key) is not None))
+            _since(row, start)
+    for name in ("scenes", "reads"):
+        for pair in data.get(name, ()):
+            # A picture painted after an action's start must not be shown at that start, however small the
+            # difference.
+            pair[0] = math.ceil(max(pair[0] - start, 0.0) * 1000 - _ERROR) / 1000
+    return round(max(last - start, 0.1), 3)
+
+
+def _since(row: Mapping[str, Any], start: float) -> None:
+    assert isinstance(row, dict)
+    for key in _TIMES:
+        if row.get(key) is not None:
+            row[key] = _moment(row[key], start)
+
+
+def _moment(t: float, start: float) -> float:
+    return math.floor(max(t - start, 0.0) * 1000 + _ERROR) / 1000

@@ -1,0 +1,145 @@
+"""Write the page: one HTML file with all its data, which fetches nothing.
+
+The page runs only its own script. The markup contains no recorded text, but for the escaped title: all of it is
+packed JSON that the script puts into the page as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from reenact.analysis.report.html import COLOURS
+from reenact.analysis.report.page import visible
+from reenact.browser.watch.content import WatchContent
+from reenact.browser.watch.pictures import encoded
+from reenact.core import private
+
+SCRIPTS = ("time.js", "screen.js", "list.js", "panes.js", "keys.js", "page.js")
+"""The files of the page's script, in order."""
+
+INSIDE = 100_000_000
+"""Most bytes of a video embedded in a page; a larger one, of hours, is put beside it."""
+
+_REST = ("network", "reads", "trees")
+"""Large data that is not visible at first: the page opens before it is unpacked."""
+
+_BLOCK = 3 * (1 << 18)
+_SLOT = re.compile(r"\{\{(\w+)\}\}")
+
+
+def write(
+    target: Path, films: Sequence[WatchContent], together: dict[str, Any] | None, **settings: Any
+) -> None:
+    """Write the page of one film, or of two beside each other, readable by its owner alone.
+
+    Args:
+        target: The file; an existing one is replaced when the page is complete.
+        films: One or two.
+        together: The pairs of rows of two films.
+        settings: `mask` (cover secrets), `compact` (compress idle time from the start).
+    """
+    mask = bool(settings.pop("mask", True))
+    for side, film in enumerate(films):
+        if film.video is not None and film.video.path.stat().st_size > INSIDE:
+            film.data["file"] = _beside(film.video.path, target, side)
+    sides = [{name: part for name, part in film.data.items() if name not in _REST} for film in films]
+    rest = [{name: film.data[name] for name in _REST if name in film.data} for film in films]
+    data = {"sides": sides, "together": together, "settings": settings}
+    style, script = f"{COLOURS}{asset('page.css')}", "".join(asset(name) for name in SCRIPTS)
+    slots = {
+        "title": escape(visible(" and ".join(film.data["name"] or film.data["id"] for film in films))),
+        "policy": policy(style, script),
+        "style": style,
+        "script": script,
+    }
+    part = target.with_name(f".{target.name}.part")
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            for place, piece in enumerate(_SLOT.split(asset("page.html"))):
+                if place % 2 == 0:
+                    file.write(piece.encode())
+                elif piece == "data":
+                    _script(file, "data", _packed(data))
+                elif piece == "rest":
+                    _script(file, "rest", _packed(rest))
+                    _screens(file, films, mask=mask)
+                else:
+                    file.write(slots[piece].encode())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def policy(style: str, script: str) -> str:
+    """Return the page's content security policy: its own pictures, and its script by hash."""
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
+    return (
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
+        "img-src blob: data:; media-src blob: 'self'; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def asset(name: str) -> str:
+    """Return the text of one of the page's source files."""
+    return files("reenact.browser.watch").joinpath(name).read_text(encoding="utf-8")
+
+
+def _packed(data: Any) -> Iterator[bytes]:
+    yield base64.b64encode(gzip.compress(orjson.dumps(shown(data)), 6, mtime=0))
+
+
+def _screens(file: BinaryIO, films: Sequence[WatchContent], *, mask: bool) -> None:
+    for side, film in enumerate(films):
+        if "file" in film.data:
+            continue
+        if film.video is not None:
+            _script(file, f"video-{side}", _blocks(film.video.path))
+        elif film.footage is not None:
+            lines = (f"{line}\n".encode() for line in encoded(film.footage, film.pictures, mask=mask))
+            _script(file, f"pictures-{side}", lines)
+
+
+def _script(file: BinaryIO, name: str, content: Iterator[bytes]) -> None:
+    # Base64 has no letter that could end the element.
+    file.write(f'<script type="text/plain" id="{name}">'.encode())
+    file.writelines(content)
+    file.write(b"</script>\n")
+
+
+def _beside(video: Path, target: Path, side: int) -> str:
+    """Copy a video beside the page; return its name."""
+    name = f"{target.stem}{'-b' if side else ''}.mp4"
+    private.copy(video, target.with_name(name))
+    target.with_name(name).chmod(0o600)
+    return name
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """Yield a file as base64, a piece at a time."""
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            yield base64.b64encode(block)
+
+
+def shown(tree: Any) -> Any:
+    """Make every text of a tree visible: no direction marks and no hidden line ends."""
+    if isinstance(tree, str):
+        return visible(tree)
+    if isinstance(tree, dict):
+        return {visible(str(key)): shown(item) for key, item in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        return [shown(item) for item in tree]
+    return tree
