@@ -70,18 +70,18 @@ class Whole extends Component<{ children: ReactNode }, { error: unknown }> {
   override render() {
     if (this.state.error === null) return this.props.children;
     return (
-      <Nothing title="This page broke">
+      <Nothing title="This page failed">
         <Failure error={this.state.error} />
-        <p>That is a defect of the console. Another page, or this one loaded again, may do.</p>
+        <p>This is a defect of the console. Load this page again, or open another one.</p>
       </Nothing>
     );
   }
 }
 
 function Lost() {
-  useTitle("Not here");
+  useTitle("Not found");
   return (
-    <Nothing title="There is no page here">
+    <Nothing title="This page does not exist">
       <p>
         <a href="/">All recordings</a>
       </p>

@@ -71,7 +71,7 @@ export function Palette({ places, close }: { places: { to: string; name: string 
           event.preventDefault();
         }}
       />
-      <div id="goals" role="listbox" aria-label="Where to" tabIndex={-1}>
+      <div id="goals" role="listbox" aria-label="Page or recording" tabIndex={-1}>
         {goals.map((goal, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
           <div

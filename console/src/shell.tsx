@@ -29,9 +29,9 @@ export function Shell({ children }: { children: ReactNode }) {
   });
   const heard = useConnected();
   useKeys("Everywhere", {
-    "?": { does: "What the keys do", run: () => setOpen("help") },
+    "?": { does: "Keyboard shortcuts", run: () => setOpen("help") },
     "Ctrl+k": { does: "Go anywhere", run: () => setOpen("palette") },
-    G: { does: "To the recordings", run: () => go("/") },
+    G: { does: "Go to the recordings", run: () => go("/") },
   });
   return (
     <div className="shell">
@@ -63,7 +63,7 @@ export function Shell({ children }: { children: ReactNode }) {
           <button
             type="button"
             className="button bare"
-            aria-label="What the keys do"
+            aria-label="Keyboard shortcuts"
             onClick={() => setOpen("help")}
           >
             <kbd>?</kbd>
@@ -83,8 +83,8 @@ export function Shell({ children }: { children: ReactNode }) {
 function Help({ close }: { close: () => void }) {
   const layers = useKnownKeys().filter((layer) => layer.title !== "Dialog");
   return (
-    <Dialog title="What the keys do" close={close} className="help">
-      <h2>What the keys do</h2>
+    <Dialog title="Keyboard shortcuts" close={close} className="help">
+      <h2>Keyboard shortcuts</h2>
       {layers.toReversed().map((layer) => (
         <section key={layer.title}>
           <h3>{layer.title}</h3>

@@ -66,8 +66,8 @@ def test_a_replay_of_another_program_says_where_it_departs(shop):
 def test_the_browser_can_be_let_live_in_a_replay(shop):
     live = shop.run("replay", shop.id, "--live", "browser")
     assert live.out == shop.first.out, live.err
-    assert "not wholly from the recording" in live.err
-    assert "let through live: browser:select_dropdown_option × 1" in live.err
+    assert "partly from the recording" in live.err
+    assert "ran for real: browser:select_dropdown_option × 1" in live.err
 
 
 def test_a_fork_goes_on_in_a_browser_of_its_own(shop):

@@ -55,8 +55,10 @@ def test_a_run_and_itself_are_the_same(run):
 def test_the_parting_is_told_first_and_marked_in_the_steps(run):
     status, out, _ = run("diff", agent(), agent(answer="No, it can not be cancelled."))
     assert status == 1
-    assert "They part at step 7 of A, step 7 of B: another question, and another answer" in out
-    assert out.index("They part") < out.index("here they part") < out.index("   7    7  ~ model:gpt-4o")
+    assert "First difference at step 7 of A, step 7 of B: a different question, and a different answer" in out
+    assert (
+        out.index("First difference") < out.index("first difference") < out.index("   7    7  ~ model:gpt-4o")
+    )
     assert "…     6 equal steps: 1-6" in out
     assert "[-Yes-]{+No+}, it can {+not +}be cancelled." in out
     assert not re.search(r"[\x1b]| $", out, re.MULTILINE)
@@ -212,6 +214,6 @@ def test_on_a_terminal_nothing_is_wider_than_it(home, columns):
     a = agent(name="客服" * 20)
     b = agent(answer="不能取消。" * 30, reason="a/very/long/word/without/any/spaces" * 5, searches=3)
     out = forker.on_a_terminal(["diff", a, b, "--all"], dict(os.environ), columns)
-    assert "They part" in out
+    assert "First difference" in out
     for line in out.splitlines():
         assert cell_len(line.rstrip()) <= columns, line

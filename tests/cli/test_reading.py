@@ -126,7 +126,7 @@ def test_what_is_not_found_is_said_and_bare_words_are_explained(run):
     assert run("list", "refund") == (
         0,
         "",
-        "none of 1 recording matches; no step is of kind 'refund': for text, write '\"refund\"'\n",
+        "no recordings match (1 searched); no step is of kind 'refund': for text, write '\"refund\"'\n",
     )
     assert run("list", "--tag", "nope")[1] == ""
 
@@ -241,7 +241,7 @@ def test_a_filter_shows_the_steps_for_which_it_holds(run):
 def test_a_filter_that_holds_nowhere_or_does_not_parse_is_said(run):
     agent()
     status, out, err = run("show", "last", "--filter", "step > 7")
-    assert (status, out, err) == (0, "", "none of 4 steps matches\n")
+    assert (status, out, err) == (0, "", "no steps match (4 searched)\n")
     status, _, err = run("show", "last", "--filter", "tokens >")
     assert status == 2
     assert "column 9" in err

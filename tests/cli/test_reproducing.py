@@ -123,8 +123,8 @@ def test_report_writes_a_page_with_the_recording_in_it(shell, runs):
     for title in (
         "Attempts to reproduce it",
         "The decisive step",
-        "Beside a good run",
-        "What the good run was told",
+        "Compared with a good run",
+        "Answers of the good run",
         "Commands",
     ):
         assert f"<h2>{title}</h2>" in shown

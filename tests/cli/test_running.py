@@ -122,9 +122,9 @@ def test_a_frame_lays_recorded_against_actual():
     )  # fmt: skip
     text = _shown(verdict)
     for part in (
-        "diverged  abc  support", "3 answers served", "let through live: tool:pay \N{MULTIPLICATION SIGN} 2", "under the rule: ignore args.seed", "! a clock read",
+        "diverged  abc  support", "3 answers served", "ran for real: tool:pay \N{MULTIPLICATION SIGN} 2", "rule applied: ignore args.seed", "! a clock read",
         "CHANGED  step 7  main/model:gpt#2", "the detail", "args.messages[1].content", 'recorded  "Cancel my order ORD-5521 please"',
-        'actual    "Cancel my order ORD-5522 please"', "(absent)", "the hint", "never asked for: 1 recorded step", "8  main/tool:x#1",
+        'actual    "Cancel my order ORD-5522 please"', "(absent)", "the hint", "not requested: 1 recorded step", "8  main/tool:x#1",
     ):  # fmt: skip
         assert part in text, text
 

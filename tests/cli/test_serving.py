@@ -58,7 +58,7 @@ def test_clients_are_served_by_http_until_a_signal(shell, recording):
         serving.send_signal(signal.SIGTERM)
         said = serving.communicate(timeout=120)[1]
     assert serving.returncode == 1
-    assert "never asked for: 1 recorded step" in said
+    assert "not requested: 1 recorded step" in said
 
 
 @pytest.mark.parametrize(

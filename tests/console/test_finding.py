@@ -25,7 +25,7 @@ async def test_a_run_is_found_by_typing_and_opened_and_left_by_keyboard(window, 
     await expect(page).to_have_url(re.compile(f"/r/{ids['first']}"))
     await expect(page.get_by_role("heading", name="support", level=1)).to_be_visible()
     await page.keyboard.press("?")
-    help_ = page.get_by_role("dialog", name="What the keys do")
+    help_ = page.get_by_role("dialog", name="Keyboard shortcuts")
     await expect(help_).to_contain_text("Next anomaly")
     await page.keyboard.press("Escape")
     await expect(help_).to_have_count(0)
@@ -77,7 +77,9 @@ async def test_two_are_chosen_and_compared(window, ids):
     for key in "xjxc":
         await page.keyboard.press(key)
     await expect(page).to_have_url(re.compile(f"/compare/{ids['second']}/{ids['first']}"))
-    await expect(page.get_by_text("Both runs").or_(page.get_by_text("They part")).first).to_be_visible()
+    await expect(
+        page.get_by_text("Both runs").or_(page.get_by_text("First difference")).first
+    ).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("row")).to_have_count(4)
 

@@ -47,7 +47,7 @@ async def test_a_link_to_a_step_shows_what_changed_in_its_prompt_and_state(windo
 async def test_n_goes_from_oddity_to_oddity_and_through_what_a_search_found(window, ids):
     page = await window()
     await page.goto(f"/r/{ids['first']}")
-    await expect(page.get_by_text("What is odd")).to_be_visible()
+    await expect(page.get_by_text("Anomalies:")).to_be_visible()
     await page.keyboard.press("n")
     await expect(page.get_by_role("region", name=re.compile("Step "))).to_be_visible()
     await page.keyboard.press("Escape")
@@ -120,7 +120,7 @@ async def test_what_runs_grows_while_one_looks(window, home):
 async def test_two_runs_stand_beside_each_other_and_part_where_they_do(window, ids):
     page = await window()
     await page.goto(f"/compare/{ids['first']}/{ids['hostile']}")
-    await expect(page.get_by_text("They part here")).to_be_visible()
+    await expect(page.get_by_text("First difference")).to_be_visible()
     await page.keyboard.press("n")
     await page.keyboard.press("a")
     await expect(page).to_have_url(re.compile(f"/r/{ids['first']}/"))
@@ -132,4 +132,4 @@ async def test_what_is_not_there_is_said_in_a_sentence(window):
     await page.goto("/r/nothere000")
     await expect(page.get_by_role("alert")).to_contain_text("no recording")
     await page.goto("/nowhere/at/all")
-    await expect(page.get_by_text("There is no page here")).to_be_visible()
+    await expect(page.get_by_text("This page does not exist")).to_be_visible()

@@ -155,7 +155,7 @@ def refused(framework, story):
     # By its HTTP, whole: never by halves. (A server that is a process of its own has read its input.)
     assert {step.call.kind for step in story.recording} - {"input"} == {"http"}
     assert story.replayed.status == (1 if framework.unsealed else 0), story.replayed.err
-    assert ("asked for real" in story.replayed.err) == bool(framework.unsealed)
+    assert ("called for real" in story.replayed.err) == bool(framework.unsealed)
 
 
 def _answer(step):

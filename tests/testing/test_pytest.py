@@ -97,7 +97,7 @@ def test_a_test_that_leaves_its_recording_fails_and_shows_recorded_against_actua
     suite.write("test_agent.py", TEST.replace('agent("ORD-1")', 'agent("ORD-2").replace("2", "1")'))
     status, said = suite.run()
     assert status == 1
-    assert "the test leaves its recording: CHANGED at step 1" in said
+    assert "the test no longer matches its recording: CHANGED at step 1" in said
     assert "recorded  'ORD-1'" in said
     assert "actual    'ORD-2'" in said
     assert "pytest --reenact=update 'test_agent.py::test_price'" in said
@@ -157,7 +157,7 @@ def test_a_failing_test_that_also_left_its_recording_shows_both(suite):
     suite.write("test_agent.py", swallowed)
     status, said = suite.run()
     assert "mine" in said
-    assert "the test leaves its recording: CHANGED at step 1" in said
+    assert "the test no longer matches its recording: CHANGED at step 1" in said
 
 
 def test_nothing_goes_live_in_ci_by_accident(suite):

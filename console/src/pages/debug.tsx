@@ -143,36 +143,36 @@ function Bench({
   const step = (by: number) => setCursor((at) => Math.min(Math.max(at + by, 1), state.steps));
 
   useKeys("Debugger", {
-    s: { does: "Step: on to the next question", run: () => order("step") },
-    n: { does: "Over: the next question not inside this one", run: () => order("over") },
+    s: { does: "Step to the next question", run: () => order("step") },
+    n: { does: "Step over: the next question outside of this one", run: () => order("over") },
     F10: { does: "Over", run: () => order("over") },
-    i: { does: "Into this call, run for real", run: () => order(state.inside ? "into" : "step") },
-    o: { does: "Out of the call that this one is in", run: () => order("out") },
-    c: { does: "Continue to the next breakpoint, departure or the end", run: () => order("continue") },
+    i: { does: "Step into this call: run it for real", run: () => order(state.inside ? "into" : "step") },
+    o: { does: "Step out of the enclosing call", run: () => order("out") },
+    c: { does: "Continue to the next breakpoint, divergence or the end", run: () => order("continue") },
     F8: { does: "Continue", run: () => order("continue") },
-    u: { does: "Until the step under the cursor", run: () => order("until", String(cursor)) },
-    Enter: { does: "Until the step under the cursor", run: () => order("until", String(cursor)) },
-    p: { does: "Back to the question before", run: () => order("back") },
+    u: { does: "Run to the selected step", run: () => order("until", String(cursor)) },
+    Enter: { does: "Run to the selected step", run: () => order("until", String(cursor)) },
+    p: { does: "Step back to the previous question", run: () => order("back") },
     Backspace: { does: "Back", run: () => order("back") },
-    r: { does: "Reverse: back to the breakpoint before", run: () => order("reverse") },
+    r: { does: "Reverse to the previous breakpoint", run: () => order("reverse") },
     R: { does: "Run the program again", run: () => order("restart") },
-    ".": { does: "Stop the program wherever it is", run: () => order("interrupt") },
-    b: { does: "A breakpoint at the step under the cursor, or none", run: () => toggle(cursor) },
-    F9: { does: "A breakpoint, or none", run: () => toggle(cursor) },
-    B: { does: "A breakpoint by words", run: () => ask("break") },
-    e: { does: "Another answer for the step under the cursor", run: () => ask("edit") },
-    E: { does: "Let it fail instead", run: () => ask("raise") },
-    x: { does: "Its recorded answer again", run: undo },
-    f: { does: "Fork: go on live from the step under the cursor", run: () => ask("fork") },
-    j: { does: "The cursor to the next step", run: () => step(1) },
-    k: { does: "The cursor to the step before", run: () => step(-1) },
-    ArrowDown: { does: "The cursor to the next step", run: () => step(1) },
-    ArrowUp: { does: "The cursor to the step before", run: () => step(-1) },
-    g: { does: "The cursor to where the program stands", run: () => setCursor(Math.max(state.at.step, 1)) },
-    "/": { does: "Look for a step: its number, or a filter", run: () => ask("find") },
-    "]": { does: "The next one found", run: () => find(1, cursor) },
-    "[": { does: "The one found before", run: () => find(-1, cursor) },
-    ":": { does: "A command, by the words of the terminal", run: () => ask("command") },
+    ".": { does: "Interrupt the program", run: () => order("interrupt") },
+    b: { does: "Set or remove a breakpoint at the selected step", run: () => toggle(cursor) },
+    F9: { does: "Set or remove a breakpoint", run: () => toggle(cursor) },
+    B: { does: "Set a breakpoint by a filter", run: () => ask("break") },
+    e: { does: "Edit the answer of the selected step", run: () => ask("edit") },
+    E: { does: "Replace the answer with an error", run: () => ask("raise") },
+    x: { does: "Restore the recorded answer", run: undo },
+    f: { does: "Fork: continue live from the selected step", run: () => ask("fork") },
+    j: { does: "Select the next step", run: () => step(1) },
+    k: { does: "Select the previous step", run: () => step(-1) },
+    ArrowDown: { does: "Select the next step", run: () => step(1) },
+    ArrowUp: { does: "Select the previous step", run: () => step(-1) },
+    g: { does: "Select the step where the program is", run: () => setCursor(Math.max(state.at.step, 1)) },
+    "/": { does: "Find a step by its number or a filter", run: () => ask("find") },
+    "]": { does: "Next match", run: () => find(1, cursor) },
+    "[": { does: "Previous match", run: () => find(-1, cursor) },
+    ":": { does: "Type a debugger command", run: () => ask("command") },
     ...Object.fromEntries(
       TABS.map((each, at) => [String(at + 1), { does: `Show ${each}`, run: () => setTab(each) }]),
     ),
@@ -394,7 +394,7 @@ function useFinding(id: string, go: (step: number) => void) {
         ? (found.find((each) => each > from) ?? found[0])
         : (found.findLast((each) => each < from) ?? found.at(-1));
     if (next === undefined)
-      say("/ says what to look for: a filter such as tool:cancel_order, or a step's number");
+      say("type / and a filter such as tool:cancel_order, or a step's number");
     else go(next);
   };
   return { find, look };

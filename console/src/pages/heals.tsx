@@ -43,7 +43,7 @@ export default function Heals() {
   };
   useKeys("Heals", {
     j: { does: "Next step", run: () => choose(Math.min(here + 1, stories.length - 1)) },
-    k: { does: "Step before", run: () => choose(Math.max(here - 1, 0)) },
+    k: { does: "Previous step", run: () => choose(Math.max(here - 1, 0)) },
   });
   if (heals.error) return <Failure error={heals.error} />;
   if (heals.data && stories.length === 0) {

@@ -33,7 +33,7 @@ function All() {
   const items = jobs.data ?? [];
   useKeys("Jobs", {
     j: { does: "Next job", run: () => setHere(Math.min(here + 1, items.length - 1)) },
-    k: { does: "Job before", run: () => setHere(Math.max(here - 1, 0)) },
+    k: { does: "Previous job", run: () => setHere(Math.max(here - 1, 0)) },
     Enter: { does: "Open it", run: () => items[here] && go(`/jobs/${items[here].id}`) },
   });
   return (
@@ -42,8 +42,8 @@ function All() {
       <Begin />
       {jobs.error && <Failure error={jobs.error} />}
       {jobs.data && items.length === 0 && (
-        <Nothing title="No job was begun yet">
-          <p>A job runs programs again, or draws and writes what takes longer than a page may.</p>
+        <Nothing title="No jobs yet">
+          <p>A job runs programs again, or does work that takes long, such as drawing a video.</p>
         </Nothing>
       )}
       <ul className="job-list">
@@ -67,12 +67,12 @@ const KINDS = ["reproduce", "verify", "diagnose", "bisect", "report", "keep"] as
 const OF_MANY = ["verify", "diagnose"];
 
 const ABOUT: Record<(typeof KINDS)[number], string> = {
-  reproduce: "Does the failure reproduce? The program is replayed that many times.",
-  verify: "Replay recordings against today's code: all that a filter means.",
-  diagnose: "What is odd about recordings: all that a filter means, if you like compared with good ones.",
-  bisect: "Which step is decisive? A bad run, and a good one whose answers are tried in it.",
-  report: "One page that tells the failure, to send.",
-  keep: "The failure as a pytest test, and the recording that it needs.",
+  reproduce: "Replay the program several times to see whether the failure reproduces.",
+  verify: "Replay all recordings that match a filter against today's code.",
+  diagnose: "Find anomalies in all recordings that match a filter, optionally compared with good ones.",
+  bisect: "Find the decisive step: try the answers of a good run in a bad run.",
+  report: "Write one page about the failure, to send.",
+  keep: "Write the failure as a pytest test, with the recording that it needs.",
 };
 
 /** What is to be done, and with which recordings. */
@@ -93,7 +93,7 @@ function Begin() {
       try {
         const found = await get<Recordings>("/recordings", { filter: text("filter"), limit: 500 });
         const recordings = found.items.map((line) => line.id);
-        if (recordings.length === 0) say("No recording matches", true);
+        if (recordings.length === 0) say("No recordings match", true);
         else await begin({ kind, recordings, options });
       } catch (error) {
         complain(error);
@@ -114,7 +114,7 @@ function Begin() {
       open={open}
       onToggle={(event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}
     >
-      <summary>Begin a job</summary>
+      <summary>Start a job</summary>
       <form onSubmit={submit}>
         <label>
           <span>What</span>
@@ -153,7 +153,7 @@ function Begin() {
         {kind === "bisect" && (
           <>
             <Field name="good" label="The good run" required />
-            <Field name="check" label="A shell command that says good" hint="empty: the good run's output" />
+            <Field name="check" label="A shell command that exits with 0 for a good run" hint="empty: the good run's output" />
           </>
         )}
         {kind === "report" && (
@@ -167,7 +167,7 @@ function Begin() {
         )}
         {kind === "keep" && <Field name="name" label="The test's name" hint="empty: by the recording" />}
         <button type="submit" className="button primary" disabled={under}>
-          {under ? "Beginning …" : "Begin"}
+          {under ? "Starting …" : "Begin"}
         </button>
       </form>
     </details>

@@ -24,7 +24,7 @@ export default function Session() {
   if (film.error) return <Failure error={film.error} />;
   if (!film.data) return <div className="page" />;
   if (!film.data.steps.length && !film.data.scenes.length && film.data.over) {
-    return <Nothing title="This session holds nothing to watch" />;
+    return <Nothing title="This session has no pictures" />;
   }
   return <Watch key={`${id} ${number}`} film={film.data} />;
 }
@@ -98,13 +98,13 @@ function Watch({ film }: { film: Film }) {
       },
     },
     j: { does: "Next step", run: () => by(1) },
-    k: { does: "Step before", run: () => by(-1) },
+    k: { does: "Previous step", run: () => by(-1) },
     ArrowDown: { does: "Next step", run: () => by(1) },
-    ArrowUp: { does: "Step before", run: () => by(-1) },
+    ArrowUp: { does: "Previous step", run: () => by(-1) },
     n: { does: "Next failed step", run: () => by(1, failed) },
     p: { does: "Previous failed step", run: () => by(-1, failed) },
     ArrowLeft: { does: "A second back", run: () => seek(clock.now - 1) },
-    ArrowRight: { does: "A second on", run: () => seek(clock.now + 1) },
+    ArrowRight: { does: "A second forward", run: () => seek(clock.now + 1) },
     Home: { does: "To the beginning", run: () => seek(0) },
     End: { does: "To the end; live: to now", run: () => (live ? setFollowing(true) : seek(clock.duration)) },
     "<": { does: "Slower", run: () => faster(clock, -1) },
@@ -183,7 +183,7 @@ function Watch({ film }: { film: Film }) {
           />
           <select
             className="field"
-            aria-label="Which steps"
+            aria-label="Steps shown"
             value={kinds}
             onChange={(event) => setKinds(event.target.value as Kinds)}
           >

@@ -8,7 +8,7 @@ import { complain } from "../toasts";
 
 export const ENDED = ["done", "failed", "cancelled"];
 
-/** Begin a job, and go where it is shown. */
+/** Start a job, and go where it is shown. */
 export function useBegin(): { begin: (order: unknown) => Promise<void>; under: boolean } {
   const [, go] = useLocation();
   const [under, setUnder] = useState(false);
@@ -36,7 +36,7 @@ export function Progress({ job }: { job: Job }) {
         {...(total && job.status === "running" ? { value: done, max: total } : {})}
       />
       <span className="quiet clip">
-        {job.status === "queued" ? "waits for its turn" : `${total ? `${done} of ${total}` : ""} ${label}`}
+        {job.status === "queued" ? "waiting" : `${total ? `${done} of ${total}` : ""} ${label}`}
       </span>
     </div>
   );

@@ -30,8 +30,8 @@ function text(value: unknown): string {
 
 const WORDS: Record<string, string> = {
   reproduced: "It reproduces.",
-  different: "It goes otherwise than recorded.",
-  "flaky under replay": "It reproduces at times.",
+  different: "The result differs from the recording.",
+  "flaky under replay": "It reproduces in some replays.",
   "cannot run": "It cannot be run.",
 };
 
@@ -149,11 +149,11 @@ function Diagnosis({ runs }: { runs: Tree[] }) {
   return (
     <section>
       <h2>
-        {odd.length === 0 ? "Nothing odd" : `${counted(rows.length, "finding")} in ${odd.length}`} of{" "}
+        {odd.length === 0 ? "No anomalies" : `${counted(rows.length, "finding")} in ${odd.length}`} of{" "}
         {counted(runs.length, "recording")}
       </h2>
       {rows.length > 0 && (
-        <Table heads={["recording", "step", "how bad", "what", "rule"]}>
+        <Table heads={["recording", "step", "severity", "what", "rule"]}>
           {rows.slice(0, MOST).map(({ run, finding }, at) => {
             const id = text(run.id);
             const step = finding.step === null ? "" : text(finding.step);

@@ -51,8 +51,8 @@ function Two({ films, pairs }: { films: [Film, Film]; pairs: readonly Pair[] }) 
   useKeys("Both sessions", {
     " ": { does: "Play or pause both", run: () => clock.toggle() },
     ArrowLeft: { does: "A second back", run: () => clock.seek(clock.now - 1) },
-    ArrowRight: { does: "A second on", run: () => clock.seek(clock.now + 1) },
-    ",": { does: "To the step before", run: () => step(-1) },
+    ArrowRight: { does: "A second forward", run: () => clock.seek(clock.now + 1) },
+    ",": { does: "Previous step", run: () => step(-1) },
     ".": { does: "To the next step", run: () => step(1) },
   });
   const rows = joined.rows[place];

@@ -20,7 +20,7 @@ def patch(owner: Any, name: str, wrapper: Callable[[Any], Any], *, library: str)
     if original is None:
         raise HookMissing(
             f"{library} has no {getattr(owner, '__name__', owner)}.{name}, so its requests are not recorded "
-            f"(and a replay refuses them); a version of Reenact that knows this version of {library} may help"
+            f"(and a replay refuses them); try a newer version of Reenact"
         )
     if not getattr(original, "_reenact", False):
         patched = wraps(original)(wrapper(original))

@@ -74,7 +74,8 @@ def judge(recording: Recording, attempts: Sequence[Attempt]) -> Reproduction:
         return told(Reproduces.CANNOT_RUN, unable)
     if unable:
         return told(
-            Reproduces.FLAKY, f"it ran {len(made)} times, and {len(attempts) - len(made)} times not: {unable}"
+            Reproduces.FLAKY,
+            f"it ran {len(made)} times, and could not run {len(attempts) - len(made)} times: {unable}",
         )
     for number, attempt in enumerate(made[1:], 2):
         if parting := _parting(made[0], attempt, number):
@@ -84,7 +85,7 @@ def judge(recording: Recording, attempts: Sequence[Attempt]) -> Reproduction:
         return told(Reproduces.DIFFERENT, str(verdict.divergence))
     if verdict is not None and verdict.missing:
         step, address = verdict.missing[0]
-        return told(Reproduces.DIFFERENT, f"step {step}, {address}, was never asked for")
+        return told(Reproduces.DIFFERENT, f"step {step}, {address}, was not requested")
     return told(Reproduces.REPRODUCED)
 
 
@@ -94,7 +95,7 @@ def _unable(recording: Recording, attempt: Attempt) -> str:
         said = (
             f": {attempt.complaint}" if attempt.complaint and attempt.complaint not in attempt.failed else ""
         )
-        return f"{attempt.failed or 'it left no verdict'}{said}"
+        return f"{attempt.failed or 'it gave no verdict'}{said}"
     asked = attempt.verdict.served or attempt.verdict.live
     first = attempt.verdict.divergence
     silent = first is not None and first.kind is Departure.MISSING and not asked
@@ -136,11 +137,11 @@ def _uncovered(recording: Recording, attempts: Sequence[Attempt]) -> dict[str, N
             if not note.startswith("the recording says: "):
                 found[note] = None
         for label in attempt.verdict.live:
-            found[f"{label} was let through live"] = None
+            found[f"{label} ran for real"] = None
         for warning in attempt.warnings:
             found[warning] = None
     if any((log.sealed or {}).get("uncertain") for log in recording.logs):
-        found["threads raced while it was recorded: their order among each other is in doubt"] = None
+        found["threads raced while it was recorded: their order is uncertain"] = None
     return found
 
 

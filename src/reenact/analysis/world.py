@@ -55,11 +55,11 @@ def compare(recorded: Reply, now: Reply, *, credentials: bool) -> tuple[str, str
     status = (Mismatch("status", recorded.status, now.status),) if recorded.status != now.status else ()
     if status:
         if now.status == 429:
-            return "rate limited", "the server wants fewer requests", status
+            return "rate limited", "the server limits the rate of requests", status
         if now.status in (401, 403) and not credentials:
-            return "refused without its credentials", "nothing can be said of what it would answer", status
+            return "refused without its credentials", "its answer is unknown", status
         if now.status in (404, 410):
-            return "gone", "there is no such address any more", status
+            return "gone", "the address no longer exists", status
         if now.status >= 500:
             return "failing", "the server has an error", status
         return "the API changed", f"status {recorded.status} became {now.status}", status
@@ -70,7 +70,7 @@ def compare(recorded: Reply, now: Reply, *, credentials: bool) -> tuple[str, str
     if all(_is_time(each.recorded) and _is_time(each.actual) for each in differing):
         return "only times changed", "", shown
     if any(_shape(each) for each in differing):
-        return "the API changed", "fields came, went, or are of another type", shown
+        return "the API changed", "fields were added, removed, or have another type", shown
     return "the data changed", f"{len(differing)} {'value' if len(differing) == 1 else 'values'}", shown
 
 

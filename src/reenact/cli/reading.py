@@ -100,7 +100,7 @@ def _remarks(store: LocalStore, index: Library, wanted: Filter, found: Listed) -
     elif not shown:
         unknown = [word for word in wanted.words if word not in index.kinds()]
         hint = f"; no step is of kind '{unknown[0]}': for text, write '\"{unknown[0]}\"'" if unknown else ""
-        present.say(f"none of {present.many(there, 'recording')} matches{hint}")
+        present.say(f"no recordings match ({there} searched){hint}")
     elif found.matching is None:
         present.say(f"the newest {shown}; --all shows the others")
     elif shown < found.matching:
@@ -186,7 +186,7 @@ def show(
     if whole:
         _foot(page, facts)
     elif not chosen:
-        present.say(f"none of {present.many(len(within), 'step')} matches")
+        present.say(f"no steps match ({len(within)} searched)")
 
 
 def told(console: Console, store: LocalStore, ref: str) -> None:

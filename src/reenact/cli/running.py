@@ -156,7 +156,7 @@ def replay(
 ) -> None:
     """Run the recorded program again, offline: every answer comes from the recording.
 
-    Exit status: 0 faithful, 1 diverged or not wholly from the recording, 2 could not run.
+    Exit status: 0 faithful, 1 diverged or partly from the recording, 2 could not run.
     """
     options = launch.Options(tuple(live or ()), tuple(ignore or ()), on_divergence, inserted, pace)
     words = given(command)

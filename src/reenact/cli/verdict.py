@@ -38,9 +38,9 @@ def _parts(verdict: Verdict) -> Iterator[RenderableType]:
     if tools := verdict.kinds.get("tool"):
         yield Text(f"the code of {many(tools, 'tool call')} did not run; --live tool runs it", "dim")
     for label, count in sorted(verdict.live.items()):
-        yield Text.assemble("let through live: ", (label, "bold"), f" \N{MULTIPLICATION SIGN} {count}")
+        yield Text.assemble("ran for real: ", (label, "bold"), f" \N{MULTIPLICATION SIGN} {count}")
     for rule in verdict.rules:
-        yield Text.assemble("under the rule: ", (rule, "bold"))
+        yield Text.assemble("rule applied: ", (rule, "bold"))
     for note in verdict.notes:
         yield Text.assemble(("! ", "yellow"), note)
     for divergence in verdict.divergences:
@@ -50,7 +50,7 @@ def _parts(verdict: Verdict) -> Iterator[RenderableType]:
     left = [(step, address) for step, address in verdict.missing if step not in named]
     if left:
         yield Text()
-        yield Text(f"never asked for: {len(left)} recorded {'step' if len(left) == 1 else 'steps'}", "yellow")
+        yield Text(f"not requested: {len(left)} recorded {'step' if len(left) == 1 else 'steps'}", "yellow")
         for step, address in left[:_MISSING]:
             yield Padding(Text(f"{step:>4}  {address}"), (0, 0, 0, 2))
         if len(left) > _MISSING:

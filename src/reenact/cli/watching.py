@@ -71,7 +71,7 @@ def watch(
     """Watch a browser session: screen, steps, model messages, network, console and accessibility tree together.
 
     One page that needs nothing else, to open in any browser, to send, or to keep. Two runs stand side by side, with the
-    first place marked where they part. A session that still goes on, or was killed, is shown as far as it came.
+    first difference marked. A session that still goes on, or was killed, is shown as far as it came.
 
     [bold]reenact watch last[/bold]
     [bold]reenact watch GOOD BAD -o parting.html[/bold]

@@ -60,7 +60,7 @@ class ReplayModel(FunctionModel):
         if self.divergence is not None or not self.left:
             return None
         detail = (
-            f"the agent ended without asking for it, and {self.left} of {len(self._answers)} answers are left"
+            f"the agent ended without requesting it; {self.left} of {len(self._answers)} answers are left"
         )
         return Divergence(Departure.MISSING, self._address, self._next + 1, detail=detail)
 
@@ -133,5 +133,5 @@ def _made(part: dict[str, Any]) -> ModelResponsePart | None:
         return ToolCallPart(name, args, tool_call_id=str(id)) if id else ToolCallPart(name, args)
     if kind in ("text", "thinking") and isinstance(content, str):
         return TextPart(content) if kind == "text" else ThinkingPart(content)
-    warn(f"the session's {kind} part cannot be given again, and is left out of the replayed answer")
+    warn(f"the session's {kind} part cannot be replayed, and is left out of the answer")
     return None

@@ -121,7 +121,7 @@ class Jobs:
     # -- what is asked of it ---------------------------------------------------------------------------------
 
     def start(self, project: str, order: Order) -> Job:
-        """Begin a job, or let it wait for its turn.
+        """Start a job, or let it wait for its turn.
 
         Raises:
             RecordingNotFound: There is no such recording.

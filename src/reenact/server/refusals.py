@@ -14,7 +14,7 @@ class Refusal(BaseModel):
 
 
 _SAID = {
-    400: "What was asked for cannot be meant.",
+    400: "Question for cannot be meant.",
     401: "A key is needed, or this one is none of this server.",
     403: "The key may not do that.",
     404: "There is no such thing.",

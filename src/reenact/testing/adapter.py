@@ -65,7 +65,7 @@ class World:
         """An answer that takes too long."""
         self.answer(question)
         await asyncio.sleep(60)
-        raise AssertionError("nobody gave up")
+        raise AssertionError("no call was given up")
 
 
 class AdapterConformance:
@@ -115,7 +115,7 @@ class AdapterConformance:
         assert second == first, f"replayed {second!r}, recorded {first!r}"
         assert verdict.faithful, str(verdict)
         assert verdict.served >= 3, str(verdict)
-        assert self.touched() == touched, "the world was asked in a replay"
+        assert self.touched() == touched, "a real call was made in a replay"
 
     def test_each_call_is_one_step_of_that_label(self, tmp_path: Path) -> None:
         """The recording labels each call as the adapter promises."""
@@ -129,7 +129,7 @@ class AdapterConformance:
         """Without a recording, the library works as without the adapter, and writes no file."""
         before = self.touched()
         first, second = self._call("a"), self._call("a")
-        assert first != second, "the world of this suite must give another answer each time"
+        assert first != second, "the real calls of this suite must give a different answer each time"
         assert self.touched() == before + 2
         assert not list(tmp_path.iterdir())
 
@@ -173,7 +173,7 @@ class AdapterConformance:
         found = self._departure(recording, lambda: [self._call("a"), self._call("X")])
         assert found.kind in (Departure.CHANGED, Departure.EXTRA), str(found)
         assert found.step == 2, str(found)
-        assert self.touched() == touched, "the world was asked in a replay"
+        assert self.touched() == touched, "a real call was made in a replay"
 
     def test_a_departure_passes_code_that_catches_exceptions(self, tmp_path: Path) -> None:
         """Frameworks catch `Exception`, and libraries retry on it: neither may swallow a departure."""
@@ -231,7 +231,7 @@ class AdapterConformance:
         chunks, _ = self._record(
             tmp_path, lambda: self._chunks("a", lambda: sent.append((self.sent() or 0) - before))
         )
-        assert sent[0] < len(chunks), f"the world had sent {sent[0]} chunks before the program got the first"
+        assert sent[0] < len(chunks), f"{sent[0]} chunks were sent before the program got the first"
 
     def test_a_stream_that_is_not_read_to_its_end(self, tmp_path: Path) -> None:
         """The same beginning; and reading on, where the recording has no more, is a departure."""

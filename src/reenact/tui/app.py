@@ -318,7 +318,7 @@ class Debugger(App[None]):
     def action_find(self, by: int) -> None:
         """Go to the next or previous step that matches the filter."""
         if self.looked_for is None:
-            self.board.say("/ says what to look for: a filter such as tool:cancel_order, or a step's number")
+            self.board.say("type / and a filter such as tool:cancel_order, or a step's number")
             return
         steps = self.board.facts.steps
         order = [(self.cursor - 1 + by * ahead) % len(steps) for ahead in range(1, len(steps) + 1)]

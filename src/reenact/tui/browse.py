@@ -197,7 +197,7 @@ class Browser(App[None]):
                 f"no recordings in {self.store.root}; `reenact record -- python agent.py` makes one", "yellow"
             )
         elif not hits:
-            self.say("no recording matches; Esc shows all again", "yellow")
+            self.say("no recordings match; Esc shows all again", "yellow")
         else:
             self.say()
 

@@ -189,4 +189,4 @@ def test_what_else_is_tracked_is_restored_beside_a_graphs_state(provider, capsys
     assert memory == {"runs": 2}
     recording.restore(3)
     assert memory == {"runs": 1}
-    assert "langgraph.state is not put back: graph.update_state() does that" in capsys.readouterr().err
+    assert "langgraph.state is not restored: use graph.update_state()" in capsys.readouterr().err

@@ -183,7 +183,9 @@ def test_a_live_call_hears_that_its_server_cannot_be_started(capfd):
     assert replayed(recording, ask, "/nonexistent/server", live=["tool"])[0] == "Connection closed"
     said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("reenact:")]
     (line,) = said
-    assert line.startswith("reenact: an MCP server is asked live, and cannot be reached (FileNotFoundError: ")
+    assert line.startswith(
+        "reenact: an MCP server is called live, and cannot be reached (FileNotFoundError: "
+    )
 
 
 def shelf():
@@ -293,7 +295,7 @@ def test_an_unknown_version_is_refused_whole_where_a_session_is_made(monkeypatch
     assert why in said[0]
     with reenact.replay(recording.id) as replay:
         Session()
-    assert "its server is asked for real" in str(replay.verdict)
+    assert "its server is called for real" in str(replay.verdict)
 
     monkeypatch.delattr("mcp.client.session.ClientSession")
     with pytest.raises(HookMissing, match=r"MCP \d\.\S+ is not known"):

@@ -292,7 +292,9 @@ def test_a_child_process_is_named(tmp_path, capfd):
     with reenact.replay(recording.id, home=tmp_path, live=["process"]) as replay:
         work()
     assert replay.verdict.live
-    assert any("the program ran true: not from the recording" in note for note in replay.verdict.notes)
+    assert any(
+        "the program ran true: not answered from the recording" in note for note in replay.verdict.notes
+    )
 
 
 def test_what_the_machine_is_asked_about_itself_is_not_named(tmp_path, capfd):

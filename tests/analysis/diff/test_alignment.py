@@ -89,13 +89,13 @@ def test_a_changed_argument_is_a_change_and_not_a_step_less_and_one_more():
         run(step("tool:cancel", "ok", order="ORD-1", reason="customer asked")),
     )
     assert told(found) == ["changed 1 1 args.reason"]
-    assert found.parting.why == "another question was asked"
+    assert found.parting.why == "a different question was asked"
 
 
 def test_the_same_question_with_another_answer_is_a_change_of_the_answer():
     found = compare(run(step("tool:look", {"total": 1}, q="x")), run(step("tool:look", {"total": 2}, q="x")))
     assert told(found) == ["changed 1 1 output.total"]
-    assert found.parting.why == "the same question got another answer"
+    assert found.parting.why == "the same question got a different answer"
 
 
 def test_a_step_polled_again_and_again_is_matched_in_order():
@@ -199,5 +199,5 @@ def test_a_chat_and_its_repetition_differ_only_where_they_do():
 def test_an_answer_that_was_put_in_place_of_what_happened_inside_is_where_they_part():
     page = step("http:GET /", "3", at="main/tool:read#0", within=1, t=0.5, url="/")
     found = compare(run(step("tool:read", 3, took=2.0), page), run(step("tool:read", -40)))
-    assert found.parting.why == "the same question got another answer"
+    assert found.parting.why == "the same question got a different answer"
     assert (found.parting.a.number, found.parting.b.number) == (1, 1)

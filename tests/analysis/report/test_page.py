@@ -68,7 +68,7 @@ def test_a_page_says_what_was_asked_what_came_out_and_what_happened(recording):
         ):
             assert word in shown
     titles = [section.title for section in page(recording).sections]
-    assert titles == ["What was asked", "What came out", "What happened", "Where it ran"]
+    assert titles == ["Question", "Result", "What happened", "Environment"]
 
 
 def test_nothing_recorded_becomes_markup(recording):
@@ -159,4 +159,4 @@ def test_what_is_odd_about_a_run_is_a_section_of_its_own():
     shown = html(whole)
     assert "look(&lt;b&gt;)" in shown
     assert "<b>)" not in shown
-    assert "Nothing that the rules know of" in markdown(Page("t", "l", (sections.anomalies([]),)))
+    assert "No anomalies found" in markdown(Page("t", "l", (sections.anomalies([]),)))

@@ -22,7 +22,7 @@ def test_a_faithful_replay_is_said_in_a_few_words():
 def test_of_many_departures_the_line_names_the_first_and_counts_the_others():
     text = brief(MANY)
     assert text.startswith(
-        "diverged: 2 answers served from the recording, tool:pay let through live × 3, 17 steps never asked for; "
+        "diverged: 2 answers served from the recording, tool:pay ran for real × 3, 17 steps not requested; "
     )
     assert "its answer was edited" in text
     assert "MISSING at step 3, main/tool:x#3" in text
@@ -40,7 +40,7 @@ def test_long_lists_are_cut_and_say_so():
 
 
 def test_what_was_let_through_is_not_wholly_from_the_recording():
-    assert brief(Verdict("abc", served=1, live={"tool": 1})).startswith("not wholly from the recording: ")
+    assert brief(Verdict("abc", served=1, live={"tool": 1})).startswith("partly from the recording: ")
 
 
 def test_what_to_try_is_written_for_the_command_line():

@@ -286,7 +286,7 @@ def test_a_link_to_nowhere_is_the_beginning(opened, bad, link):
 
 def test_two_runs_stand_side_by_side_with_their_parting_marked(opened, two):
     page = opened(two)
-    assert "They part at step 6 of A, step 6 of B" in page.locator("#parting").text_content()
+    assert "First difference at step 6 of A, step 6 of B" in page.locator("#parting").text_content()
     press(page, "g")
     assert page.locator(".row.here .title").text_content() == "Click button “Accept all”"
     assert chosen(page) == "Click button “Accept all”"

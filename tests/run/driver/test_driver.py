@@ -168,7 +168,7 @@ def test_a_changed_program_stops_where_it_leaves_its_recording(debug, shell):
         tell(other, "start")
         state = tell(other, "go")
         assert state.phase is Phase.DEPARTED
-        assert state.why == "the program leaves its recording"
+        assert state.why == "the program no longer matches its recording"
         assert "args.sum" in str(state.divergence)
         state = tell(other, "go")
         assert state.phase is Phase.ENDED

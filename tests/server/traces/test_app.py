@@ -66,7 +66,7 @@ def test_json_is_taken_and_an_empty_request_is_fine(client, taken):
         ((b"{", JSON), 400, "no JSON"),
         ((b"[]", JSON), 400, "resourceSpans"),
         ((b'{"resourceSpans": [{"scopeSpans": [{"spans": [{}]}]}]}', JSON), 400, "no id of a trace"),
-        ((b"\xff\xff", PROTOBUF), 400, "no OTLP protobuf"),
+        ((b"\xff\xff", PROTOBUF), 400, "not an OTLP protobuf"),
         ((b"zipped", {**JSON, "content-encoding": "gzip"}), 400, "no gzip"),
         ((gzip.compress(GOOD)[:-9], {**JSON, "content-encoding": "gzip"}), 400, "ends early"),
         ((GOOD, {**JSON, "content-encoding": "br"}), 415, "'br' is not known"),
@@ -90,7 +90,7 @@ def test_an_error_is_a_status_of_google_s_in_the_form_of_the_request(client):
     assert answer.content[:3] == b"\x08\x03\x12"
     size, text = answer.content[3] & 127 | answer.content[4] << 7, answer.content[5:]
     assert size == len(text) > 127
-    assert b"no OTLP protobuf" in text
+    assert b"not an OTLP protobuf" in text
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -1,4 +1,4 @@
-/** Two recordings aligned: what is the same is folded, and where they part first is marked. */
+/** Two recordings aligned: what is the same is folded, and the first difference is marked. */
 
 import { useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
@@ -39,7 +39,7 @@ function Choose() {
       </p>
       {(["a", "b"] as const).map((name) => (
         <label key={name}>
-          <span>{name === "a" ? "The first run, say the good one" : "The second run"}</span>
+          <span>{name === "a" ? "The first run, for example the good one" : "The second run"}</span>
           <input
             name={name}
             className="field mono"
@@ -119,7 +119,7 @@ function Aligned({ diff }: { diff: Diff }) {
     a: { does: "Open the step of the first", run: () => side?.a && go(`/r/${diff.a.id}/${side.a.step}`) },
     b: { does: "Open the step of the second", run: () => side?.b && go(`/r/${diff.b.id}/${side.b.step}`) },
     s: { does: "Swap the two", run: () => go(`/compare/${diff.b.id}/${diff.a.id}`) },
-    Escape: { does: "To the recordings", run: () => go(listAt()) },
+    Escape: { does: "Go to the recordings", run: () => go(listAt()) },
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the parting
   useEffect(() => {
@@ -137,7 +137,7 @@ function Aligned({ diff }: { diff: Diff }) {
           {diff.same ? (
             "Both runs are the same."
           ) : diff.parting ? (
-            <>They part: {diff.parting.why}</>
+            <>First difference: {diff.parting.why}</>
           ) : (
             "They differ in how they ended."
           )}{" "}
@@ -192,7 +192,7 @@ function Aligned({ diff }: { diff: Diff }) {
         )}
         {diff.program.length > 0 && (
           <section className="ends">
-            <h2>What ran</h2>
+            <h2>Program</h2>
             <Differences differences={diff.program} />
           </section>
         )}

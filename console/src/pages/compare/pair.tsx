@@ -33,7 +33,7 @@ export function PairRow({
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys n and p go from one to the next
     <div className={`pair ${pair.kind} ${here ? "here" : ""}`} onMouseDown={point}>
-      {parting !== null && <p className="parting">They part here: {parting}</p>}
+      {parting !== null && <p className="parting">First difference: {parting}</p>}
       <div className="steps-of-both">
         <Half step={pair.a} id={a} letter="A" />
         <span className="sign" title={WORDS[pair.kind]}>
@@ -42,7 +42,7 @@ export function PairRow({
         </span>
         <Half step={pair.b} id={b} letter="B" />
       </div>
-      {pair.carried && <p className="quiet carried">It differs only by what was different before.</p>}
+      {pair.carried && <p className="quiet carried">It differs only in parts that differed before.</p>}
       {pair.differences.length > 0 && <Differences differences={pair.differences} />}
     </div>
   );

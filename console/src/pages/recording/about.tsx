@@ -23,7 +23,7 @@ export function About({
     <section className="about-run" aria-label="About this recording">
       {findings?.problem && <p className="quiet">{findings.problem}</p>}
       {findings && findings.items.length > 0 && (
-        <Part title={`What is odd: ${findings.items.length}`}>
+        <Part title={`Anomalies: ${findings.items.length}`}>
           <ul className="findings">
             {findings.items.map((finding) => (
               <li key={`${finding.rule}${finding.step}`}>
@@ -41,7 +41,7 @@ export function About({
         </Part>
       )}
       {ended && (
-        <Part title="What came out">
+        <Part title="Result">
           <Value value={line.output} />
         </Part>
       )}
@@ -61,12 +61,12 @@ export function About({
         </Part>
       )}
       {line.program !== null && line.program !== undefined && (
-        <Part title="What ran">
+        <Part title="Program">
           <Value value={line.program} />
         </Part>
       )}
       {line.source !== null && line.source !== undefined && (
-        <Part title="Where it came from">
+        <Part title="Origin">
           <Value value={line.source} />
         </Part>
       )}

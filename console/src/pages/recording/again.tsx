@@ -14,7 +14,7 @@ export function Again({ line, step, close }: { line: Whole; step: number | null;
       `reenact fork ${id} --at ${step ?? "STEP"}`,
     ],
     ["Keep it as a pytest test", `reenact keep ${id}`],
-    ["One page that tells the failure", `reenact report ${id}`],
+    ["Write a report of the failure", `reenact report ${id}`],
     ["One file, to attach to a bug report", `reenact export ${id}`],
   ];
   return (

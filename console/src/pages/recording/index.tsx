@@ -106,7 +106,7 @@ function OneRecording({ id }: { id: string }) {
     "/": { does: "Search within", run: () => search.current?.select() },
     t: { does: "Conversation or steps", run: () => put("view", view === "steps" ? "" : "steps") },
     r: { does: "Run it again", run: () => setAgain(true) },
-    ...(line?.live ? { f: { does: "Follow what comes", run: () => setFollow(!follow) } } : {}),
+    ...(line?.live ? { f: { does: "Follow new steps", run: () => setFollow(!follow) } } : {}),
     Escape: {
       does: "Close the step, leave the search",
       run: () => (q ? put("q", "") : step !== null ? at(null) : go(listAt())),

@@ -65,7 +65,7 @@ function All({ messages, marks }: { messages: Message[]; marks: string[] }) {
 /** Messages that went and came; where one was rewritten, word by word. */
 function Changes({ removed, added, marks }: { removed: Message[]; added: Message[]; marks: string[] }) {
   if (!removed.length && !added.length)
-    return <p className="quiet">The same as before, and the answer to it.</p>;
+    return <p className="quiet">The same messages as before, and the answer.</p>;
   const rewritten = removed.map((before) =>
     added.find((after) => after.role === before.role && alike(before.text, after.text)),
   );

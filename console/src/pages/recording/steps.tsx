@@ -74,7 +74,7 @@ export function Cells({ row, odd }: { row: Row; odd: boolean }) {
       </div>
       <div role="gridcell" className="signs">
         {odd && (
-          <span className="sign warn" title="something is odd here">
+          <span className="sign warn" title="an anomaly was found here">
             <span aria-hidden>▲</span>
             <span className="unseen">anomaly</span>
           </span>

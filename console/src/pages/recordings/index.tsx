@@ -102,8 +102,8 @@ export default function RecordingsPage() {
     k: { does: "Previous", run: () => move(-1) },
     ArrowDown: { does: "Next", run: () => move(1) },
     ArrowUp: { does: "Previous", run: () => move(-1) },
-    PageDown: { does: "A page on", run: () => move(15) },
-    PageUp: { does: "A page back", run: () => move(-15) },
+    PageDown: { does: "Next page", run: () => move(15) },
+    PageUp: { does: "Previous page", run: () => move(-15) },
     Home: { does: "The first", run: () => move(-total) },
     End: { does: "The last", run: () => move(total) },
     Enter: { does: "Open", run: () => open(found.at(place.current)) },
@@ -221,7 +221,7 @@ function Empty({ filter, indexing }: { filter: string; indexing: Recordings["ind
   if (indexing.total) return <Nothing title={`Reading ${count(indexing.total)} recordings…`} />;
   if (filter) {
     return (
-      <Nothing title="No recording is like that">
+      <Nothing title="No recordings match">
         <p>
           A word is a kind of step (<code>tool</code>, <code>model</code>, <code>error</code>); a text stands
           in quotes: <code>"refund"</code>.

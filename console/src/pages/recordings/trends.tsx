@@ -20,7 +20,7 @@ export const MEASURES = {
   tokens: { name: "Tokens", about: "in and out", of: (at: Bucket) => [at.tokens], write: count },
   time: {
     name: "Time",
-    about: "the slowest twentieth, and half",
+    about: "slowest 5%, and median",
     of: (at: Bucket) => [at.p95, at.p50],
     write: duration,
   },
@@ -49,7 +49,7 @@ export function TrendStrip({ filter }: { filter: string }) {
   return (
     <figure className="trends">
       <figcaption>
-        <div role="group" aria-label="What is drawn">
+        <div role="group" aria-label="Chart">
           {(Object.keys(MEASURES) as Measure[]).map((name) => (
             <button
               key={name}

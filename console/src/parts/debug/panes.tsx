@@ -78,7 +78,7 @@ function Messages({ id, cursor }: { id: string; cursor: number }) {
   if (seen.error) return <Failure error={seen.error} />;
   if (seen.data === undefined) return null;
   const model = seen.data?.model;
-  if (!seen.data || !model) return <p className="quiet">No model has been asked up to here.</p>;
+  if (!seen.data || !model) return <p className="quiet">No model call up to here.</p>;
   return (
     <>
       {seen.data.step !== cursor && (
@@ -141,7 +141,7 @@ function Call({ step, edited, id }: { step: StepShape; edited: boolean; id: stri
       <Values rows={args.map(([name, value]) => ({ name, text: spelled(value) }))} />
       {edited && draft.data && (
         <>
-          <h3 className="odd">Edited answer, in place of the recorded one (x takes it back)</h3>
+          <h3 className="odd">Edited answer, in place of the recorded one (x restores it)</h3>
           <pre>{draft.data.text}</pre>
         </>
       )}
@@ -172,7 +172,7 @@ function Actual({ state }: { state: Standing }) {
       )}
       {!left && state.differing.length > 0 && (
         <>
-          <h2 className="odd">Differs, and is let pass</h2>
+          <h2 className="odd">Differs, and is ignored</h2>
           <Differences found={state.differing} />
         </>
       )}
@@ -180,7 +180,7 @@ function Actual({ state }: { state: Standing }) {
         <h2 className="good">As recorded</h2>
       )}
       {state.phase === "reading" && (
-        <p className="quiet">No program runs: there is only what was recorded.</p>
+        <p className="quiet">No program is running: only the recording is shown.</p>
       )}
       {verdict && (
         <>
@@ -258,7 +258,7 @@ function State({ id, cursor, state }: { id: string; cursor: number; state: Stand
           <pre>{each.text}</pre>
           {each.otherwise.length > 0 && (
             <>
-              <h3 className="bad">Other than recorded</h3>
+              <h3 className="bad">Different from the recording</h3>
               <Differences found={each.otherwise} />
             </>
           )}
@@ -296,7 +296,7 @@ function Stack({ state, step }: { state: Standing; step: StepShape | undefined }
     <>
       <h3>The program's own frames, innermost last</h3>
       {state.asked.stack.length === 0 && (
-        <p className="quiet">The program does not stand at a question: it has no frames to show.</p>
+        <p className="quiet">The program is not stopped at a question: there are no frames to show.</p>
       )}
       <ol className="frames mono">
         {state.asked.stack.map((frame) => (

@@ -69,7 +69,7 @@ export function Timeline({
           if (!row) return null;
           const here = row.step === state.at.step && state.phase !== "ended";
           const marks = [
-            here ? "the program stands here" : passed.has(row.step) ? "passed" : "",
+            here ? "the program is here" : passed.has(row.step) ? "passed" : "",
             stops.has(row.step) ? "breakpoint" : "",
             edits.has(row.step) ? "edited answer" : "",
           ].filter(Boolean);
@@ -90,7 +90,7 @@ export function Timeline({
               }}
               onDoubleClick={() => until(row.step)}
             >
-              <span className="gutter" title="A breakpoint here, or none (b)" aria-hidden>
+              <span className="gutter" title="Set or remove a breakpoint here (b)" aria-hidden>
                 {stops.has(row.step) && <span className="stop" />}
               </span>
               <span className="arrow" aria-hidden>

@@ -61,7 +61,7 @@ export function Panes({
         ))}
       </Tabs.List>
       <Tabs.Content value="step" className="film-pane" tabIndex={0}>
-        {step ? <Step step={step} /> : <p className="quiet">There is no step by this moment.</p>}
+        {step ? <Step step={step} /> : <p className="quiet">No step up to this moment.</p>}
       </Tabs.Content>
       <Tabs.Content value="model" className="film-pane" tabIndex={0}>
         <Model steps={film.steps} place={place} />
@@ -80,7 +80,7 @@ export function Panes({
 }
 
 function Step({ step }: { step: FilmStep }) {
-  const took = step.end === null ? "never done" : `took ${duration(step.end - step.t)}`;
+  const took = step.end === null ? "not finished" : `took ${duration(step.end - step.t)}`;
   return (
     <>
       <h2>
@@ -111,7 +111,7 @@ function Step({ step }: { step: FilmStep }) {
       )}
       {!failed(step) && step.why.length > 0 && (
         <>
-          <h3>Looked into</h3>
+          <h3>Inspected</h3>
           <Facts rows={step.why} />
         </>
       )}
@@ -141,7 +141,7 @@ function Facts({ rows }: { rows: readonly (readonly [string, string])[] }) {
 
 function Model({ steps, place }: { steps: readonly FilmStep[]; place: number }) {
   const calls = modelCalls(steps, place);
-  if (!calls.length) return <p className="quiet">No model was asked before this step.</p>;
+  if (!calls.length) return <p className="quiet">No model call before this step.</p>;
   return calls.map((call) => (
     <section key={call.call}>
       <h2>

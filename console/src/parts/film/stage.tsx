@@ -152,7 +152,7 @@ function Pictures({
   if (!source || gone === source) {
     return (
       <div className="blank" style={{ aspectRatio: `${width} / ${height}` }}>
-        <p className="quiet">{source ? "This picture is not there." : "Nothing was to be seen yet."}</p>
+        <p className="quiet">{source ? "This picture is missing." : "Nothing was visible yet."}</p>
       </div>
     );
   }

@@ -89,6 +89,6 @@ export function StepList({
 /** The second line: why it failed, or where it was. */
 function subOf(step: FilmStep): string {
   if (failed(step) || step.kind !== "browser") return step.message || step.model || step.name;
-  if (step.status === "in flight") return "never done, or still under way";
+  if (step.status === "in flight") return "not finished";
   return step.url || step.message;
 }

@@ -34,7 +34,7 @@ export function Transport({
   const skipping = useClock(clock, (one) => one.skipping);
   return (
     <section className="transport" aria-label="Playing">
-      <button type="button" className="button" aria-label="Step before" onClick={() => step(-1)}>
+      <button type="button" className="button" aria-label="Previous step" onClick={() => step(-1)}>
         <Previous aria-hidden />
       </button>
       <button

@@ -60,7 +60,7 @@ class _Nobody:
 
 
 def _refuse(name: str) -> Any:
-    raise RuntimeError(f"there is no browser in a replay, whose session_manager.{name} could tell")
+    raise RuntimeError(f"a replay has no browser, so session_manager.{name} is not available")
 
 
 async def revived(session: Any, scope: Scope) -> None:

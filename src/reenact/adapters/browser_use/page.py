@@ -48,14 +48,14 @@ class State:
         try:
             kept["dom"], kept["words"] = tree.pack({"root": dom._root, "selectors": dom.selector_map}, views)
         except (TypeError, AttributeError) as error:
-            warn(f"the page {value.url} is not kept ({error}): a replay goes no further than to it")
+            warn(f"the page {value.url} is not kept ({error}): a replay stops here")
         return kept
 
     def load(self, value: Any, /) -> Any:
         """The state again, and the session as it was left by asking for it."""
         if "dom" not in value:
             raise RecordingError(
-                f"the page {value.get('url')} was not kept; a line said so while it was recorded"
+                f"the page {value.get('url')} was not kept; a warning said so during the recording"
             )
         dom = tree.unpack(value["dom"], value["words"], views)
         known = {field.name for field in dataclasses.fields(BrowserStateSummary)}

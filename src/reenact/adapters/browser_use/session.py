@@ -83,7 +83,7 @@ def install_agent(module: Any) -> None:
     if name in vars(module.Agent):
         patch(module.Agent, name, _closed, library=_LIBRARY)
     else:
-        warn("browser-use has changed: whether a browser had died in a run is not recorded")
+        warn("browser-use has changed: a browser that died in a run is not recorded")
 
 
 def _closed(original: Any) -> Any:
@@ -233,7 +233,7 @@ def _at_once(answer: Coroutine[Any, Any, Any]) -> Any:
     except StopIteration as stop:
         return stop.value
     answer.close()
-    raise RuntimeError("browser-use waits where it did not; a version of Reenact that knows it may help")
+    raise RuntimeError("browser-use waits at a new place; try a newer version of Reenact")
 
 
 def _property(original: property, source: str) -> property:

@@ -147,7 +147,7 @@ class _Writer:
             return {"=": [kind.__name__, value.name]}
         if kind in {tuple, set, frozenset}:
             return {kind.__name__: self._items(value)}
-        raise TypeError(f"a page's tree holds a {kind.__qualname__}")
+        raise TypeError(f"a page's tree contains a {kind.__qualname__}")
 
     def _list(self, items: list[Any]) -> Any:
         forms = list(self._forms(items))

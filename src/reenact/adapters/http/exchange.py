@@ -146,7 +146,7 @@ def another_model(call: Call, body: Body) -> bytes | None:
         return None
     asked = parsed(data)
     if not isinstance(asked, dict) or "model" not in asked:
-        warn(f"{call.effect.name} keeps its model: its body names none")
+        warn(f"{call.effect.name} keeps its model: its body does not name one")
         return None
     return orjson.dumps({**asked, "model": model})
 

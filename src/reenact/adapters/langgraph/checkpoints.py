@@ -43,7 +43,7 @@ def install(module: ModuleType) -> None:
     if absent:
         raise HookMissing(
             f"{_LIBRARY} {installed_version('langgraph-checkpoint')} are not known to this version of Reenact "
-            f"(BaseCheckpointSaver has no {absent[0]}): what a saver reads and writes is not recorded"
+            f"(BaseCheckpointSaver has no {absent[0]}): the reads and writes of a saver are not recorded"
         )
     wrappers = {name: _whole(name) for name in _WHOLE}
     wrappers |= {f"a{name}": _awhole(name) for name in _WHOLE}

@@ -126,4 +126,4 @@ def _values(loop: Any) -> dict[str, Any]:
 
 def _put(*_: object) -> None:
     """A graph's state is made by its nodes, and put back by LangGraph alone."""
-    warn(f"{NAME} is not put back: graph.update_state() does that")
+    warn(f"{NAME} is not restored: use graph.update_state()")

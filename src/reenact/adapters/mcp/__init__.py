@@ -67,9 +67,7 @@ def _refuse_later(refusal: str) -> None:
                     warn(refusal)
                 if scope.run.replaying:
                     handler: Any = scope.run.handler
-                    handler.note(
-                        "an MCP session, of a version that is not known: its server is asked for real"
-                    )
+                    handler.note("an MCP session of an unknown version: its server is called for real")
             original(self, *args, **options)
 
         return init

@@ -243,7 +243,7 @@ class Inbox:
         if not self._noted:
             self._noted = True
             handler: Any = self.scope.run.handler
-            handler.note(f"{what}, whose call was let through: left out")
+            handler.note(f"{what}, whose call ran for real: left out")
         return False
 
 

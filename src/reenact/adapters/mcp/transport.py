@@ -175,7 +175,7 @@ async def when_asked(connect: Connect, from_session: Any, to_session: Any) -> No
             await _forward(from_session, write)
     except Exception as error:
         # The session hears that its connection is closed; raised here, it would take the whole program with it.
-        warn(f"an MCP server is asked live, and cannot be reached ({_said(error)})")
+        warn(f"an MCP server is called live, and cannot be reached ({_said(error)})")
     finally:
         to_session.close()
 

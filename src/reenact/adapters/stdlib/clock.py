@@ -131,7 +131,7 @@ def _hook_wall_clock() -> None:
     if not isinstance(dt.datetime.now, BuiltinMethodType):
         # freezegun has put a class of its own there, and patching that would crash the process.
         warn(
-            "the wall clock is not recorded while freezegun holds it: begin the recording outside of freeze_time()"
+            "the wall clock is not recorded while freezegun holds it: start the recording outside of freeze_time()"
         )
         return
     # At the bottom: where the program travels in time by itself, its own time holds.

@@ -83,7 +83,7 @@ class _Watch:
             return
         self._named.add(what)
         if self.run.replaying:
-            self.run.handler.note(f"{what}: not from the recording")  # type: ignore[attr-defined]
+            self.run.handler.note(f"{what}: not answered from the recording")  # type: ignore[attr-defined]
         else:
             self.run.handler.note("unrecorded", f"{what}: {consequence}")  # type: ignore[attr-defined]
             warn(f"{what}, which is not recorded: {consequence}")
@@ -212,8 +212,8 @@ def _reach(heard: _Event, did: str, label: str) -> None:
         raise ConnectionRefusedError(errno.ECONNREFUSED, f"nothing is sent during a replay ({reporter})")
     raise handler.refuse(  # type: ignore[attr-defined]
         f"{heard.scope.path}/{label}",
-        f"{heard.who} {did} in a replay: it came from no recording",
-        "record it as an effect (reenact.effect), or let it through: live=['socket']",
+        f"{heard.who} {did} in a replay: this is not in the recording",
+        "record it as an effect (reenact.effect), or allow it: live=['socket']",
     )
 
 
@@ -269,7 +269,7 @@ def _child(heard: _Event, program: str) -> None:
     if run.replaying and not free and not handler.lets_live("process", f"process:{program}"):  # type: ignore[attr-defined]
         raise handler.refuse(  # type: ignore[attr-defined]
             f"{heard.scope.path}/process:{program}",
-            f"{heard.who} ran {program} in a replay, and what it did is not recorded",
+            f"{heard.who} ran {program} in a replay, and its effects are not recorded",
             "let it run: live=['process']",
         )
     heard.watch.unrecorded(f"{heard.who} ran {program}", "a replay needs --live process")
@@ -283,7 +283,7 @@ def _database(heard: _Event, arguments: tuple[Any, ...]) -> None:
     )
     if name and ":memory:" not in name and "mode=memory" not in name:
         heard.watch.unrecorded(
-            f"{heard.who} opened the database {name}", "a replay will find it as it is then"
+            f"{heard.who} opened the database {name}", "a replay will see its content at that time"
         )
 
 

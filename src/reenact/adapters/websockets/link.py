@@ -109,7 +109,7 @@ class NotConnected(ConnectionClosedError):
     def __str__(self) -> str:
         return (
             f"the connection to {self.place} was opened from the recording and cannot go on live: fork before it is "
-            f"opened (websocket:connect), or let all of it through (live=['websocket'])"
+            f"opened (websocket:connect), or run it for real (live=['websocket'])"
         )
 
 

@@ -35,7 +35,7 @@ def compare(a: Recording, b: Recording, ignore: Iterable[str] = ()) -> Diff:
     for recording in (a, b):
         if not recording.steps:
             raise UsageError(
-                f"recording {recording.id} has no steps, so there is nothing to compare it by; "
+                f"recording {recording.id} has no steps, so it cannot be compared; "
                 f"`reenact show {recording.id}` shows what it holds"
             )
     facts = RecordingFacts(a), RecordingFacts(b)

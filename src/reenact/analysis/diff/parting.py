@@ -20,9 +20,9 @@ def parting(pairs: Sequence[Pair], facts: tuple[RecordingFacts, RecordingFacts])
 
 
 def _innermost(pairs: Sequence[Pair], pair: Pair, both: tuple[RecordingFacts, RecordingFacts]) -> Pair:
-    """A step that was asked the same and answered otherwise because of what happened inside of it: that it is.
+    """Return the step that caused a different answer to the same question, if it lies inside.
 
-    Where nothing happened inside in one of the runs (a fork's edited answer), the answer itself is where they part.
+    If nothing happened inside in one of the runs (a fork with an edited answer), the answer is the first difference.
     """
     facts = both[0]
     while pair.kind is Kind.CHANGED and not pair.asked and pair.a is not None and pair.b is not None:
@@ -61,13 +61,17 @@ def _steps(pairs: Sequence[Pair], pair: Pair, place: int) -> tuple[Step | None, 
 
 def _why(pair: Pair, a: Step | None, b: Step | None) -> str:
     if pair.kind is Kind.MOVED:
-        return "the same step stands in another place"
+        return "the same step is at a different place"
     if pair.kind is Kind.CHANGED:
         if not pair.asked:
-            return "the same question got another answer"
-        return "another question was asked" if not pair.answered else "another question, and another answer"
+            return "the same question got a different answer"
+        return (
+            "a different question was asked"
+            if not pair.answered
+            else "a different question, and a different answer"
+        )
     if a is None or b is None:
         return f"{'A' if a is None else 'B'} ends here, {'B' if a is None else 'A'} goes on"
     if a.call.label != b.call.label:
         return f"A asks {a.call.label}, B asks {b.call.label}"
-    return f"both ask {a.call.label}, but for something else"
+    return f"both call {a.call.label}, with different arguments"

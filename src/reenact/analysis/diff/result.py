@@ -137,7 +137,7 @@ class Diff:
         a: The first run.
         b: The second.
         pairs: All steps of both, in order: what belongs together as one pair.
-        parting: The first place where they part, or None.
+        parting: The first difference, or None.
         ending: What differs in the runs' output, status and error.
         program: What differs in the programs: arguments, git revision, versions of Python and packages.
         ignored: The rules that made a difference.

@@ -18,7 +18,7 @@ _MOST = 12
 def anomalies(found: Sequence[Anomaly]) -> Section:
     """Return the section of anomalies, the most suspect step first."""
     if not found:
-        return Section("What is odd about it", (text("Nothing that the rules know of."),))
+        return Section("Anomalies", (text("No anomalies found."),))
     rows = [
         (each.severity, "" if each.step is None else str(each.step), each.sentence, each.evidence, each.rule)
         for each in found[: 2 * _MOST]
@@ -26,7 +26,7 @@ def anomalies(found: Sequence[Anomaly]) -> Section:
     blocks: list[Block] = [table(("severity", "step", "what", "evidence", "rule"), rows)]
     if len(found) > 2 * _MOST:
         blocks.append(text(f"and {len(found) - 2 * _MOST} more"))
-    return Section("What is odd about it", tuple(blocks))
+    return Section("Anomalies", tuple(blocks))
 
 
 def attempts(done: Reproduction, asked: Sequence[Asked] | None = None) -> Section:
@@ -48,7 +48,9 @@ def attempts(done: Reproduction, asked: Sequence[Asked] | None = None) -> Sectio
             for number, each in enumerate(done.attempts, 1)
         ]
         blocks.append(
-            table(("replay", "verdict", "exit status", "time", "where it left the recording"), rows)
+            table(
+                ("replay", "verdict", "exit status", "time", "where it no longer matched the recording"), rows
+            )
         )
     blocks += [note(f"not covered by the recording: {each}") for each in done.uncovered]
     if asked:
@@ -67,13 +69,13 @@ def beside(good: str, found: Differences) -> Section:
     told.sort(key=lambda change: change.step or 0)
     blocks: list[Block] = [
         text(
-            f"{found.shared} steps have a counterpart in {good}; {len(told)} of them got another answer there."
+            f"{found.shared} steps have a counterpart in {good}; {len(told)} of them got a different answer there."
         )
     ]
     blocks += [block for change in told[:_MOST] for block in _change(change)]
     if len(told) > _MOST:
         blocks.append(text(f"and {len(told) - _MOST} more"))
-    return Section("What the good run was told", tuple(blocks))
+    return Section("Answers of the good run", tuple(blocks))
 
 
 def decisive(sentence: str, changes: Sequence[Change], notes: Sequence[str] = ()) -> Section:
@@ -93,10 +95,12 @@ def diff(found: Diff) -> Section:
     """Return the section of a comparison. The first run is the page's own."""
     parting = found.parting
     if parting is None:
-        return Section("Beside a good run", (text(f"It does what {found.b.id} did, step for step."),))
+        return Section(
+            "Compared with a good run", (text(f"It does the same as {found.b.id}, step by step."),)
+        )
     steps = [f"step {step.number}" if step is not None else "its end" for step in (parting.a, parting.b)]
     blocks: list[Block] = [
-        text(f"It parts from {found.b.id} at {steps[0]} (there: {steps[1]}): {parting.why}")
+        text(f"It differs from {found.b.id} from {steps[0]} (there: {steps[1]}): {parting.why}")
     ]
     rows = [
         (
@@ -111,7 +115,7 @@ def diff(found: Diff) -> Section:
     blocks.append(table(("", "this run", "the good run", "what differs"), rows[: 5 * _MOST]))
     if len(rows) > 5 * _MOST:
         blocks.append(text(f"and {len(rows) - 5 * _MOST} more steps"))
-    return Section("Beside a good run", tuple(blocks))
+    return Section("Compared with a good run", tuple(blocks))
 
 
 def _place(step: Step | None) -> str:

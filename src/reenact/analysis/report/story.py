@@ -73,13 +73,13 @@ def _asked(about: RecordingFacts) -> Section:
         blocks += [_message(message) for message in turn.call.messages if message.role in ("system", "user")]
     if argv:
         blocks.append(facts(("command", " ".join([Path(argv[0]).name, *argv[1:]]))))
-    return Section("What was asked", tuple(blocks))
+    return Section("Question", tuple(blocks))
 
 
 def _came(about: RecordingFacts) -> Section:
     sealed = about.recording.logs[0].sealed
     if sealed is None:
-        return Section("What came out", (note("the run was cut off: the recording has no end"),))
+        return Section("Result", (note("the run was cut off: the recording has no end"),))
     blocks: list[Block] = []
     if "output" in sealed:
         blocks.append(code(_pretty(plain(sealed["output"]))))
@@ -97,7 +97,7 @@ def _came(about: RecordingFacts) -> Section:
         and last.call.answer is not None
     ):
         blocks.insert(0, _message(last.call.answer))
-    return Section("What came out", tuple(blocks))
+    return Section("Result", tuple(blocks))
 
 
 # -- what happened -------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def _environment(recording: Recording) -> Section:
         blocks.append(Block("step", f"{_many(len(listed), 'package')}, as imported" if "packages" in sealed
                             else f"{_many(len(listed), 'package')}, as installed",
                             (("", "", "packages", "", ""),), (table(("package", "version"), listed),)))  # fmt: skip
-    return Section("Where it ran", tuple(blocks))
+    return Section("Environment", tuple(blocks))
 
 
 def _pretty(value: Any) -> str:

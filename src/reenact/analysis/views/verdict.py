@@ -18,7 +18,7 @@ def word(verdict: Verdict) -> str:
     """The verdict in a word or a few."""
     if verdict.faithful:
         return "faithful"
-    return "diverged" if verdict.divergences else "not wholly from the recording"
+    return "diverged" if verdict.divergences else "partly from the recording"
 
 
 def as_options(hint: str) -> str:
@@ -33,7 +33,7 @@ def as_options(hint: str) -> str:
 def brief(verdict: Verdict) -> str:
     """All of it in a line; of several departures the first."""
     counted = [f"{many(verdict.served, 'answer')} served from the recording"]
-    counted += [f"{label} let through live × {count}" for label, count in sorted(verdict.live.items())]
+    counted += [f"{label} ran for real × {count}" for label, count in sorted(verdict.live.items())]
     if verdict.missing:
         counted.append(f"{many(len(verdict.missing), 'step')} never asked for")
     parts = [", ".join(counted), *verdict.notes]
@@ -48,9 +48,9 @@ def lines(verdict: Verdict) -> Iterator[str]:
     """All of it, one thing a line; long lists cut."""
     yield f"{many(verdict.served, 'answer')} served from the recording"
     for label, count in sorted(verdict.live.items()):
-        yield f"let through live: {label} × {count}"
+        yield f"ran for real: {label} × {count}"
     for rule in verdict.rules:
-        yield f"under the rule: {rule}"
+        yield f"rule applied: {rule}"
     for note in verdict.notes:
         yield f"! {note}"
     for divergence in verdict.divergences[:_SHOWN]:
@@ -61,7 +61,7 @@ def lines(verdict: Verdict) -> Iterator[str]:
     named = {divergence.step for divergence in verdict.divergences}
     left = [(step, address) for step, address in verdict.missing if step not in named]
     if left:
-        yield f"never asked for: {many(len(left), 'recorded step')}"
+        yield f"not requested: {many(len(left), 'recorded step')}"
     for step, address in left[:_SHOWN]:
         yield f"  {step}  {address}"
     if len(left) > _SHOWN:

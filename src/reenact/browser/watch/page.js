@@ -96,7 +96,7 @@ class Page {
     const { parting, steps, why } = this.pairing, box = part("parting");
     box.hidden = false;
     if (parting === null) {
-      box.textContent = why ? `They part: ${why}` : "They do the same from beginning to end.";
+      box.textContent = why ? `First difference: ${why}` : "They are the same from beginning to end.";
       return;
     }
     const places = steps.map((number, side) => (number ? `step ${number} of ${"AB"[side]}` : `the end of ${"AB"[side]}`));
@@ -104,7 +104,7 @@ class Page {
     button.type = "button";
     button.title = "g";
     button.addEventListener("click", () => this.part());
-    box.replaceChildren(make("strong", "", "They part"), ` at ${places.join(", ")}: ${why}`, button);
+    box.replaceChildren(make("strong", "", "First difference"), ` at ${places.join(", ")}: ${why}`, button);
   }
 
   part() {

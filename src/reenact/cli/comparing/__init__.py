@@ -57,9 +57,9 @@ def diff(
     home: Home = None,
     json: Json = False,
 ) -> None:
-    """Compare two runs: what they share, what differs word by word, and where they part.
+    """Compare two runs: what they share, what differs word by word, and the first difference.
 
-    Exit status 0 where they are the same, 1 where they part.
+    Exit status 0 where they are the same, 1 where they differ.
     """
     found = compare(a, b, ignore=ignore or (), home=home)
     if json:

@@ -37,7 +37,7 @@ def html(found: Diff, *, whole: bool = False) -> str:
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<style>{CSS}</style>\n</head>\n<body>\n<h1>Where two runs part</h1>",
+        f"<style>{CSS}</style>\n</head>\n<body>\n<h1>First difference of two runs</h1>",
         *_totals(found),
         *_parting(found),
         *_around("The program differs", found.program),
@@ -75,7 +75,7 @@ def _totals(found: Diff) -> Iterator[str]:
     yield "</table>"
     yield f"<p>{_e('the same' if found.same else told.counts(found))}</p>"
     for rule in found.ignored:
-        yield f"<p>under the rule: <code>{_e(rule)}</code></p>"
+        yield f"<p>rule applied: <code>{_e(rule)}</code></p>"
 
 
 def _parting(found: Diff) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _parting(found: Diff) -> Iterator[str]:
         for step, side in ((parting.a, "A"), (parting.b, "B"))
     ]
     yield (
-        f'<div class="parting"><strong>They part</strong> at {places[0]}, {places[1]}: {_e(parting.why)}'
+        f'<div class="parting"><strong>First difference</strong> at {places[0]}, {places[1]}: {_e(parting.why)}'
         f"<br><code>{_e(told.label(found, parting.pair))}</code></div>"
     )
 
@@ -114,7 +114,7 @@ def _pairs(found: Diff, most: int) -> Iterator[str]:
         left -= len(pairs)
         for pair in shown:
             if found.parting is not None and pair is found.parting.pair:
-                yield '<p class="here" id="parting">Here they part</p>'
+                yield '<p class="here" id="parting">First difference</p>'
             yield _pair(found, pair, note=pair.carried and not carried)
             carried = carried or pair.carried
     if left < 0:

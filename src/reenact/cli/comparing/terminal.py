@@ -58,7 +58,7 @@ class Report(Page):
         """Write once that model calls carry an earlier difference with them."""
         if not self._carried and any(pair.carried for pair in pairs):
             self._carried = True
-            text = "from here on model calls carry what differs above, in their history or their settings"
+            text = "from here on, the history or settings of model calls contain the differences above"
             self.line(Text(f"{text}: told once", "dim italic"), indent + _INDENT)
 
     def _heading(self, pair: Pair) -> Text:
@@ -136,7 +136,7 @@ class Report(Page):
 
 
 def tell(report: Report) -> None:
-    """The whole comparison: the runs, their totals, where they part, and all that differs."""
+    """The whole comparison: the runs, their totals, the first difference, and all others."""
     found = report.found
     _heads(report)
     present.show(_totals(found, report.console.width))
@@ -146,7 +146,7 @@ def tell(report: Report) -> None:
     else:
         report.line(Text(told.counts(found), "bold"))
     for rule in found.ignored:
-        report.line(Text.assemble("under the rule: ", (rule, "bold")))
+        report.line(Text.assemble("rule applied: ", (rule, "bold")))
     _parting(report)
     _around(report, "the program differs", found.program)
     _around(report, "the end differs", found.ending)
@@ -187,7 +187,7 @@ def _parting(report: Report) -> None:
     ]
     report.line(Text(""))
     where = f"at {places[0]}, {places[1]}: {parting.why}"
-    report.line(Text().append("They part ", "bold red").append(where, "bold"), 0, 2)
+    report.line(Text().append("First difference ", "bold red").append(where, "bold"), 0, 2)
     if parting.pair.differences:
         report.difference(parting.pair.differences[0], 4)
         return
@@ -231,7 +231,7 @@ def _pairs(report: Report) -> None:
         for pair in pairs:
             if left > 0:
                 if parting is not None and pair is parting.pair:
-                    report.line(Text("───── here they part", "bold red"))
+                    report.line(Text("───── first difference", "bold red"))
                 report.pair(pair)
             left -= 1
     if left < 0:

@@ -1,6 +1,6 @@
 """One effect between its question and its answer: its live reports, its replayed outcome.
 
-It decides nothing: it passes reports to the run's handler, and waits for its turn at the turnstile.
+It decides nothing: it passes reports to the run's handler, and waiting at the turnstile.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Call:
             raise
 
     async def atee(self, chunks: AsyncIterator[T]) -> AsyncIterator[T]:
-        """`tee` for an async stream: each chunk waits for its turn."""
+        """`tee` for an async stream: each chunk waiting."""
         handler, ticket, turnstile = self._live()
         try:
             while True:

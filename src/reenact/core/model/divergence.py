@@ -106,12 +106,14 @@ class Verdict:
 
     def __str__(self) -> str:
         parts = [f"{self.served} served from the recording"]
-        parts += [f"{count} × {label} let through live" for label, count in self.live.items()]
-        parts += [f"{len(self.missing)} never asked for"] if self.missing else []
+        parts += [f"{count} × {label} ran for real" for label, count in self.live.items()]
+        parts += [f"{len(self.missing)} not requested"] if self.missing else []
         parts += [f"under rule: {rule}" for rule in self.rules]
         parts += [str(divergence) for divergence in self.divergences]
         parts += list(self.notes)
-        word = "faithful" if self.faithful else "diverged" if self.divergences else "not wholly recorded"
+        word = (
+            "faithful" if self.faithful else "diverged" if self.divergences else "partly from the recording"
+        )
         return f"{word}: " + "; ".join(parts)
 
 

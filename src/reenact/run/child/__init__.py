@@ -246,7 +246,7 @@ class _Block(_Process):
             return
         place = seal._place(arguments[1] if event == "socket.connect" else arguments[0])
         detail = f"the program reached for {place} outside of the recorded block"
-        hint = "let it through: live=['socket']"
+        hint = "allow it: live=['socket']"
         found = Divergence(Departure.EXTRA, f"outside/socket:{place}", None, (), detail, hint)
         self._outside.append(found)
         Watch(None).halted()

@@ -262,7 +262,7 @@ class Machine:
                 passed=report.passed,
                 actual=report.actual,
                 divergence=report.divergence,
-                why="the program leaves its recording",
+                why="the program no longer matches its recording",
             )
         elif isinstance(report, Ended):
             last = report.passed[-1] if report.passed else START

@@ -27,7 +27,7 @@ def diff(
         list[str] | None, Query(max_length=50, description="Parts of questions to leave out: args.body.seed.")
     ] = None,
 ) -> Response:
-    """Which steps two runs share, which were changed, inserted, deleted or moved, word by word, and where they part."""
+    """The steps that two runs share, and those changed, inserted, deleted or moved; the first difference."""
     library = access.library
     with library.both(a, b) as (one, other):
         found: dict[str, Any] = compared.diff(compare(one.recording, other.recording, tuple(ignore or ())))

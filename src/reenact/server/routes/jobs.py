@@ -80,7 +80,7 @@ def listed(request: Request, access: Reader, links: Lender) -> JobList:
 
 @router.post("", status_code=201, responses=refusals(400, 401, 403, 404, 409))
 def start(request: Request, access: Writer, links: Lender, order: Annotated[Order, Field()]) -> Job:
-    """Begin a job. It waits where others run; what runs a program is refused where the server may not."""
+    """Start a job. It waits where others run; what runs a program is refused where the server may not."""
     if order.runs and not request.app.state.settings.running:
         raise HTTPException(
             403, f"{order.kind} runs programs, and this server may not: reenact serve --running"

@@ -59,7 +59,7 @@ class Pair(Shape):
 
 
 class Parting(Shape):
-    """Where two runs part first: the steps, why, and the place among the pairs."""
+    """First difference of two runs first: the steps, why, and the place among the pairs."""
 
     a: int | None
     b: int | None

@@ -121,7 +121,7 @@ class _Replayed:
             if not isinstance(error, Exception):
                 # From None: what stopped the program says the same, and would be printed before it.
                 raise pytest.fail.Exception(told, pytrace=False) from None
-            # The test's own failure says more about the test; where it left the recording says why.
+            # The test's own failure says more about the test; where it no longer matched the recording says why.
             error.add_note(told)
 
 
@@ -180,7 +180,9 @@ def _path(item: pytest.Function, given: str | None) -> Path:
 def _told(divergence: Divergence, recording: Recording, path: Path, node: str) -> str:
     """A divergence, as a test's failure."""
     where = f"step {divergence.step}, " if divergence.step is not None else ""
-    lines = [f"the test leaves its recording: {divergence.kind.value} at {where}{divergence.address}"]
+    lines = [
+        f"the test no longer matches its recording: {divergence.kind.value} at {where}{divergence.address}"
+    ]
     lines += [f"  {divergence.detail}"] if divergence.detail else []
     for mismatch in divergence.mismatches[:_SHOWN]:
         lines += [
@@ -194,7 +196,7 @@ def _told(divergence: Divergence, recording: Recording, path: Path, node: str) -
     shown = divergence.step if divergence.step is not None and divergence.step <= len(recording.steps) else ""
     lines += [
         f"  look at it:       reenact show {_short(path)} {shown}".rstrip(),
-        f"  if it is meant:   pytest --reenact=update {node!r}",
+        f"  if it is intended: pytest --reenact=update {node!r}",
     ]
     return "\n".join(lines)
 

@@ -242,7 +242,7 @@ def test_one_bad_run_among_several_stops_the_file_before_anything_is_written(sto
 
 
 def test_formats_may_be_forced_and_are_checked(store, tmp_path):
-    with pytest.raises(UsageError, match="no format 'foo'"):
+    with pytest.raises(UsageError, match="unknown format 'foo'"):
         importers.bring(store, DATA / "swe_agent.traj", format="foo")
     with pytest.raises(NotARecording):
         importers.bring(store, DATA / "swe_agent.traj", format="reenact")

@@ -411,4 +411,4 @@ def test_openclaw_s_sessions_are_conversations_and_tools_without_one_stand_alone
     assert (first.model_call.usage.input, first.model_call.usage.cached) == (10, 7)
     assert (ran.args, ran.output) == ({"command": "whoami"}, "me")
     assert (alone.args, alone.call.duration, alone.call.status) == ({"command": "ls"}, 1.5, "error")
-    assert "1 tool calls stand alone" in recording.notes[0]
+    assert "1 tool calls have no model call" in recording.notes[0]

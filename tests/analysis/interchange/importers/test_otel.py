@@ -307,7 +307,7 @@ def test_a_trace_without_captured_content_says_that_it_cannot_be_replayed(store)
 
 
 def test_a_lost_span_is_named(store):
-    assert "1 name a parent that is not in the trace" in " ".join(
+    assert "1 name a parent outside of the trace" in " ".join(
         recorded(store, chat("a", "gone", **SAID)).notes
     )
 

@@ -179,7 +179,7 @@ def test_an_answer_that_was_an_error_and_one_without_a_body_are_answers(store, t
     ("content", "says"),
     [
         ("interactions: []", "is an empty cassette"),
-        ("name: build\non: push", "no format that is known (an object with name, True)"),
+        ("name: build\non: push", "no known format (an object with name, True)"),
         ("interactions:\n- {request: {method: GET}, response: {}}", "interaction 1: it is no exchange"),
         ("interactions:\n- {kind: message, direction: sent, data: {}}", "websocket messages"),
         ("interactions:\n- request: [", "line 3, column"),

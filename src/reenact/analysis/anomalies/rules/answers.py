@@ -55,7 +55,7 @@ def invented(case: Case, *, least: int = 1) -> Iterator[Found]:
             more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
             yield Found(
                 said.step,
-                f"{', '.join(short(one, 40) for one in unknown[:3])}{more}: in no prompt and no tool result before",
+                f"{', '.join(short(one, 40) for one in unknown[:3])}{more}: not in any earlier prompt or tool result",
                 _around(said.text, unknown[0]),
             )
         # Told once: what it says from now on repeats it.

@@ -152,4 +152,4 @@ def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
         stated = {word for word in stated if word not in known}
         if len(stated) > _FEW and not any(later.holds(word) for word in stated):
             told.add(use.key)
-            yield Found(use.step, f"nothing of what {use.name} gave was used afterwards", short(use.text))
+            yield Found(use.step, f"no part of the result of {use.name} was used afterwards", short(use.text))

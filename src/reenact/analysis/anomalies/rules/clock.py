@@ -25,7 +25,7 @@ def clock_input(case: Case) -> Iterator[Found]:
         for message in said.turn.new:
             if message.role in ("system", "user") and (match := _now(message.text, began, ended)):
                 around = message.text[max(0, match.start() - 40) : match.end() + 20]
-                yield Found(said.step, "the prompt holds the time at which the run took place", short(around))
+                yield Found(said.step, "the prompt contains the time of the run", short(around))
                 return
 
 

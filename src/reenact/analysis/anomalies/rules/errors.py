@@ -108,7 +108,7 @@ def empty_result(case: Case) -> Iterator[Found]:
     for use in case.uses:
         if not use.failed and _EMPTY.search(use.text[:400]):
             step = use.asked if _wrote(use) and use.asked is not None else use.step
-            yield Found(step, f"{use.name} brought nothing in step {use.step}", short(use.text), (use.step,))
+            yield Found(step, f"{use.name} returned nothing in step {use.step}", short(use.text), (use.step,))
 
 
 _NOTHING = r"(?:null|none|nan|n/?a|\[\s*\]|\{\s*\}|\"\")"

@@ -44,7 +44,7 @@ def assumption(case: Case) -> Iterator[Found]:
     for said in case.answers:
         if match := _ASSUMES.search(said.text):
             around = said.text[max(0, match.start() - 60) : match.end() + 80]
-            yield Found(said.step, f"the answer works with '{short(match[0], 40)}'", short(around))
+            yield Found(said.step, f"the answer uses '{short(match[0], 40)}'", short(around))
 
 
 @rule("claimed-check", severity="warning", on=False, weight=0.1)
@@ -62,7 +62,7 @@ def claimed_check(case: Case) -> Iterator[Found]:
         if (match := _DONE.search(said.text)) and not any(before < step < said.step for step in used):
             around = said.text[max(0, match.start() - 40) : match.end() + 80]
             yield Found(
-                said.step, f"the answer says '{match[0]}', but nothing was looked up for it", short(around)
+                said.step, f"the answer says '{match[0]}', but no tool had looked it up", short(around)
             )
         before = said.step if case.several else 0
 
@@ -73,9 +73,7 @@ def stalled(case: Case) -> Iterator[Found]:
     last: Said | None = None
     for said in case.said:
         if (match := _STALLED.search(said.text)) and last is not None:
-            yield Found(
-                last.step, f"step {said.step} says that there is no progress", short(match[0]), (said.step,)
-            )
+            yield Found(last.step, f"step {said.step} reports no progress", short(match[0]), (said.step,))
         if said.agent != case.leader or not case.leader:
             last = said
 

@@ -137,7 +137,7 @@ def bring(
         NotARecording: The file is in no format that is known; nothing is written then.
     """
     if format and format not in FORMATS and format != "reenact":
-        raise UsageError(f"there is no format '{format}'; there are reenact, {', '.join(FORMATS)}")
+        raise UsageError(f"unknown format '{format}'; known: reenact, {', '.join(FORMATS)}")
     if not path.exists():
         raise RecordingNotFound(f"{path}: there is no such file")
     if not (path.is_file() or path.is_dir()):
@@ -147,7 +147,7 @@ def bring(
         if own is not None:
             return "reenact", [own]
         if format:
-            raise NotARecording(f"{path} is no recording of ours; leave --format away to have it recognised")
+            raise NotARecording(f"{path} is no recording of ours; leave out --format to have it recognised")
     found, imported = runs(path, format)
     kept = []
     for number, read in enumerate(imported):
@@ -189,7 +189,7 @@ def runs(path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
             raise NotARecording(f"{path} is read as {name}, but holds no answer of a model and no tool call")
         return name, found
     raise NotARecording(
-        f"{path} is in no format that is known ({_looks(document)}); known: reenact, {', '.join(FORMATS)}"
+        f"{path} has no known format ({_looks(document)}); known: reenact, {', '.join(FORMATS)}"
     )
 
 

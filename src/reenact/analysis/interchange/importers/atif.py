@@ -76,7 +76,7 @@ def _effects(steps: list[Any], agent: dict[str, Any], lost: list[str]) -> Iterat
         before = now or before
     if copied:
         lost.append(
-            f"{copied} steps of the trajectory are copied from another one: they stand in the messages alone"
+            f"{copied} steps of the trajectory are copied from another one: they are only in the messages"
         )
 
 

@@ -46,7 +46,7 @@ def openclaw(document: Any, path: Path) -> ImportedRun:
     ]
     alone = list(_alone(lines, effects, main))
     effects = sorted((*effects, *alone), key=lambda effect: effect.began.timestamp() if effect.began else inf)
-    note = f"{len(alone)} tool calls stand alone: the file does not hold their sessions' messages"
+    note = f"{len(alone)} tool calls have no model call: the file does not contain their sessions' messages"
     return ImportedRun(
         name=path.stem,
         effects=effects,

@@ -80,7 +80,7 @@ def _run(events: list[dict[str, Any]], name: str, path: Path, about: dict[str, A
         output=last_answer(effects),
         source={"format": "openhands", "file": str(path), **about},
         notes=(
-            "OpenHands' events do not hold the prompts: a model call's messages are what the events before it tell",
+            "OpenHands' events do not hold the prompts: a model call's messages are rebuilt from the events before it",
         ),
     )
 

@@ -44,7 +44,7 @@ class Happened:
     Attributes:
         kind: `model` or `tool`, or `user` where a person answered last.
         name: The model's, the tool's, or the agent's name.
-        args: What was asked.
+        args: The arguments of the call.
         value: What came, if `error` is None.
         error: The error's text, if it failed.
         agent: Which of several agents asked; it becomes the scope.

@@ -99,7 +99,7 @@ def _expanded(document: Any) -> int:
             open_.add(id(value))
             new = [item for item in within if isinstance(item, (dict, list)) and id(item) not in sizes]
             if any(id(item) in open_ for item in new):
-                raise ValueError("an alias stands within what it stands for")
+                raise ValueError("an alias refers to itself")
             waiting += new
             continue
         waiting.pop()

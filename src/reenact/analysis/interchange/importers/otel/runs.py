@@ -250,12 +250,12 @@ def _notes(tree: _Tree, effects: list[Happened], *, bare: bool) -> Iterator[str]
     if bare:
         yield (
             "no span of the trace says that it is a model call or a tool, by the GenAI conventions or OpenInference: "
-            "each is shown as it is"
+            "each is shown unchanged"
         )
         return
     if tree.lost:
-        yield f"spans are missing: {tree.lost} name a parent that is not in the trace"
-    said_nothing = "the messages were not captured, as instrumentations do unless told to"
+        yield f"spans are missing: {tree.lost} name a parent outside of the trace"
+    said_nothing = "the messages were not captured, which is the default of most instrumentations"
     for steps, what in (
         (missing.messages, f"does not say what the model was asked: {said_nothing}"),
         (missing.answers, f"does not say what the model answered: {said_nothing}"),
@@ -272,10 +272,10 @@ def _replays(missing: _Missing, effects: list[Happened]) -> str:
     counted = Counter(effect.kind for effect in effects)
     lacks = "a trace has no stream chunks, failed attempts, clock, random numbers, nor what tools do inside"
     if not counted[kinds.MODEL]:
-        return f"{lacks}: this one is to be read, and holds no model call to replay"
+        return f"{lacks}: this recording can be read, but has no model call to replay"
     if missing.messages or missing.answers or missing.rough:
-        return f"{lacks}; and messages are missing: this one is to be read, and cannot be replayed"
-    return f"{lacks}: the model's answers replay (reenact.lesson.create_replay_model), the program as a whole does not"
+        return f"{lacks}; and messages are missing: this recording can be read, but not replayed"
+    return f"{lacks}: the model's answers can be replayed (reenact.lesson.create_replay_model), the program cannot"
 
 
 def _some(steps: list[int]) -> str:

@@ -52,7 +52,7 @@ def _parsed(module: str, name: str, data: bytes) -> Any:
     try:
         request.ParseFromString(data)
     except import_module("google.protobuf.message").DecodeError as error:
-        raise ValueError(f"no OTLP protobuf ({error})") from None
+        raise ValueError(f"not an OTLP protobuf ({error})") from None
     return request
 
 
@@ -103,7 +103,7 @@ def from_json(document: Any) -> list[Span]:
     events as loose parts of their spans.
     """
     if not is_otlp(document):
-        raise ValueError("no OTLP JSON: an object with resourceSpans")
+        raise ValueError("not OTLP JSON, which is an object with resourceSpans")
     try:
         return [*_spans_from_json(document), *_logs_from_json(document)]
     except (TypeError, AttributeError, KeyError, OverflowError) as error:
