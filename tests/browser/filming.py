@@ -21,7 +21,7 @@ from playwright.async_api import Error, async_playwright
 
 from reenact.browser.camera.camera import Camera
 from reenact.browser.camera.footage import Footage, sessions
-from reenact.core.record.beside import Beside
+from reenact.core.record.sidecar import SidecarFile
 from reenact.core.redact import Redactor
 
 VIEWPORT = (1280, 720)
@@ -92,7 +92,9 @@ def served(pages):
 
 def beside(folder, *, started=None, name="session.1.jsonl"):
     """A session's file as a recording opens one, with its first line."""
-    file = Beside(folder / name, Redactor(salt=SALT), started=perf_counter() if started is None else started)
+    file = SidecarFile(
+        folder / name, Redactor(salt=SALT), started=perf_counter() if started is None else started
+    )
     file.write(
         "session",
         format=1,

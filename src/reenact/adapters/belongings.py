@@ -11,7 +11,8 @@ from typing import Any
 from weakref import WeakSet
 
 from reenact.core.boundary import Scope
-from reenact.core.boundary.tracked import Entry, of_object, of_run
+from reenact.core.boundary.entry import Entry
+from reenact.core.boundary.tracked import of_object, of_run
 from reenact.core.store.writer import warn
 from reenact.errors import UsageError
 

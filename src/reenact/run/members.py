@@ -14,7 +14,7 @@ from time import perf_counter, sleep
 from typing import Any
 
 from reenact.adapters import stdlib
-from reenact.core.boundary import RecordingTurnstile, Run, Scope, entered
+from reenact.core.boundary import Family, Handler, RecordingTurnstile, Run, Scope, Turnstile, entered
 from reenact.core.boundary.scope import _scope
 from reenact.core.boundary.tracked import of_run
 from reenact.core.model.divergence import Departure, Divergence, Verdict, merged, verdict_of, verdict_tree
@@ -39,7 +39,7 @@ UNSET: Any = object()
 """Stands for an output that was never set; None is an output."""
 
 
-class Recorded:
+class Recorded(Family):
     """The processes of a recording under way."""
 
     def __init__(self, run: Run, recorder: Recorder, plan: Plan) -> None:
@@ -48,8 +48,11 @@ class Recorded:
         self.plan = plan
         self._spawned: dict[str, str] = {}
 
+    @property
+    def folder(self) -> Path | None:
+        return Path(self.plan.folder) if self.plan.folder else None
+
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
-        """Write down that a process is started."""
         path = scope.child(name).path
         self._recorder.spawned(scope, path, command)
         self._spawned[path] = command[0] if command else name
@@ -86,11 +89,12 @@ class Recorded:
         self._spawned.clear()
 
 
-class Replayed:
+class Replayed(Family):
     """The processes of a replay under way."""
 
-    def __init__(self, run: Run, recording: Recording, log: Log, plan: Plan) -> None:
+    def __init__(self, run: Run, replayer: Replayer, recording: Recording, log: Log, plan: Plan) -> None:
         self._run = run
+        self._replayer = replayer
         self.recording = recording
         self._log = log
         self.plan = plan
@@ -101,15 +105,16 @@ class Replayed:
         self._own: str | None = None
 
     @property
-    def _replayer(self) -> Replayer:
-        handler = getattr(self._run.handler, "replayer", self._run.handler)
-        assert isinstance(handler, Replayer)
-        return handler
+    def folder(self) -> Path:
+        return Path(self.plan.folder or self.recording.path)
+
+    def replays(self, name: str) -> bool:
+        header = self.recording.header
+        return header.get("entry") == "block" and header.get("name") == name
 
     def is_block(self, name: str) -> bool:
         """Return True if a `record()` of that name, begun now, is the one that made this recording."""
-        header = self.recording.header
-        if self._block_begun or header.get("entry") != "block" or header.get("name") != name:
+        if self._block_begun or not self.replays(name):
             return False
         nested = f"{self._log.process}/record:{name}"
         self._block_begun = not any(call.scope.startswith(nested) for call in self._log.calls.values())
@@ -286,10 +291,10 @@ class Member:
             log = Log((), no_blobs)
         self._replayer = replayer_of(recording, log, self.plan.options)
         run = self._enter(self._replayer, self._replayer.turnstile, replaying=True)
-        self._family = run.family = Replayed(run, recording, log, self.plan)
+        self._family = run.family = Replayed(run, self._replayer, recording, log, self.plan)
         return run
 
-    def _enter(self, handler: Any, turnstile: Any, *, replaying: bool) -> Run:
+    def _enter(self, handler: Handler, turnstile: Turnstile, *, replaying: bool) -> Run:
         run = self.run
         if run is None:
             run = self.run = Run(handler, turnstile, replaying=replaying, root=self.plan.process)
@@ -297,7 +302,7 @@ class Member:
         else:
             # Forked: what refers to the parent's run is this process's from here on.
             run.handler, run.turnstile, run.lock = handler, turnstile, threading.RLock()
-            run.came, run.replaying = None, replaying
+            run.replaying = replaying
             run.root = Scope(self.plan.process, run)
         # A file of its own begins with the whole state.
         of_run(run).due = 0

@@ -35,7 +35,7 @@ class Shop:
     """A session's file and effects, one action a second."""
 
     def __init__(self, recording, number=1):
-        self.file = recording._recorder.beside(f"session.{number}.jsonl")
+        self.file = recording._recorder.sidecar(f"session.{number}.jsonl")
         self.t = 0.0
         self.requests = 0
         self.moments: dict[int, float] = {}

@@ -55,7 +55,7 @@ def test_times_count_from_the_session(tmp_path):
     with reenact.record(home=tmp_path) as recording:
         shop = Shop(recording, number=1)
         shop.close()
-        later = recording._recorder.beside("session.2.jsonl")
+        later = recording._recorder.sidecar("session.2.jsonl")
         later.write(
             "session", t=100.0, format=1, id="b", started="", viewport=[640, 360], browser="", headless=True
         )

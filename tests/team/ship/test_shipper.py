@@ -162,7 +162,7 @@ def test_a_fork_that_comes_to_nothing_leaves_nothing_there(sending):
 def test_side_files_of_browser_sessions_go_with_their_pictures(sending):
     with reenact.record("browsing") as run:
         ask("a page")
-        beside = run._recorder.beside("session.1.jsonl")
+        beside = run._recorder.sidecar("session.1.jsonl")
         beside.write("session", format=1)
         for number in range(30):
             beside.write("frame", blob=beside.blob(bytes([number]) * 30_000))

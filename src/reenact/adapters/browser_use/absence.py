@@ -66,7 +66,7 @@ def _refuse(name: str) -> Any:
 async def revived(session: Any, scope: Scope) -> None:
     """Start a browser at the recorded page, if a fork has gone live on a replayed session."""
     run = scope.run
-    if not answered(session) or (run.replaying and not getattr(run.handler, "gone_live", False)):
+    if not answered(session) or (run.replaying and not run.handler.gone_live):
         return
     url = session._cdp_client_root.reenact_url
     known = dict(session._cached_selector_map)

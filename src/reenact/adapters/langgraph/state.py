@@ -7,7 +7,8 @@ from weakref import WeakSet
 
 from reenact.adapters.hooks import patch
 from reenact.core.boundary import Scope, current
-from reenact.core.boundary.tracked import Entry, Gone, of_run
+from reenact.core.boundary.entry import Entry, Gone
+from reenact.core.boundary.tracked import of_run
 from reenact.core.store.writer import warn
 
 NAME = "langgraph.state"

@@ -66,8 +66,9 @@ def _refuse_later(refusal: str) -> None:
                     said = True
                     warn(refusal)
                 if scope.run.replaying:
-                    handler: Any = scope.run.handler
-                    handler.note("an MCP session of an unknown version: its server is called for real")
+                    scope.run.handler.remark(
+                        "an MCP session of an unknown version: its server is called for real"
+                    )
             original(self, *args, **options)
 
         return init

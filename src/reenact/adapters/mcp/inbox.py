@@ -242,8 +242,7 @@ class Inbox:
             return True
         if not self._noted:
             self._noted = True
-            handler: Any = self.scope.run.handler
-            handler.note(f"{what}, whose call ran for real: left out")
+            self.scope.run.handler.remark(f"{what}, whose call ran for real: left out")
         return False
 
 

@@ -63,7 +63,7 @@ def hooked_init(original: Any) -> Any:
         if scope is None or scope.hidden:
             original(self, session_id, db_path, *args, **options)
             return
-        run: Any = scope.run
+        run = scope.run
         answered = (
             run.replaying and not run.forked and not run.handler.lets_live("memory", "memory:get_items")
         )

@@ -192,7 +192,7 @@ def _slept(seconds: float, /) -> None:
     name = f"sleep#{scope.count('sleep')}"
     order = run.handler.due(scope, name)
     run.turnstile.settle()
-    if not run.replaying or getattr(run.handler, "gone_live", False):
+    if not run.replaying or run.handler.gone_live:
         _sleep(seconds)
     elif order is None:
         # Not recorded. What a tool that is let through waits for takes its time; anything else is over already.

@@ -105,12 +105,7 @@ def _value(run: Run, key: str) -> str | None:
 def _drawn(run: Run, key: str) -> str | None:
     # In the first scope, so that it does not matter which of several tasks reads first.
     value: str | None = run.handler.draw(run.root, f"env:{key}", lambda: _live(key))
-    if (
-        run.replaying
-        and value is not None
-        and _TOKEN.search(value)
-        and not getattr(run.handler, "offline", True)
-    ):
+    if run.replaying and value is not None and _TOKEN.search(value) and not run.handler.offline:
         # The recording holds a token in place of a secret. Calls that are let through need the real one.
         return _live(key) or value
     return value

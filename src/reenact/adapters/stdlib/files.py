@@ -41,7 +41,7 @@ class Files:
         recorded = self._run.handler.draw(self._run.root, f"file:{_known_as(name)}", lambda: digest(name))
         if self._run.replaying and recorded != (now := digest(name)):
             how = "is gone" if now is None else "did not exist" if recorded is None else "has changed"
-            self._run.handler.note(f"{name} {how} since the recording, and files are read for real")  # type: ignore[attr-defined]
+            self._run.handler.remark(f"{name} {how} since the recording, and files are read for real")
 
 
 def digest(name: str) -> str | None:

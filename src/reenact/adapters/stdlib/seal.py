@@ -83,9 +83,9 @@ class _Watch:
             return
         self._named.add(what)
         if self.run.replaying:
-            self.run.handler.note(f"{what}: not answered from the recording")  # type: ignore[attr-defined]
+            self.run.handler.remark(f"{what}: not answered from the recording")
         else:
-            self.run.handler.note("unrecorded", f"{what}: {consequence}")  # type: ignore[attr-defined]
+            self.run.handler.note("unrecorded", f"{what}: {consequence}")
             warn(f"{what}, which is not recorded: {consequence}")
 
 
@@ -202,15 +202,15 @@ def _reach(heard: _Event, did: str, label: str) -> None:
         if reporter is None:
             watch.unrecorded(f"{heard.who} {did}", "a replay will refuse it")
         return
-    if getattr(handler, "gone_live", False):
+    if handler.gone_live:
         return
-    if "#" in heard.scope.path or handler.lets_live("socket", label):  # type: ignore[attr-defined]
+    if "#" in heard.scope.path or handler.lets_live("socket", label):
         # Inside an effect that runs for real, which is what the user asked for.
         watch.unrecorded(f"{heard.who} {did}", "")
         return
     if reporter is not None:
         raise ConnectionRefusedError(errno.ECONNREFUSED, f"nothing is sent during a replay ({reporter})")
-    raise handler.refuse(  # type: ignore[attr-defined]
+    raise handler.refuse(
         f"{heard.scope.path}/{label}",
         f"{heard.who} {did} in a replay: this is not in the recording",
         "record it as an effect (reenact.effect), or allow it: live=['socket']",
@@ -265,9 +265,9 @@ def _system(heard: _Event, arguments: tuple[Any, ...]) -> None:
 def _child(heard: _Event, program: str) -> None:
     """Refuse an unrecorded child process: its actions must not happen again."""
     run, handler = heard.watch.run, heard.watch.run.handler
-    free = getattr(handler, "gone_live", False) or "#" in heard.scope.path
-    if run.replaying and not free and not handler.lets_live("process", f"process:{program}"):  # type: ignore[attr-defined]
-        raise handler.refuse(  # type: ignore[attr-defined]
+    free = handler.gone_live or "#" in heard.scope.path
+    if run.replaying and not free and not handler.lets_live("process", f"process:{program}"):
+        raise handler.refuse(
             f"{heard.scope.path}/process:{program}",
             f"{heard.who} ran {program} in a replay, and its effects are not recorded",
             "let it run: live=['process']",

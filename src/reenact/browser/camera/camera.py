@@ -14,8 +14,8 @@ from reenact.browser.camera.masks import Ask, Masks
 from reenact.browser.camera.network import Network
 from reenact.browser.camera.page_events import PageEvents
 from reenact.browser.camera.writer import FootageWriter
+from reenact.core.boundary import Sidecar
 from reenact.core.model.event import Tree
-from reenact.core.record.beside import Beside
 
 
 class FilmedTab:
@@ -52,7 +52,7 @@ class Camera:
     def __init__(
         self,
         context: BrowserContext,
-        beside: Beside,
+        beside: Sidecar,
         *,
         masks: Ask | None = None,
         size: tuple[int, int] = (1280, 720),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec
 
-from reenact.core.record.beside import Beside
+from reenact.core.boundary import Sidecar
 from reenact.core.store.writer import warn
 
 P = ParamSpec("P")
@@ -21,7 +21,7 @@ class FootageWriter:
     A fault of the camera costs one warning and a noted hole in the file; the agent's run goes on.
     """
 
-    def __init__(self, beside: Beside) -> None:
+    def __init__(self, beside: Sidecar) -> None:
         self._beside = beside
         self._tasks: set[asyncio.Task[None]] = set()
         self._said: set[str] = set()

@@ -41,7 +41,7 @@ class LocalBrowser:
         live = LiveBrowser(self._settings)
         told = await live.open()
         self.live = live
-        beside = self._crossing.beside()
+        beside = self._crossing.sidecar()
         if beside is not None:
             await live.film(beside, id, told)
         return told

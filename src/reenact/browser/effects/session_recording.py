@@ -7,17 +7,15 @@ also from a context that has no such scope (another cell of a notebook, another 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import Context, copy_context
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal
 
 from reenact.browser.actions.types import MASK
 from reenact.browser.camera.footage import Footage, sessions
 from reenact.core import boundary
-from reenact.core.boundary import Scope
-from reenact.core.record.beside import Beside
+from reenact.core.boundary import Scope, Sidecar
 from reenact.core.store.local import LocalStore, new_id
 from reenact.errors import RecordingError, RecordingNotFound
 from reenact.run.api.recording import RecordingInProgress, record
@@ -108,7 +106,7 @@ class SessionRecording:
         scope = self.scope
         if scope is None or not scope.run.replaying:
             return False
-        return not getattr(scope.run.handler, "gone_live", False)
+        return not scope.run.handler.gone_live
 
     @property
     def folder(self) -> Path | None:
@@ -117,27 +115,23 @@ class SessionRecording:
             return Path(self.own.path)
         if self._scope is None or self._scope.hidden:
             return None
-        family: Any = self._scope.run.family
-        plan = getattr(family, "plan", None)
-        if plan is not None and plan.folder:
-            return Path(plan.folder)
-        recording = getattr(family, "recording", None)
-        return None if recording is None else Path(recording.path)
+        family = self._scope.run.family
+        return None if family is None else family.folder
 
     def secret(self, value: str) -> str:
         """Return the token that replaces a secret in the recording; hide the value from now on."""
-        hide = self._asked("secret")
-        return str(hide(value)) if hide is not None else MASK
+        scope = self.scope
+        return MASK if scope is None else scope.run.handler.secret(value)
 
-    def beside(self) -> Beside | None:
+    def sidecar(self) -> Sidecar | None:
         """Create a new file for the footage; None where nothing is recorded."""
-        make = self._asked("beside")
-        if make is None:
+        scope = self.scope
+        if scope is None:
             return None
         for number in range(self._number, self._number + 1000):
             # Another process of the same recording may have sessions too.
             with suppress(FileExistsError):
-                return cast("Beside | None", make(f"session.{number}.jsonl"))
+                return scope.run.handler.sidecar(f"session.{number}.jsonl")
         return None
 
     def footage(self, id: str) -> Footage:
@@ -162,11 +156,6 @@ class SessionRecording:
                 raise
             return store.find(id.rpartition(".")[0])
 
-    def _asked(self, name: str) -> Callable[[str], Any] | None:
-        """Return that method of the current recorder or replayer, or None."""
-        scope = self.scope
-        return None if scope is None else getattr(scope.run.handler, name, None)
-
     def _known_as(self) -> str:
         if self.own is not None:
             return self.own.id
@@ -182,7 +171,5 @@ class SessionRecording:
 
 def _replays_block(scope: Scope, name: str) -> bool:
     """Return True if the replayed recording is the session's own one."""
-    family: Any = scope.run.family
-    recording = getattr(getattr(family, "replayed", family), "recording", None)
-    header = getattr(recording, "header", None) or {}
-    return header.get("entry") == "block" and header.get("name") == name
+    family = scope.run.family
+    return family is not None and family.replays(name)

@@ -37,8 +37,8 @@ from reenact.browser.isolation.sandbox import Sandbox
 from reenact.browser.page import secret, snapshot
 from reenact.browser.page.consequence import SentRequests
 from reenact.browser.page.launcher import DOWNLOADS, LaunchSettings, connect, launch
+from reenact.core.boundary import Sidecar
 from reenact.core.model.event import FORMAT
-from reenact.core.record.beside import Beside
 from reenact.errors import ActionError, SessionError
 
 _QUALITY = 80
@@ -96,7 +96,7 @@ class LiveBrowser:
         self._began = self._used = monotonic()
         self._busy = 0
         self._watch: asyncio.Task[None] | None = None
-        self._beside: Beside | None = None
+        self._beside: Sidecar | None = None
 
     # -- from the beginning to the end -----------------------------------------------------------------------
 
@@ -282,7 +282,7 @@ class LiveBrowser:
             boxes = [(0.0, 0.0, size[0], size[1])]
         return await asyncio.to_thread(covered, picture, boxes, (size[0], size[1]), quality=_QUALITY)
 
-    async def film(self, beside: Beside, id: str, told: dict[str, Any]) -> None:
+    async def film(self, beside: Sidecar, id: str, told: dict[str, Any]) -> None:
         """Keep what is to be seen of this session in that file."""
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         head = {name: told[name] for name in ("viewport", "browser", "headless")}

@@ -1,15 +1,15 @@
-"""The waist: the one place that every effect crosses.
+"""The boundary: the one place that every effect crosses.
 
 Adapters call `perform`, `aperform`, `stream`, `astream`, or `begin` where a library's calls have a life of their own
 (an HTTP response that streams). Handlers (recording, replaying) stand behind it. Neither knows the other.
 """
 
+from reenact.core.boundary.answer import Answer, Sidecar, Ticket, Wire
 from reenact.core.boundary.arrival import arrive, live_now
 from reenact.core.boundary.call import Call
-from reenact.core.boundary.handler import Answer, Handler, Ticket, Wire
 from reenact.core.boundary.perform import aperform, astream, begin, draw, perform, stream
 from reenact.core.boundary.reporting import areporting, reporting
-from reenact.core.boundary.scope import Family, Run, Scope, current, entered, span
+from reenact.core.boundary.scope import Family, Handler, Run, Scope, current, entered, span
 from reenact.core.boundary.turnstile import (
     ForkingTurnstile,
     RecordingTurnstile,
@@ -27,6 +27,7 @@ __all__ = [
     "ReplayingTurnstile",
     "Run",
     "Scope",
+    "Sidecar",
     "Ticket",
     "Turnstile",
     "Wire",

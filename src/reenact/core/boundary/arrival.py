@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
+from reenact.core.boundary.answer import Ticket
 from reenact.core.boundary.call import Call
-from reenact.core.boundary.handler import Ticket
 
 
 async def arrive(call: Call) -> AsyncIterator[Any]:
@@ -26,8 +26,7 @@ async def arrive(call: Call) -> AsyncIterator[Any]:
         nonlocal passed
         if not _gone_live(call):
             passed = place
-            if run.came is not None:
-                run.came(answer, place)
+            run.handler.passed(answer, place)
 
     for place, piece in enumerate(answer.pieces):
         if not _gone_live(call):
@@ -58,4 +57,4 @@ def live_now(call: Call) -> bool:
 
 def _gone_live(call: Call) -> bool:
     run = call.scope.run
-    return not run.replaying or bool(getattr(run.handler, "gone_live", False))
+    return not run.replaying or run.handler.gone_live

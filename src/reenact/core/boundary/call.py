@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from reenact.core.boundary.handler import Answer, Handler, Ticket, Wire
-from reenact.core.boundary.scope import Scope, _scope
+from reenact.core.boundary.answer import Answer, Ticket, Wire
+from reenact.core.boundary.scope import Handler, Scope, _scope
 from reenact.core.model.event import Cancelled, Effect, Failure, Outcome, Value
 
 T = TypeVar("T")
@@ -190,7 +190,7 @@ class Call:
             end, told = self._end_of(answer)
             if end is not None:
                 turnstile.pass_sync(end, told)
-            elif told is not None:
+            else:
                 told()
         self._finish(answer)
 
@@ -214,8 +214,7 @@ class Call:
         told = self._telling(answer, self.served)
 
         def release() -> None:
-            if told is not None:
-                told()
+            told()
             self.served += 1
             deliver(self.wire.load(piece.value))
 
@@ -232,15 +231,14 @@ class Call:
         assert self.answer is not None
         return self.answer
 
-    def _telling(self, answer: Answer, piece: int | None) -> Callable[[], None] | None:
+    def _telling(self, answer: Answer, piece: int | None) -> Callable[[], None]:
         """Return the callback for the turn of an outcome (None), a chunk (its number) or the end.
 
         The end has the number of chunks as its number.
         """
-        came = self.scope.run.came
-        return None if came is None else partial(came, answer, piece)
+        return partial(self.scope.run.handler.passed, answer, piece)
 
-    def _end_of(self, answer: Answer) -> tuple[int | None, Callable[[], None] | None]:
+    def _end_of(self, answer: Answer) -> tuple[int | None, Callable[[], None]]:
         end = answer.end_order if answer.end_order is not None else answer.cut
         return end, self._telling(answer, len(answer.pieces))
 
@@ -250,9 +248,7 @@ class Call:
             await self.scope.run.turnstile.hang(lambda: stuck(answer))
         except (CancelledError, GeneratorExit):
             whole = isinstance(answer.outcome, Cancelled)
-            told = self._telling(answer, None if whole else len(answer.pieces))
-            if told is not None:
-                told()
+            self.scope.run.handler.passed(answer, None if whole else len(answer.pieces))
             raise
 
     def _pass(self, outcome: Outcome) -> None:
@@ -313,7 +309,7 @@ class Call:
             end, told = self._end_of(answer)
             if end is not None:
                 await turnstile.pass_async(end, told)
-            elif told is not None:
+            else:
                 told()
         self._finish(answer)
 

@@ -10,8 +10,8 @@ from asyncio import CancelledError, _get_running_loop
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 
+from reenact.core.boundary.answer import PLAIN, Answer, Wire
 from reenact.core.boundary.call import Call
-from reenact.core.boundary.handler import PLAIN, Answer, Wire
 from reenact.core.boundary.scope import _scope
 from reenact.core.model.event import Effect
 from reenact.errors import Halt

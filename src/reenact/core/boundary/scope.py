@@ -7,15 +7,19 @@ scheduler. Ordinals count per kind and name: one more log line that reads the cl
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from reenact.core.boundary.handler import Answer, Handler
-    from reenact.core.boundary.tracked import Tracked
-    from reenact.core.boundary.turnstile import Turnstile
+from reenact.core.boundary.answer import Answer, Sidecar, Ticket
+from reenact.core.boundary.entry import Tracked
+from reenact.core.boundary.turnstile import Turnstile
+from reenact.core.model.divergence import Departure, Divergence
+from reenact.core.model.event import Effect, Outcome, Tree
+from reenact.errors import Halt
 
 _scope: ContextVar[Scope | None] = ContextVar("reenact_scope", default=None)
 
@@ -26,23 +30,127 @@ It is as cheap as possible: adapters call it on every call of the user's.
 """
 
 
-class Family(Protocol):
+class Handler:
+    """Decides the answer of each effect at the boundary.
+
+    This base class lets everything run for real and keeps nothing. A subclass overrides what it does otherwise. Its
+    decisions are pure: it never waits, and touches nothing in the world but its recording.
+    """
+
+    # -- effects ---------------------------------------------------------------------------------------------
+
+    def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
+        """Return the recorded answer of an effect, or a ticket to run it for real.
+
+        Raises `Halt` where a replay departs from its recording.
+        """
+        return Ticket(None)
+
+    def leave(self, ticket: Ticket, outcome: Outcome) -> None:
+        """Take the outcome of a live call, before the program sees it."""
+
+    def chunk(self, ticket: Ticket, value: Any) -> None:
+        """Take one more chunk of a live stream, before the program sees it."""
+
+    def end(self, ticket: Ticket, how: str | BaseException) -> None:
+        """Take the end of a live stream: `ended`, `closed`, `cancelled`, or its error."""
+
+    def passed(self, answer: Answer, piece: int | None) -> None:
+        """Take notice that a recorded outcome (None), chunk (its number) or end (their count) reaches the program."""
+
+    def read_on(self, answer: Answer) -> BaseException:
+        """Return the divergence of a program that reads on where its recording has no more of a stream."""
+        return self.refuse(f"call {answer.call}", "the recording has no more of this stream")
+
+    def stuck(self, answer: Answer) -> BaseException:
+        """Return the divergence of a program that waits forever for a recorded cancellation."""
+        return self.refuse(
+            f"call {answer.call}", "recorded, this call was cancelled; now its answer is awaited"
+        )
+
+    # -- reads and timers ------------------------------------------------------------------------------------
+
+    def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
+        """Return a scalar input (a clock, entropy, an environment variable); `live` reads it."""
+        return live()
+
+    def fire(self, scope: Scope, name: str) -> None:
+        """Take notice that a timer, a sleep or a job of the program's came due."""
+
+    def due(self, scope: Scope, name: str) -> int | None:
+        """Return the recorded place of that firing, or None."""
+        return None
+
+    # -- what may run for real -------------------------------------------------------------------------------
+
+    @property
+    def gone_live(self) -> bool:
+        """True if the program has left its recording and is now answered live."""
+        return False
+
+    @property
+    def offline(self) -> bool:
+        """True if nothing at all may run for real."""
+        return False
+
+    def lets_live(self, kind: str, label: str) -> bool:
+        """Return True if effects of that kind or label run for real by the user's wish."""
+        return True
+
+    def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
+        """Return the divergence, to be raised, of input that crossed no boundary (a raw socket)."""
+        return Halt(Divergence(Departure.EXTRA, address, detail=detail, hint=hint))
+
+    # -- remarks, secrets, state -----------------------------------------------------------------------------
+
+    def note(self, what: str, text: str, **more: Tree) -> None:
+        """Stamp into the recording a fact that its reader must know. A replay ignores it."""
+
+    def remark(self, text: str) -> None:
+        """Add a remark to the verdict of a replay. A recorder ignores it."""
+
+    def secret(self, value: str) -> str:
+        """Return the token for a value known to be secret; hide the value from now on."""
+        return "[secret]"
+
+    def snapshot(self, scope: Scope, label: str) -> None:
+        """Take a snapshot of the tracked state, as the program asks. A replay ignores it."""
+
+    def sidecar(self, name: str) -> Sidecar | None:
+        """Create a further file of the recording; None if nothing is recorded. Raises OSError."""
+        return None
+
+
+class Family(ABC):
     """Makes the processes that a run starts belong to it."""
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the recording that is written or replayed, if there is one."""
+        return None
+
+    def replays(self, name: str) -> bool:
+        """Return True if the replayed recording is that of a block of this name."""
+        return False
+
+    @abstractmethod
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         """Return the path of a new process's scope, or None if the process runs outside.
 
         Raises `Halt` if a replay starts a process that the recording does not have.
         """
 
+    @abstractmethod
     def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
         """Return the environment variables with which that process joins the run."""
 
+    @abstractmethod
     def running(self, path: str | None, pid: int | None) -> None:
-        """That process runs now; without a `pid` it could not be started."""
+        """Take notice that the process runs; without a `pid` it could not be started."""
 
+    @abstractmethod
     def forked(self, path: str) -> Scope:
-        """This process is a fork of the program's: from here on it is that scope."""
+        """Return the scope of this process, which is a fork of the program's, from here on."""
 
 
 class Run:
@@ -51,14 +159,12 @@ class Run:
     Attributes:
         replaying: A recording answers; a fork sets it to false where it goes live.
         forked: This is a fork: everything read from its parent holds, live or not.
-        came: Called with each recorded outcome, chunk and end that passes, in its turn, if the handler asks for
-            that (a fork writes them down).
         halt: Raised behind the next live outcome, if the handler wants the program to end there.
         model: The language model to call in place of the program's, in live calls, or None.
     """
 
     __slots__ = (
-        "__weakref__", "came", "family", "forked", "halt", "handler", "lock", "model", "replaying", "root", "tracked",
+        "__weakref__", "family", "forked", "halt", "handler", "lock", "model", "replaying", "root", "tracked",
         "turnstile",
     )  # fmt: skip
 
@@ -69,7 +175,6 @@ class Run:
         self.turnstile = turnstile
         self.replaying = replaying
         self.forked = False
-        self.came: Callable[[Answer, int | None], None] | None = getattr(handler, "came", None)
         self.halt: BaseException | None = None
         self.model: str | None = None
         self.lock = threading.RLock()

@@ -12,16 +12,13 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any
 
+from reenact.core.boundary.entry import Entry, Gone, Tracked
 from reenact.core.boundary.scope import Run, _scope, entered
 from reenact.core.model import codec, putback
 from reenact.core.model.event import Tree
 from reenact.errors import UsageError
-
-NEVER = float("inf")
-
-Put: TypeAlias = Callable[[Tree, Callable[[str], None]], None]
 
 _FIXED = (str, bytes, int, float, complex, tuple, frozenset, type)
 _HOLDERS = (dict, list, set, deque, bytearray)
@@ -30,33 +27,6 @@ _MARKS = ("__dataclass_fields__", "__attrs_attrs__", "__pydantic_validator__")
 _lock = threading.RLock()
 _outside: dict[str, Entry] = {}
 _left: dict[str, Entry] = {}
-
-
-class Gone(Exception):
-    """The object is no more."""
-
-
-class Entry:
-    """One declared piece of state.
-
-    Args:
-        name: Its name in the recording.
-        get: Returns the value, or raises `Gone`.
-        put: Puts a recorded tree back; calls its second argument with a text for each part that is not available.
-        every: The number of steps between snapshots; None: as the recording has it.
-        quiet: Declared by an adapter, not by the user: parts that cannot be kept cause no warning.
-    """
-
-    def __init__(
-        self, name: str, get: Callable[[], Any], put: Put, *, every: int | None = None, quiet: bool = False
-    ) -> None:
-        self.name = name
-        self.get = get
-        self.put = put
-        self.every = every
-        self.quiet = quiet
-        self.there: Callable[[], bool] = lambda: True
-        """Returns True while the object lives."""
 
 
 def of_object(name: str, thing: Any, *, every: int | None = None, quiet: bool = False) -> Entry:
@@ -111,40 +81,11 @@ def of_functions(
     return Entry(name, get, put, every=every)
 
 
-class Tracked:
-    """The tracked state of one run.
-
-    Attributes:
-        due: The number of the call before which an entry is to be looked at next.
-        pending: States to put back as soon as an entry of that name is tracked: a run that resumes.
-    """
-
-    def __init__(self) -> None:
-        with _lock:
-            self.entries: dict[str, Entry] = dict(_outside)
-        self.due: float = 0 if self.entries else NEVER
-        self.pending: dict[str, Tree] = {}
-
-    def add(self, entry: Entry) -> None:
-        """Track an entry, in place of an earlier one of the same name."""
-        known = self.entries.get(entry.name)
-        self.entries[entry.name] = entry
-        self.due = 0
-        pending = self.pending.pop(entry.name, None)
-        if pending is not None and not (known is not None and known.there() and known.get() is entry.get()):
-            entry.put(pending, _never_mind)
-
-    def drop(self, entry: Entry) -> None:
-        """Track it no more."""
-        if self.entries.get(entry.name) is entry:
-            del self.entries[entry.name]
-
-
 def of_run(run: Run) -> Tracked:
     """Return the tracked state of a run."""
     with _lock:
         if run.tracked is None:
-            run.tracked = Tracked()
+            run.tracked = Tracked(_outside)
         return run.tracked
 
 
@@ -198,10 +139,6 @@ def live(run: Run | None = None) -> dict[str, Tree]:
         with suppress(Exception), entered(None):
             found[name] = codec.Encoder().encode(entry.get())
     return found
-
-
-def _never_mind(what: str) -> None:
-    """Ignore a part that is not in the recording: it stays as the program has just made it."""
 
 
 def _holding(thing: Any) -> Callable[[], Any]:

@@ -13,14 +13,14 @@ from typing import Any
 
 import orjson
 
-from reenact.core.boundary import Scope, Ticket
+from reenact.core.boundary import Handler, Scope, Ticket
 from reenact.core.model import codec
 from reenact.core.model.event import Effect, Failure, Outcome, Tree, Value
 from reenact.core.model.exact import exact
 from reenact.core.model.patch import clean_by
-from reenact.core.record.beside import Beside
 from reenact.core.record.own import marked, signing
 from reenact.core.record.question import Questions, number_of
+from reenact.core.record.sidecar import SidecarFile
 from reenact.core.record.snapshot import Snapshots
 from reenact.core.redact import Redactor, StreamRedactor
 from reenact.core.store.writer import Writer, warn
@@ -36,7 +36,7 @@ _DREW = b'{"event":"drew",%b,"in":%b,%b,"value":%b}'
 _END = b'{"event":"%b","call":%d,"t":%.6f}'
 
 
-class Recorder:
+class Recorder(Handler):
     """Lets every effect go live, and writes all events.
 
     Args:
@@ -77,14 +77,14 @@ class Recorder:
             self.snapshots.last = number
             self._called(number, effect, scope, ordinal)
         except Exception as error:
-            self._failed(error)
+            self.failed(error)
         return Ticket(number)
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         try:
             self._left(ticket, outcome)
         except Exception as error:
-            self._failed(error)
+            self.failed(error)
 
     def chunk(self, ticket: Ticket, value: Any) -> None:
         try:
@@ -97,7 +97,7 @@ class Recorder:
             if unkept:
                 self._note_unkept(unkept, ticket.call)
         except Exception as error:
-            self._failed(error)
+            self.failed(error)
 
     def end(self, ticket: Ticket, how: str | BaseException) -> None:
         try:
@@ -111,7 +111,7 @@ class Recorder:
             else:
                 self._left(ticket, Failure(how))
         except Exception as error:
-            self._failed(error)
+            self.failed(error)
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
         value = live()
@@ -128,7 +128,7 @@ class Recorder:
             line = _DREW % (at.data, number_of(scope.call), what.data, data)
             self._writer.append(self._redactor.line(line))
         except Exception as error:
-            self._failed(error)
+            self.failed(error)
         return value
 
     def fire(self, scope: Scope, name: str) -> None:
@@ -142,25 +142,15 @@ class Recorder:
                 return
             self._writer.append(_FIRED % (at.data, number_of(scope.call), what.data, self._seconds()))
         except Exception as error:
-            self._failed(error)
-
-    def due(self, scope: Scope, name: str) -> None:
-        return None
+            self.failed(error)
 
     def note(self, what: str, text: str, **more: Tree) -> None:
-        """Stamp something into the recording that a careful reader must know."""
         self._write({"event": "noted", "what": what, "text": text, "t": self._now(), **more})
 
     def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
         """Write that the program starts a process; its own events go to a file of their own."""
         line: dict[str, Tree] = {"event": "spawned", "at": scope.path, "in": scope.call, "process": process}
         self._write({**line, "command": [word[:1000] for word in command], "t": self._now()})
-
-    def read_on(self, answer: object) -> BaseException:
-        raise AssertionError("nothing is served while recording")
-
-    def stuck(self, answer: object) -> BaseException:
-        raise AssertionError("nothing is served while recording")
 
     def open(self, header: dict[str, Tree]) -> None:
         """Write the header, the first line."""
@@ -176,12 +166,13 @@ class Recorder:
         """Write later arguments as differences from those of a recorded call (in a fork)."""
         self._questions.build_on(number, scope, label, args)
 
-    def beside(self, name: str) -> Beside:
-        """Open a further file of the recording, for events beside the effects. Raises OSError."""
-        return Beside(self._writer.path.parent / name, self._redactor, started=self.started)
+    def sidecar(self, name: str) -> SidecarFile:
+        return SidecarFile(self._writer.path.parent / name, self._redactor, started=self.started)
+
+    def snapshot(self, scope: Scope, label: str) -> None:
+        self.snapshots.asked(scope, label)
 
     def secret(self, value: str) -> str:
-        """Return the token for a value known to be secret; hide the value from now on."""
         return self._redactor.secret("", value)
 
     def encode(self, value: Any) -> Tree:
@@ -273,7 +264,8 @@ class Recorder:
                 self._warned.add(name)
                 warn(f"a value of type {name.replace(':', '.')} could not be recorded; a replay will say so")
 
-    def _failed(self, error: Exception) -> None:
+    def failed(self, error: Exception) -> None:
+        """Warn, once, and stamp into the recording that an event could not be written."""
         text = f"an event was not recorded ({type(error).__name__}: {error})"
         if text not in self._warned:
             self._warned.add(text)

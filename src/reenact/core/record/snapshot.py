@@ -13,7 +13,8 @@ from time import perf_counter
 from typing import Any
 
 from reenact.core.boundary import Run, Scope, entered
-from reenact.core.boundary.tracked import NEVER, Entry, Gone, Tracked, of_run
+from reenact.core.boundary.entry import NEVER, Entry, Gone, Tracked
+from reenact.core.boundary.tracked import of_run
 from reenact.core.model import codec
 from reenact.core.model.event import Effect, Tree
 from reenact.core.model.patch import Patch

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reenact.core.boundary import Answer, ReplayingTurnstile
-from reenact.core.boundary.handler import Piece
+from reenact.core.boundary.answer import Piece
 from reenact.core.model import codec
 from reenact.core.model.event import Cancelled, Failure, Tree, Value
 from reenact.core.model.log import CallRecord, Log

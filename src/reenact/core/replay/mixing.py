@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reenact.core.boundary import Answer, Scope, Ticket
-from reenact.core.boundary.handler import Piece
+from reenact.core.boundary.answer import Piece
 from reenact.core.model import codec
 from reenact.core.model.divergence import Departure, Divergence
 from reenact.core.model.event import Failure, Value

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from reenact.core.boundary import Answer, ReplayingTurnstile, Scope, Ticket
+from reenact.core.boundary import Answer, Handler, ReplayingTurnstile, Scope, Ticket
 from reenact.core.model import codec
 from reenact.core.model.divergence import Departure, Divergence, Verdict
 from reenact.core.model.event import Effect, Outcome, Tree, Value
@@ -33,7 +33,7 @@ Policy = Literal["raise", "realign", "live"]
 Inserted = Literal["refuse", "live"]
 
 
-class Replayer:
+class Replayer(Handler):
     """Answers from one process's recording.
 
     Args:
@@ -123,12 +123,6 @@ class Replayer:
         if self.watch is not None:
             self.watch.left(ticket.call, outcome)
 
-    def chunk(self, ticket: Ticket, value: Any) -> None: ...
-
-    def end(self, ticket: Ticket, how: str | BaseException) -> None: ...
-
-    def fire(self, scope: Scope, name: str) -> None: ...
-
     def due(self, scope: Scope, name: str) -> int | None:
         places = self._log.fired.get((self.terms.name(scope.path), name))
         return places[0] if places else None
@@ -165,7 +159,6 @@ class Replayer:
         return self._halt(self._departures.at(Departure.CHANGED, call, detail=detail))
 
     def secret(self, value: str) -> str:
-        """Return the token for a value known to be secret. Part of the handler's protocol."""
         return self.terms.secret(value)
 
     # -- the verdict -----------------------------------------------------------------------------------------
@@ -197,22 +190,19 @@ class Replayer:
             notes=tuple(f"{text} (× {count})" if count > 1 else text for text, count in self.notes.items()),
         )
 
-    def note(self, text: str) -> None:
-        """Something that keeps this replay from being wholly faithful, for the verdict."""
+    def remark(self, text: str) -> None:
+        """Add to the verdict a reason why this replay is not wholly faithful."""
         self.notes[text] = self.notes.get(text, 0) + 1
 
     def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
-        """Return the divergence, to be raised, of input that crossed no boundary (a raw socket)."""
         return self._halt(Divergence(Departure.EXTRA, address, detail=detail, hint=hint))
 
     @property
     def gone_live(self) -> bool:
-        """True if the program has departed from its recording and is now answered live."""
         return self._gone_live
 
     @property
     def offline(self) -> bool:
-        """True if nothing at all may go live in this replay."""
         return not self._live and self._policy == "raise"
 
     @property
@@ -221,7 +211,6 @@ class Replayer:
         return self._policy == "raise" or (self._policy == "realign" and self._inserted == "refuse")
 
     def lets_live(self, kind: str, label: str) -> bool:
-        """Return True if the user lets that label run for real."""
         return self._lets_live(kind, label)
 
     @property
@@ -326,7 +315,7 @@ class Replayer:
             return Ticket(call.number, call.order) if self._counted(effect) else Ticket(call.number)
         self.turnstile.abandon(self.cursor.places_inside(call))
         if call.number in self.edits:
-            self.note(f"step {self._steps[call.number]}, {call.label}: its answer was edited")
+            self.remark(f"step {self._steps[call.number]}, {call.label}: its answer was edited")
             return self._answers.edited(call, self.edits[call.number])
         if call.outcome is not None:
             self.served[effect.kind] += 1
@@ -397,7 +386,7 @@ class Replayer:
     ) -> Any:
         """Answer a read that the recording lacks (an edited program reads more), and note it."""
         kind = source.partition(":")[0]
-        self.note(f"a read of {source} in {scope.path} that was not recorded")
+        self.remark(f"a read of {source} in {scope.path} that was not recorded")
         if kind == "clock" and values:
             # Monotonic, in growing steps: a loop that waits for a deadline gets there. An int counts nanoseconds.
             last, extra = codec.rebuild(values[-1]), (place - len(values) + 1) ** 2

@@ -161,7 +161,7 @@ class Fork(Session):
         ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
         if stopped:
             ending |= {"status": "stopped", "reason": stopped}
-        if uncertain := getattr(child.run.turnstile, "uncertain", 0):
+        if uncertain := child.run.turnstile.uncertain:
             ending["uncertain"] = uncertain
         if self.output is UNSET:
             self.output = child.family.replayed.output

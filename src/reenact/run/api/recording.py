@@ -232,7 +232,7 @@ class RecordingInProgress(Session):
         if self._family is not None:
             self._family.finish()
         ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
-        if uncertain := getattr(self._run and self._run.turnstile, "uncertain", 0):
+        if uncertain := self._run.turnstile.uncertain if self._run is not None else 0:
             ending["uncertain"] = uncertain
         if self.output is not UNSET:
             ending["output"] = self._recorder.encode(self.output)

@@ -81,11 +81,13 @@ class Replay(Session):
         log = self.recording.logs[0]
         self._replayer = replayer_of(self.recording, log, self._options)
         for note in self.recording.notes:
-            self._replayer.note(f"the recording says: {note}")
+            self._replayer.remark(f"the recording says: {note}")
         if self._pace == "real":
             self._replayer.turnstile.set_pace(_Pace(log.times))
         self._run = Run(self._replayer, self._replayer.turnstile, replaying=True)
-        self._run.family = self._family = Replayed(self._run, self.recording, log, self._plan())
+        self._run.family = self._family = Replayed(
+            self._run, self._replayer, self.recording, log, self._plan()
+        )
         tracked.of_run(self._run)
         stdlib.begin(self._run)
         if self._on_break is not None:

@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 
 from reenact.core import boundary
 from reenact.core.boundary import tracked
+from reenact.core.boundary.entry import Entry
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.putback import has_hole
 from reenact.core.query.recording import Recording
 from reenact.core.query.state import BELONGINGS, State
-from reenact.core.record.recorder import Recorder
 from reenact.core.store.local import LocalStore
 from reenact.core.store.writer import warn
 from reenact.core.trust import consent
@@ -80,8 +80,8 @@ def snapshot(label: str = "") -> None:
     Harmless in a replay, and where nothing is recorded.
     """
     scope = boundary.current()
-    if scope is not None and not scope.hidden and isinstance(scope.run.handler, Recorder):
-        scope.run.handler.snapshots.asked(scope, str(label))
+    if scope is not None and not scope.hidden:
+        scope.run.handler.snapshot(scope, str(label))
 
 
 def restore(source: Source, step: int | None = None, *names: str) -> State:
@@ -192,7 +192,7 @@ def _check(name: Any, every: Any) -> None:
 
 
 def _wanted(
-    recording: Recording, state: State, names: Iterable[str], known: dict[str, tracked.Entry], *, asked: bool
+    recording: Recording, state: State, names: Iterable[str], known: dict[str, Entry], *, asked: bool
 ) -> list[str]:
     """The names to put back: those that are asked for, or all that the program has declared."""
     restorable = [name for name in state if state.of(name).why != "recorded"]
@@ -207,7 +207,7 @@ def _wanted(
     return [name for name in restorable if name in known or not name.startswith(BELONGINGS)]
 
 
-def _put_back(state: State, names: Iterable[str], known: dict[str, tracked.Entry]) -> State:
+def _put_back(state: State, names: Iterable[str], known: dict[str, Entry]) -> State:
     done = State(state.step, state._log)
     for name in names:
         taken = state.of(name)

@@ -96,7 +96,7 @@ class Child:
         self.forker.model = point.model or None
         self.run = Run(self.forker, replayer.turnstile, replaying=True)
         self.run.forked, self.forker.run = True, self.run
-        before = Replayed(self.run, parent, log, self._own("replay", self._source, parent.id))
+        before = Replayed(self.run, replayer, parent, log, self._own("replay", self._source, parent.id))
         self.family = self.run.family = Forked(self.run, self.forker, before, self._recording_plan)
 
     def seal(self, ending: Mapping[str, Tree]) -> None:

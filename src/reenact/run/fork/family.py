@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from reenact.core.boundary import Run, Scope
+from reenact.core.boundary import Family, Run, Scope
 from reenact.run.fork.handler import Forker
 from reenact.run.plan import Plan
 from reenact.run.processes import Recorded, Replayed
 
 
-class Forked:
+class Forked(Family):
     """The processes that a fork starts.
 
     Args:
@@ -33,8 +33,10 @@ class Forked:
             self._recorded = Recorded(self._run, self._forker.recorder, self._plan())
         return self._recorded
 
+    def replays(self, name: str) -> bool:
+        return self.replayed.replays(name)
+
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
-        """The program starts a process."""
         if not self.replayed.knows(scope, name):
             self._forker.departs()
         now = self._now
@@ -44,19 +46,16 @@ class Forked:
         return path
 
     def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment variables with which it joins."""
         return self._now.handover(path, environ)
 
     def running(self, path: str | None, pid: int | None) -> None:
-        """It runs now, or could not be started."""
         self._now.running(path, pid)
 
     def forked(self, path: str) -> Scope:
-        """This process is a fork of the program's."""
         return self._now.forked(path)
 
     def finish(self) -> None:
-        """The run is over."""
+        """End the run."""
         if self._recorded is not None:
             self._recorded.finish()
         self.replayed.close()

@@ -13,12 +13,12 @@ from typing import Any
 
 import orjson
 
-from reenact.core.boundary import Answer, ForkingTurnstile, Run, Scope, Ticket
+from reenact.core.boundary import Answer, ForkingTurnstile, Handler, Run, Scope, Ticket
 from reenact.core.messages import asks_model
 from reenact.core.model.event import Cancelled, Effect, Outcome, Tree
 from reenact.core.model.log import CallRecord, Log
-from reenact.core.record.beside import Beside
 from reenact.core.record.recorder import Recorder
+from reenact.core.record.sidecar import SidecarFile
 from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.watch import Edit
 from reenact.errors import Halt, Stop
@@ -30,7 +30,7 @@ _STEADY = {f"clock:{name}": name for name in ("monotonic", "perf_counter", "proc
 _NEVER = "cancelled before it began"
 
 
-class Forker:
+class Forker(Handler):
     """Answers from the parent up to a call, then lets everything go live.
 
     Args:
@@ -128,8 +128,7 @@ class Forker:
         if self.stop is None:
             self.recorder.end(ticket, how)
 
-    def came(self, answer: Answer, piece: int | None) -> None:
-        """Record that an outcome (None), a chunk (its number) or an end (their count) has passed."""
+    def passed(self, answer: Answer, piece: int | None) -> None:
         if answer.call is None or self.replayer.poison is not None:
             return
         try:
@@ -139,7 +138,7 @@ class Forker:
                 else:
                     self._sharing.came(answer, answer.call, piece)
         except Exception as error:
-            self.recorder._failed(error)
+            self.recorder.failed(error)
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
         with self._lock:
@@ -180,7 +179,7 @@ class Forker:
     def stuck(self, answer: Answer) -> BaseException:
         return self.replayer.stuck(answer)
 
-    # -- what adapters ask beside ----------------------------------------------------------------------------
+    # -- what may run for real -------------------------------------------------------------------------------
 
     @property
     def turnstile(self) -> Any:
@@ -189,7 +188,6 @@ class Forker:
 
     @property
     def gone_live(self) -> bool:
-        """True if the fork has gone live."""
         if not self._live and self.replayer.gone_live:
             self._begin_live()
         return self._live
@@ -223,27 +221,20 @@ class Forker:
         return self.gone_live
 
     def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
-        """Input that crossed no boundary, before the step."""
         return self.replayer.refuse(address, detail, hint)
 
-    def note(self, what: str, text: str | None = None, **more: Tree) -> None:
-        """A remark on the replayed part, or (with a text) one for the recording."""
-        if text is None:
-            self.replayer.note(what)
-        else:
-            self.recorder.note(what, text, **more)
+    def note(self, what: str, text: str, **more: Tree) -> None:
+        self.recorder.note(what, text, **more)
+
+    def remark(self, text: str) -> None:
+        self.replayer.remark(text)
 
     def secret(self, value: str) -> str:
-        """Return the token for a value known to be secret, in parent and child."""
         self.replayer.secret(value)
         return self.recorder.secret(value)
 
-    def beside(self, name: str) -> Beside | None:
-        """Open a further file of the fork's recording, for events beside the effects.
-
-        None before it goes live.
-        """
-        return self.recorder.beside(name) if self.gone_live else None
+    def sidecar(self, name: str) -> SidecarFile | None:
+        return self.recorder.sidecar(name) if self.gone_live else None
 
     def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
         """The program starts a process."""

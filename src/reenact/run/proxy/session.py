@@ -171,9 +171,9 @@ class Replaying(_Answering):
             self.turns.set_pace(api.replaying._Pace(log.times))
         replayer = replayer_of(recording, log, options, self.turns)
         self.turns.cursor = replayer.cursor
-        self.turns.on_hurry = replayer.note
+        self.turns.on_hurry = replayer.remark
         for note in recording.notes:
-            replayer.note(f"the recording says: {note}")
+            replayer.remark(f"the recording says: {note}")
         replayer.on_halt = halted
         self._recording = recording
         run = Run(replayer, self.turns, replaying=True)

@@ -22,6 +22,10 @@ def real_time() -> float:
 class Turnstile(Protocol):
     """The interface of a turnstile, as the shells use it."""
 
+    @property
+    def uncertain(self) -> int:
+        """The count of uncertain places: another thread was still running after `GRACE`."""
+
     def settle(self) -> None:
         """The running thread has reached the boundary, blocks, or ends."""
 

@@ -20,7 +20,6 @@ class RecordingTurnstile(_Base):
         self._threaded = False
         self._waiting = 0
         self.uncertain = 0
-        """The count of uncertain places: another thread was still running after `GRACE`."""
 
     def settle(self) -> None:
         if self._running:

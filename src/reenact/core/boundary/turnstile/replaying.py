@@ -45,6 +45,10 @@ class ReplayingTurnstile(_Base):
         """Seconds by which the event loops' clocks have been moved on."""
 
     @property
+    def uncertain(self) -> int:
+        return 0
+
+    @property
     def position(self) -> int:
         """The first place that has not been passed, or passed over."""
         return self._next

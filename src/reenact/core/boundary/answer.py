@@ -1,13 +1,12 @@
-"""The handler protocol: the questions and answers that cross the boundary."""
+"""The answers and tickets that a handler gives, and the forms that values take on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
-from reenact.core.boundary.scope import Scope
-from reenact.core.model.event import Effect, Outcome
+from reenact.core.model.event import Outcome, Tree
 
 
 @dataclass(slots=True)
@@ -46,38 +45,35 @@ class Answer:
     cut: int | None = None
 
 
-class Handler(Protocol):
-    """Decides the answer of each effect at the boundary.
+class Sidecar(Protocol):
+    """A file of events beside the effects, in the recording's folder; any thread may write."""
 
-    Its decisions are pure: it never waits, and touches nothing in the world but its recording.
-    """
+    path: Path
 
-    def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
-        """An answer, or leave to go live. Raises `Halt` where a replay departs from its recording."""
+    @property
+    def folder(self) -> Path:
+        """The recording's folder."""
 
-    def leave(self, ticket: Ticket, outcome: Outcome) -> None:
-        """The outcome of a live call, before the program sees it."""
+    def write(self, event: str, *, t: float | None = None, **members: Tree) -> None:
+        """Append one line; `t` is in seconds since the recording began, by default now."""
 
-    def chunk(self, ticket: Ticket, value: Any) -> None:
-        """One more chunk of a live stream, before the program sees it."""
+    def blob(self, data: bytes) -> str:
+        """Keep bytes unchanged under their hash; return the address, `sha256:…`."""
 
-    def end(self, ticket: Ticket, how: str | BaseException) -> None:
-        """A live stream's end: `ended`, `closed`, `cancelled`, or its error."""
+    def text(self, text: str) -> str:
+        """Keep a text (an accessibility tree, a body) without its secrets; return its address."""
 
-    def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
-        """A scalar input (a clock, entropy, an environment variable)."""
+    def raw(self, data: bytes) -> bytes:
+        """Return the bytes without their secrets."""
 
-    def fire(self, scope: Scope, name: str) -> None:
-        """A timer, a sleep or a job of the program's came due."""
+    def now(self) -> float:
+        """Return the seconds since the recording began."""
 
-    def due(self, scope: Scope, name: str) -> int | None:
-        """Return the recorded place of that firing, or None."""
+    def at(self, epoch: float) -> float:
+        """Convert a wall-clock moment (real seconds since 1970) to the recording's time."""
 
-    def read_on(self, answer: Answer) -> BaseException:
-        """The divergence of a program that reads on where its recording has no more of a stream."""
-
-    def stuck(self, answer: Answer) -> BaseException:
-        """Return the divergence of a program that waits forever for a recorded cancellation."""
+    def close(self) -> None:
+        """Sync and close. Harmless when closed."""
 
 
 class Wire(Protocol):

@@ -16,8 +16,8 @@ from reenact.core.redact import Redactor
 from reenact.core.store.writer import Writer
 
 
-class Beside:
-    """One such file, open for appending; any thread may write.
+class SidecarFile:
+    """One file of events beside the effects, open for appending; any thread may write.
 
     Args:
         path: The file to create, in the recording's folder.
