@@ -176,9 +176,7 @@ def test_a_closed_session_does_nothing_more(open_session, home):
     with session:
         pass
     for call in (session.observe, session.get_cookies, session.cdp_url, session.page.title):
-        with pytest.raises(
-            SessionError, match=r"the session is closed \(it was stopped\): start another one"
-        ):
+        with pytest.raises(SessionError, match=r"the session is closed \(it was stopped\): start a new one"):
             call()
     with pytest.raises(SessionError, match="cannot be started again"):
         session.start()

@@ -159,7 +159,7 @@ def test_a_port_that_is_taken_and_a_recording_that_is_not_there_are_one_line(com
     [
         (["rm", "rnt_nothing"], "is no key of this server; `reenact keys list` shows them"),
         (["rm", ""], "is no key of this server"),
-        (["add", "--project", "../x"], "cannot be a project's name"),
+        (["add", "--project", "../x"], "is not a valid project name"),
     ],
 )
 def test_a_key_that_cannot_be_meant_is_one_line(command, words, said):

@@ -38,7 +38,7 @@ def test_bisect_says_which_step_is_decisive_and_shows_both_answers(shell, runs):
     bad, good = runs
     done = shell.run("bisect", bad, "--good", good, "--check", CHECK)
     assert done.status == 0, done.err
-    assert "step 2, tool stock: with the good run's answer the outcome turns" in done.out
+    assert "step 2, tool stock: with the good run's answer the outcome changes" in done.out
     assert "trial 2: step 1, tool weather: bad" in done.err
     assert "the other way round too" in done.out
 
@@ -57,7 +57,7 @@ def test_bisect_as_json_has_nothing_else_on_standard_output(shell, runs):
         ((), "either --check 'a command', or --check-output"),
         (("--check", "true", "--check-output"), "either --check 'a command', or --check-output"),
         (("--check", "no-such-command-here"), "cannot be run"),
-        (("--check", "true"), "is good: nothing can be found"),
+        (("--check", "true"), "is good: the search cannot work"),
         (("--check", "kill -9 $$"), "was ended by a signal"),
     ],
 )
@@ -78,7 +78,7 @@ def test_a_check_may_say_that_it_cannot_tell(shell, runs):
     )
     done = shell.run("bisect", bad, "--good", good, "--check", check)
     assert done.status == 1
-    assert "undecided (the check could not say)" in done.err
+    assert "undecided (the check was undecided)" in done.err
 
 
 def test_bisect_says_where_fewer_answers_may_do_since_their_trials_could_not_be_judged(shell, runs):
@@ -90,9 +90,9 @@ def test_bisect_says_where_fewer_answers_may_do_since_their_trials_could_not_be_
         'cmp -s "$REENACT_STDOUT" good.txt && exit 0; cmp -s "$REENACT_STDOUT" bad.txt && exit 1; exit 125'
     )
     done = shell.run("bisect", runs[0], "--good", runs[1], "--check", check, "--ignore", "stdout")
-    assert "together they turn the outcome" in done.out, done.err
+    assert "together they change the outcome" in done.out, done.err
     assert "some of these alone could not be judged: fewer may do" in done.out
-    assert "undecided \N{MULTIPLICATION SIGN} 2: the check could not say" in done.out
+    assert "undecided \N{MULTIPLICATION SIGN} 2: the check was undecided" in done.out
 
 
 def test_reproduce_says_so_and_gives_the_exit_status(shell, runs):

@@ -45,7 +45,7 @@ async def test_a_patch_is_read_and_applied_when_the_person_says_so(window, heale
         # Somebody edits the script while the question stands there: nothing is written.
         script.write_text(before + "\n# mine\n")
         await dialog.get_by_role("button", name="Change the script").click()
-        await expect(dialog.get_by_role("status")).to_contain_text("look at it again")
+        await expect(dialog.get_by_role("status")).to_contain_text("load it again")
         assert script.read_text() == before + "\n# mine\n"
         await page.reload()
         await expect(page.locator(".patch")).to_contain_text("has changed since it was run")

@@ -121,7 +121,7 @@ def test_programs_are_started_only_where_that_is_allowed(debugging):
     with TestClient(application(Settings(shell.home, ("testserver",), keyless=True))) as client:
         answer = client.post(address, json={})
     assert answer.status_code == 403
-    assert "starts no programs" in answer.json()["detail"]
+    assert "does not start programs" in answer.json()["detail"]
 
 
 async def test_who_watches_hears_every_stop_and_the_end(debugging):

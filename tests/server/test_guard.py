@@ -123,7 +123,7 @@ async def test_a_body_that_goes_on_without_saying_so_is_cut_off(served):
 
     answer = await client.post("/api/v1/keys", content=body())
     assert answer.status_code == 413
-    assert answer.json()["detail"] == "the body is too long: at most 1000000 bytes"
+    assert answer.json()["detail"] == "the body is too large: at most 1000000 bytes"
     assert len(read) == 11
     assert answer.headers["x-content-type-options"] == "nosniff"
 

@@ -43,11 +43,9 @@ def test_what_was_seen_is_applied_and_nothing_else(learned):
         patch = shown(ask, script)
         assert (patch["readable"], patch["refusal"]) == (True, None)
         wanted = {"script": str(script), "mark": patch["mark"]}
-        assert "look at it again" in ask.refused(
-            "/heals/patch", 409, "POST", json={**wanted, "mark": "0" * 64}
-        )
+        assert "load it again" in ask.refused("/heals/patch", 409, "POST", json={**wanted, "mark": "0" * 64})
         script.write_text(SCRIPT + "# edited\n")
-        assert "look at it again" in ask.refused("/heals/patch", 409, "POST", json=wanted)
+        assert "load it again" in ask.refused("/heals/patch", 409, "POST", json=wanted)
         again = ask(f"/heals/patch?script={script}")
         assert "since it was run" in again["refusal"]
         assert "since it was run" in ask.refused(

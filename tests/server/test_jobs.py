@@ -159,7 +159,7 @@ def test_a_process_that_is_killed_is_a_failed_job_and_no_more(shell, recorded, j
     until(jobs, job.id, lambda _: (shell.folder / "pid").exists())
     os.kill(jobs._children[job.id]._process.pid, signal.SIGKILL)
     job = until(jobs, job.id, ended)
-    assert (job.status, job.error) == ("failed", "its process was ended by signal 9; its log may say why")
+    assert (job.status, job.error) == ("failed", "its process was ended by signal 9; see its log")
     os.kill(int((shell.folder / "pid").read_text()), signal.SIGKILL)
 
 

@@ -62,7 +62,7 @@ def test_what_would_leave_a_gap_or_change_a_byte_is_refused_with_the_length(clie
     other = client.put(FILE, content=HEADER.replace(b'"pid":1', b'"pid":2') + LINE)
     assert (other.status_code, other.json()["detail"]) == (
         409,
-        "other bytes are here already, and nothing is ever overwritten",
+        "other bytes are stored here already, and are never overwritten",
     )
     assert events.read_bytes() == HEADER
 

@@ -140,7 +140,7 @@ def test_a_blob_that_is_lost_or_damaged_is_said_by_its_name(team, place, tmp_pat
 
 def test_what_cannot_be_done_is_one_line(team, place, tmp_path):
     kept = f"file://{tmp_path}/kept"
-    with pytest.raises(UsageError, match="nothing to put aside"):
+    with pytest.raises(UsageError, match="nothing to back up"):
         backup(place, kept, tools=TOOLS)
     with pytest.raises(UsageError, match="there is no pg_dump in .*--tools"):
         backup(place, kept, tools=tmp_path)

@@ -76,7 +76,7 @@ def test_all_that_is_wrong_is_named_and_what_can_be_is_repaired(team, ids, tmp_p
     assert not any(one.repaired for one in found)
     status, out = run("fsck", "--team", "--repair")
     assert status == 1
-    assert "read again: it is broken still" in out
+    assert "read again: it is still broken" in out
     left = {one.kind for one in TeamCheck(team).run().findings}
     assert left <= {"broken", "missing lines", "missing blob", "damaged blob"}
     assert gone not in team.ids()

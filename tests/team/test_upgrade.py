@@ -164,7 +164,7 @@ def test_who_may_not_change_the_tables_is_told_who_does(place):
         "postgresql+psycopg://" + place.database.partition("://")[2].replace("postgres:", "guest:")
     )
     with pytest.raises(
-        UsageError, match=r"has no tables yet, and this user may not make them \(permission denied"
+        UsageError, match=r"has no tables yet, and this user may not create them \(permission denied"
     ):
         ready(engine)
     engine.dispose()

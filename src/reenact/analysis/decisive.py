@@ -1,4 +1,4 @@
-"""Search for the decisive answers: the smallest set of changes that turns the outcome.
+"""Search for the decisive answers: the smallest set of changes that changes the outcome.
 
 Delta debugging over the answers of two runs. A function gives the effect of a set of answers: nothing is run here.
 """
@@ -78,7 +78,7 @@ class Found:
     """The outcome of a search.
 
     Attributes:
-        changes: The smallest set that was found to turn the outcome, or None.
+        changes: The smallest set that was found to change the outcome, or None.
         minimal: No smaller part of it does; False where the trials were used up before that was sure.
         spent: The trials were used up.
     """

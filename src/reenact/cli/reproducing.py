@@ -178,7 +178,7 @@ def bisect_(
 
     [bold]reenact bisect 3f9a --good last --check 'grep -q refunded "$REENACT_STDOUT"'[/bold]
 
-    Exit status: 0 found, 1 nothing turns it, 2 could not search.
+    Exit status: 0 found, 1 no answer changes the outcome, 2 could not search.
     """
     if bool(check) == check_output:
         raise UsageError("say what is good: either --check 'a command', or --check-output")
@@ -228,7 +228,7 @@ def headline(found: Decisive) -> str:
     """Return the result in a few words."""
     if found.changes:
         return "decisive"
-    return "not found within the trials" if found.spent else "nothing turns it"
+    return "not found within the trials" if found.spent else "no answer changes the outcome"
 
 
 def _decisive(found: Decisive) -> Iterator[RenderableType]:
@@ -241,7 +241,7 @@ def _decisive(found: Decisive) -> Iterator[RenderableType]:
     if found.back is not None:
         yield Text()
         yield Text(
-            "the other way round too: with the bad run's answer the good run turns bad"
+            "the other way round too: with the bad run's answer the good run becomes bad"
             if found.back
             else "but not the other way round: with the bad run's answer the good run stays good"
         )

@@ -147,9 +147,7 @@ class Shelf:
         try:
             return Loaded(self._store.folder(id))
         except (FileNotFoundError, NotADirectoryError):
-            raise RecordingNotFound(
-                f"no recording '{id}'; GET /api/v1/recordings lists those there are"
-            ) from None
+            raise RecordingNotFound(f"no recording '{id}'; GET /api/v1/recordings lists all") from None
         except RecordingError as error:
             folder = str(self._store.folder(id))
             raise type(error)(str(error).replace(f"{folder}/", "").replace(folder, id)) from None

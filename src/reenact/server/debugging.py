@@ -142,13 +142,13 @@ class Session:
         else:
             command, rest = command_of(line)
             if command.name == "break" and not rest:
-                raise UsageError("`break` wants a place: break 7, break tool:cancel_order, break error")
+                raise UsageError("`break` needs a place: break 7, break tool:cancel_order, break error")
             if command.order:
                 self._driver.tell(command.order, *arguments(command, rest))
             elif command.name in _AMENDING:
                 self._amend(command.name, rest, here)
             else:
-                raise UsageError(f"`{command.name}` is for a terminal: this page shows it in its own place")
+                raise UsageError(f"`{command.name}` is a terminal command: this page shows it elsewhere")
         self._driver.wait(_STILL)
         return self.state()
 

@@ -219,7 +219,7 @@ def picture_at(folder: Path, number: int, ms: float) -> bytes:
     # A moment of the film is rounded up to the next millisecond.
     place = bisect_right(times, footage.head.t + ms / 1000 + 1e-6) - 1
     if place < 0:
-        raise RecordingError(f"nothing was seen yet {ms:g} ms after the session began")
+        raise RecordingError(f"no picture exists yet at {ms:g} ms after the session's start")
     return _masked(footage, pictures[place])
 
 
@@ -236,7 +236,7 @@ def _masked(footage: Footage, picture: PaintedPage) -> bytes:
         return jpeg(footage, picture)
     except ImportError:
         raise UsageError(
-            "this picture has a secret in it, and Pillow covers it: pip install 'reenact[browser]'"
+            "this picture contains a secret, and Pillow is needed to cover it: pip install 'reenact[browser]'"
         ) from None
     except OSError:
         raise RecordingError("this picture is damaged") from None

@@ -159,7 +159,7 @@ class Guard:
         if self._settings.keyless and any(name in headers for name in _FORWARDED):
             raise _Refusal(
                 403,
-                "this server asks for no keys and answers this machine alone; behind a proxy: serve --keys",
+                "this server needs no keys and answers only this machine; behind a proxy use: serve --keys",
             )
         limit = _limit(scope["method"], scope["path"])
         length = headers.get("content-length", "0")
@@ -178,7 +178,8 @@ class Guard:
         name = _name(given[0]) if len(given) == 1 else ""
         if name not in self._names and not _is_address(name):
             raise _Refusal(
-                421, f"this server is not {name or 'named'!r}; if it is to be: --host-name {name or 'NAME'}"
+                421,
+                f"this server does not serve the host {name or '(none)'!r}; to allow it: --host-name {name or 'NAME'}",
             )
 
     # -- who asks --------------------------------------------------------------------------------------------
@@ -207,7 +208,7 @@ class Guard:
         wait = self._rates.wait(key or f"at {(scope.get('client') or ('',))[0]}")
         if wait:
             raise _Refusal(
-                429, f"more than {self._settings.rate:g} requests a second: again in {wait} s", wait
+                429, f"more than {self._settings.rate:g} requests a second: try again in {wait} s", wait
             )
 
 
@@ -262,7 +263,7 @@ def _limit(method: str, path: str) -> int:
 
 
 def _too_long(limit: int) -> str:
-    return f"the body is too long: at most {limit} bytes"
+    return f"the body is too large: at most {limit} bytes"
 
 
 async def _within(limit: int, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:

@@ -252,7 +252,7 @@ class Jobs:
             self._end(project, id, **self._came(child, last, status), files=_files(folder))
 
     def _came(self, child: Child, last: dict[str, Any], status: int) -> dict[str, Any]:
-        """Return the outcome of a job, from its last message and its exit status."""
+        """Rechange the outcome of a job, from its last message and its exit status."""
         if "result" in last:
             return {"status": "done", "result": last["result"]}
         if "error" in last:
@@ -262,7 +262,7 @@ class Jobs:
         if child.told_to_end:
             return {"status": "cancelled"}
         how = f"was ended by signal {-status}" if status < 0 else f"ended with exit status {status}"
-        return {"status": "failed", "error": f"its process {how}; its log may say why"}
+        return {"status": "failed", "error": f"its process {how}; see its log"}
 
     def _end(self, project: str, id: str, **changed: Any) -> None:
         self._change(project, id, ended=_now(), **changed)

@@ -70,7 +70,7 @@ def project_name(text: str) -> str:
     """Check a project's name, which becomes a folder's. Raises UsageError if invalid."""
     if not _PROJECT.fullmatch(text):
         raise UsageError(
-            f"{text!r} cannot be a project's name: small letters, digits, - and _, at most 63 of them"
+            f"{text!r} is not a valid project name: use small letters, digits, - and _, at most 63 characters"
         )
     return text
 

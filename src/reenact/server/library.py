@@ -132,7 +132,7 @@ class Library:
         """A recording's folder. Raises RecordingNotFound where there is none of that id."""
         folder = self.store.folder(id)
         if not ID.fullmatch(id) or not (folder / EVENTS).is_file():
-            raise RecordingNotFound(f"no recording '{id[:64]}'; GET /api/v1/recordings lists those there are")
+            raise RecordingNotFound(f"no recording '{id[:64]}'; GET /api/v1/recordings lists all")
         return folder
 
     def blob_url(self, id: str, address: str, seconds: int) -> str | None:

@@ -76,7 +76,7 @@ class Measures:
         self._requests = requests
         self._sizes = _Sizes(projects)
         self._pieces = Counter(
-            "reenact_ingest_pieces", "Pieces of recordings that were sent, by what became of them.",
+            "reenact_ingest_pieces", "Pieces of recordings that were received, by result.",
             ("project", "outcome"), registry=registry,
         )  # fmt: skip
         self._bytes = Counter(
@@ -90,11 +90,11 @@ class Measures:
             registry=registry,
         )
         self._seconds = Histogram(
-            "reenact_ingest_acknowledge_seconds", "From a request of pieces to its commit.", ("project",),
+            "reenact_ingest_acknowledge_seconds", "Seconds from a request with pieces to its commit.", ("project",),
             buckets=_BUCKETS, registry=registry,
         )  # fmt: skip
         self._ended = Counter(
-            "reenact_jobs_ended", "Jobs that have ended, by what they do and how.", ("kind", "verdict"),
+            "reenact_jobs_ended", "Jobs that have ended, by kind and status.", ("kind", "verdict"),
             registry=registry,
         )  # fmt: skip
         jobs.listen(self._told)
@@ -136,7 +136,7 @@ class Measures:
         )
         size = GaugeMetricFamily(
             "reenact_store_bytes",
-            "Bytes of recordings: in a team's store of their lines.",
+            "Bytes of recordings; in a team's store, the bytes of their lines.",
             labels=["project"],
         )
         for project, (count, total) in self._sizes.look().items():
@@ -149,7 +149,7 @@ class Measures:
             jobs.add_metric([status], many)
         yield jobs
         ready = GaugeMetricFamily(
-            "reenact_ready", "1 where what is needed was there when /ready was asked last.", labels=["check"]
+            "reenact_ready", "1 if the check succeeded at the last request of /ready.", labels=["check"]
         )
         for name, said in self._checks.last.items():
             ready.add_metric([name], said == OK)
@@ -157,15 +157,15 @@ class Measures:
 
     def _behind(self) -> Iterator[Metric]:
         unread = GaugeMetricFamily(
-            "reenact_unread_recordings", "Recordings that lie there and are not in the list as they are.",
+            "reenact_unread_recordings", "Recordings on disk that the list does not show in their current state.",
             labels=["project"],
         )  # fmt: skip
         oldest = GaugeMetricFamily(
-            "reenact_oldest_unread_seconds", "For how long the oldest of those has lain there.",
+            "reenact_oldest_unread_seconds", "Seconds since the oldest of those was written.",
             labels=["project"],
         )  # fmt: skip
         unbrought = GaugeMetricFamily(
-            "reenact_unbrought_recordings", "Recordings of a team's store that are to be brought to this server.",
+            "reenact_unbrought_recordings", "Recordings of a team's store that wait to be copied to this server.",
             labels=["project"],
         )  # fmt: skip
         spool = GaugeMetricFamily(

@@ -14,13 +14,13 @@ class Refusal(BaseModel):
 
 
 _SAID = {
-    400: "Question for cannot be meant.",
-    401: "A key is needed, or this one is none of this server.",
+    400: "The request is not valid.",
+    401: "A key is needed, or this key is unknown.",
     403: "The key may not do that.",
-    404: "There is no such thing.",
-    409: "It cannot be done as things are.",
-    413: "The body is too long.",
-    422: "It is not as this document says.",
+    404: "Not found.",
+    409: "The current state does not allow it.",
+    413: "The body is too large.",
+    422: "The request does not match this document.",
 }
 
 

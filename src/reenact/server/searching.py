@@ -259,8 +259,8 @@ class Search:
 
 def _ended() -> SearchEnded:
     return SearchEnded(
-        f"the search was ended after {_LONGEST:.0f} seconds: say more of the recordings that it is about "
-        "(their tag, name or status), or use a simpler pattern"
+        f"the search was ended after {_LONGEST:.0f} seconds: narrow it "
+        "by tag, name or status, or use a simpler pattern"
     )
 
 

@@ -133,7 +133,7 @@ class Share:
                 if not self._away:
                     kind = type(error).__name__
                     if not event("store_away", logging.WARNING, project=self._project, error=kind):
-                        warn(f"what others have sent does not come here ({error}); trying again")
+                        warn(f"recordings of other machines cannot be copied here ({error}); trying again")
                 self._away = True
             self._ended.wait(_ROUND)
         index.close()

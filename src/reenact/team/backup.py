@@ -119,7 +119,7 @@ def _make(place: Place, program: str, kept: Any, found: Kept, *, making: str, sa
     with _away(place), psycopg.connect(place.database) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         if not _there(connection):
-            raise UsageError(f"{place.name} has no recordings yet: nothing to put aside")
+            raise UsageError(f"{place.name} has no recordings yet: there is nothing to back up")
         snapshot = _one(connection, "SELECT pg_export_snapshot()")
         found.recordings = _one(connection, f"SELECT count(*) FROM {_SCHEMA}.recordings WHERE version > 0")  # noqa: S608
         say("the database")
@@ -416,7 +416,7 @@ def _fetched(kept: Any, path: str, file: Path, wanted: str) -> None:
             writing.write(block)
     if digest.hexdigest() != wanted:
         raise UsageError(
-            f"{path} is damaged: its bytes are not those that were put aside; try another with --from"
+            f"{path} is damaged: its bytes differ from the backup's checksum; try another backup with --from"
         )
 
 
@@ -428,6 +428,4 @@ def _away(place: Place) -> Iterator[None]:
             yield
     except (BaseError, FileNotFoundError) as error:
         line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        raise StoreAway(
-            f"the object store, or where the backup is, does not do what it is asked ({line})"
-        ) from None
+        raise StoreAway(f"the object store, or the place of the backup, failed ({line})") from None

@@ -60,7 +60,9 @@ class TeamCheck:
         with self._store.database.begin() as connection:
             rows = connection.execute(asked).all()
         for id, name, length, there in rows:
-            self._say("missing lines", f"{id}/{name}", f"it has {there} of {length} bytes; restore a backup")
+            self._say(
+                "missing lines", f"{id}/{name}", f"it has {there} of {length} bytes; restore it from a backup"
+            )
 
     def _broken(self) -> None:
         """Find recordings that cannot be summarised.
@@ -80,7 +82,7 @@ class TeamCheck:
         with self._store.database.begin() as connection:
             rows = connection.execute(odd).all()
         for key, id in rows:
-            why = "its line and its steps do not fit together"
+            why = "its entry and its steps do not match"
             self._say("wrong index", id, why, partial(self._read_again, key, id))
 
     def _read_again(self, key: int, id: str) -> str:
@@ -91,7 +93,7 @@ class TeamCheck:
         asked = select(RECORDINGS.c.broken).where(RECORDINGS.c.key == key)
         with self._store.database.begin() as connection:
             still = connection.execute(asked).scalar()
-        return "read again: it is broken still, and is listed so" if still else "read again"
+        return "read again: it is still broken, and is listed as broken" if still else "read again"
 
     def _stuck(self) -> None:
         """Find uploads without progress for a day."""
@@ -107,10 +109,12 @@ class TeamCheck:
             leases = connection.execute(leased).all()
         for key, id in rows:
             gone = delete(RECORDINGS).where(RECORDINGS.c.key == key, RECORDINGS.c.version == 0)
-            self._say("stuck upload", id, "a blob came, and no line for a day", partial(self._run, gone))
+            self._say(
+                "stuck upload", id, "a blob was received, and no line for a day", partial(self._run, gone)
+            )
         for key, address in leases:
             gone = delete(LEASES).where(LEASES.c.key == key)
-            why = "it was on its way for a day"
+            why = "its upload has not ended for a day"
             self._say("stuck upload", f"{address[:19]}…", why, partial(self._run, gone))
 
     def _deleted(self) -> None:
@@ -131,7 +135,7 @@ class TeamCheck:
         there = {receipt["id"] for receipt in self._store.blobs.receipts()}
         for id in sorted(made.keys() - there):
             data = orjson.dumps(made[id], option=orjson.OPT_INDENT_2)
-            why = "it is not beside the blobs: a restored backup would bring the recording back"
+            why = "it is missing in the object store: a restored backup would bring the recording back"
             self._say("missing receipt", id, why, partial(self._keep, id, data))
 
     # -- the object store ------------------------------------------------------------------------------------

@@ -179,7 +179,7 @@ class Held:
         if found is not None:
             raise RecordingHeld(
                 f"{id} is held by '{found.filter}' ({found.why}, by {found.who}): "
-                f"`reenact team hold remove '{found.filter}'` lets it go"
+                f"`reenact team hold remove '{found.filter}'` removes the hold"
             )
 
 

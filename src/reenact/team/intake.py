@@ -260,7 +260,7 @@ class TeamIntake:
         size = held.lengths.get(piece.name) if held is not None else None
         if size is None:
             if piece.offset:
-                return Taken("gap", detail="nothing of it is here yet")
+                return Taken("gap", detail="no part of it is here yet")
             if piece.name == EVENTS:
                 if problem := no_header(piece):
                     return Taken("refused", detail=problem)
@@ -273,11 +273,11 @@ class TeamIntake:
             return Taken("gap", size, f"{size} bytes are here")
         there = min(size - piece.offset, len(piece.data))
         if there and _bytes(connection, held.key, piece, there, new) != piece.data[:there]:
-            detail = "other bytes are here already, and nothing is ever overwritten"
+            detail = "other bytes are stored here already, and are never overwritten"
             return Taken("differs", size, detail)
         rest = piece.data[there:]
         if held.bytes + held.more + len(rest) > self._limits.recording:
-            return Taken("refused", size, f"a recording has {self._limits.recording} bytes at most here")
+            return Taken("refused", size, f"a recording may have at most {self._limits.recording} bytes here")
         if rest and (problem := self._room.problem(size=len(rest))):
             return _Full("refused", size, problem)
         if rest:

@@ -137,7 +137,7 @@ class Room:
 
     def _full(self, most: str) -> str:
         self._until = min(self._until, self._now() + _AGAIN_FULL)
-        return f"the project may have {most} at most, and they are used up: who administers it makes room"
+        return f"the project may have at most {most}, and has them: ask its administrator for room"
 
 
 _COLUMNS = LIMITS.c.keep, LIMITS.c.most_bytes, LIMITS.c.most_recordings

@@ -175,7 +175,7 @@ class Lines:
             self._write_some({key: (version, made)})
         except UNFIT as error:
             line, why = made[0], getattr(error, "orig", error)
-            text = f"the team's store cannot keep what it says ({why})"
+            text = f"the team's store cannot keep its content ({why})"
             self._write_some({key: (version, unsummarised(Path(line.path), line.written, text))})
 
     def _write_some(self, some: Mapping[int, tuple[int, Summarised]]) -> None:

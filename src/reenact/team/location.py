@@ -57,7 +57,7 @@ class Place:
         found = objects or environ.get(OBJECTS, "").strip()
         if not found:
             raise UsageError(
-                f"{STORE} needs {OBJECTS} beside it, where large values go: s3://bucket/prefix, or file:///folder"
+                f"{STORE} needs {OBJECTS} too, the place of large values: s3://bucket/prefix, or file:///folder"
             )
         if "://" not in found:
             raise UsageError(f"{OBJECTS}={found!r} is no address; s3://bucket/prefix, or file:///folder")

@@ -244,7 +244,7 @@ class ObjectBlobs:
         return path_of(self._project, address)
 
     def _away(self, error: Exception) -> StoreAway:
-        return StoreAway(f"the object store {self._url} does not do what it is asked ({_first(error)})")
+        return StoreAway(f"the object store {self._url} failed ({_first(error)})")
 
 
 def opened(url: str, *, patient: bool = False) -> ObjectStore:

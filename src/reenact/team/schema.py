@@ -61,8 +61,8 @@ def _upgrade(connection: Connection, to: str) -> None:
             )
         if version is not None and version != HEAD:
             warn(
-                f"the team's store goes from version {version} to {HEAD}; that may take minutes, and whoever uses it "
-                "goes on meanwhile"
+                f"the team's store goes from version {version} to {HEAD}; this may take minutes; "
+                "the store can be used meanwhile"
             )
         config.attributes["connection"] = connection
         command.upgrade(config, to)
@@ -81,7 +81,7 @@ def _refused(version: str | None, error: InsufficientPrivilege) -> str:
     why = str(error).partition("\n")[0]
     has = f"has tables of version {version}, this Reenact needs {HEAD}" if version else "has no tables yet"
     return (
-        f"the team's store {has}, and this user may not make them ({why}): whoever owns them runs "
+        f"the team's store {has}, and this user may not create them ({why}): their owner must run "
         "`reenact list --team` once"
     )
 

@@ -295,7 +295,9 @@ class TeamStore(LocalStore):
                     _taken(intake, Piece(id, address, 0, self.blobs.get(address)))
         for name in names_of(files):
             if there.get(name, 0) > files[name]:
-                raise RecordingError(f"{id}: {name} is longer than in {self.place}: that one is older")
+                raise RecordingError(
+                    f"{id}: {name} is longer than in {self.place}, which has an older version"
+                )
             for piece in self._pieces(id, key, name, there.get(name, 0)):
                 _taken(intake, piece)
 
@@ -394,5 +396,5 @@ def _taken(intake: Intake, piece: Piece) -> None:
 
 def _why(piece: Piece, taken: Taken) -> str:
     if taken.status == "differs":
-        return f"{piece.recording}: {piece.name} has other bytes here than there; one of the two has to go"
+        return f"{piece.recording}: {piece.name} differs between here and there; delete one of the two"
     return f"{piece.recording}: {piece.name}: {taken.detail}"

@@ -41,7 +41,7 @@ def asking(place: str) -> Iterator[None]:
             raise error.orig from None
         raise _away(place, error) from None
     except SlowPool:
-        raise StoreAway(f"{place} is kept busy by this process: no connection to it became free") from None
+        raise StoreAway(f"{place} is busy: no connection became free in this process") from None
     except DBAPIError as error:
         if not error.connection_invalidated:
             raise

@@ -178,7 +178,7 @@ def _program(command: Sequence[str]) -> Iterator[Finding]:
         return
     file = script(command)
     if file is None:
-        yield Finding("note", "program", "its source is not looked at (no script is named); --run tries it")
+        yield Finding("note", "program", "its source is not checked (no script is named); --run runs it")
         return
     if not file.is_file():
         yield Finding("bad", "program", f"no such file: {file}")

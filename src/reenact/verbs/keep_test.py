@@ -117,13 +117,13 @@ def add(existing: str, test: Kept) -> str:
         tree = ast.parse(existing)
     except SyntaxError as error:
         raise UsageError(
-            f"the test file does not parse (line {error.lineno}: {error.msg}); mend it first"
+            f"the test file does not parse (line {error.lineno}: {error.msg}); correct it first"
         ) from None
     if any(
         isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == test.name
         for node in tree.body
     ):
-        raise UsageError(f"the test file has a test {test.name} already; --name gives this one another")
+        raise UsageError(f"the test file has a test {test.name} already; --name gives this test another name")
     lines = existing.splitlines()
     missing = [line for line in test.imports if line not in lines]
     at = _after_imports(tree)

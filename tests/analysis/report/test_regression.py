@@ -144,7 +144,7 @@ def test_a_test_of_the_same_name_is_not_written_twice(shell):
     assert shell.run("keep", "last", "--as", "test_x.py").status == 0
     done = shell.run("keep", "last", "--as", "test_x.py")
     assert done.status == 2
-    assert "--name gives this one another" in done.err
+    assert "--name gives this test another name" in done.err
 
 
 def test_a_test_is_added_behind_the_imports_of_what_is_there(home):
@@ -166,4 +166,4 @@ def test_an_imported_recording_needs_to_be_told_what_to_call(shell):
     shell.run("import", "chat.json")
     done = shell.run("keep", "last", "--as", "t.py")
     assert done.status == 2
-    assert "remembers no program (it was imported?); say what to call: --entry" in done.err
+    assert "has no recorded program (was it imported?); name what to call: --entry" in done.err

@@ -92,7 +92,7 @@ def test_an_export_that_fails_in_the_middle_leaves_nothing(store, tmp_path, monk
 
 
 def test_a_second_import_is_refused_kindly(store, file):
-    with pytest.raises(RecordingError, match="in the store already, with the same content"):
+    with pytest.raises(RecordingError, match="already in the store, with the same content"):
         bundle.bring(store, file)
     events = store.folder(store.ids()[0]) / "events.jsonl"
     events.write_bytes(events.read_bytes() + b'{"event":"noted","what":"x","text":"y","t":9}\n')

@@ -64,7 +64,7 @@ def test_a_disk_without_room_takes_nothing_and_says_when_to_come_again(traces, m
     answer = client.post("/v1/traces", content=spans("a" * 32), headers=JSON)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "30")
     assert answer.json() == {
-        "code": 8, "message": "no more is taken: the disk has less than 256 MB free"
+        "code": 8, "message": "no more spans are accepted: the disk has less than 256 MB free"
     }  # fmt: skip
     assert not list(traces.folder.glob("*"))
     assert client.get("/ready").json()["checks"]["disk"] == "less than 256 MB free"

@@ -131,7 +131,7 @@ def test_a_file_stays_in_its_session_whatever_it_is_called(files, name, kept):
 
 @pytest.mark.parametrize("name", ["..", ".", "/", "x" * 300])
 def test_a_file_without_a_name_is_refused(files, name):
-    with pytest.raises(UsageError, match="is no name for a file"):
+    with pytest.raises(UsageError, match="is not a valid file name"):
         files.keep(name, io.BytesIO(b""))
 
 

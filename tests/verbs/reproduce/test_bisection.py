@@ -1,4 +1,4 @@
-"""Bisecting on programs that really run: what turns the outcome is found, and what cannot be said is not."""
+"""Bisecting on programs that really run: what changes the outcome is found, and what cannot be said is not."""
 
 from __future__ import annotations
 
@@ -341,7 +341,7 @@ def test_a_run_cannot_be_compared_with_itself(runs):
 @pytest.mark.thorough
 def test_runs_that_wrote_the_same_need_a_check(runs):
     bad, other = runs(PLAIN, "bad", "bad")
-    assert "wrote the same; say what is good" in refused(bad, other)
+    assert "wrote the same output; say what is good" in refused(bad, other)
 
 
 @pytest.mark.thorough

@@ -263,7 +263,7 @@ def test_workers_that_are_killed_or_stopped_cost_no_outcome_and_double_none(node
 
 @pytest.mark.parametrize(
     ("depth", "said"),
-    [(1, "the process that imported the program is gone"), (2, "4 workers were lost over it")],
+    [(1, "the process that imported the program is gone"), (2, "4 workers died on it")],
 )
 def test_a_program_that_always_kills_its_worker_has_a_verdict_and_harms_no_other(nodes, shop, depth, said):
     code = SHOP.replace(
@@ -343,7 +343,7 @@ def test_what_was_done_before_the_cluster_was_lost_is_kept(shop, whom):
 def test_a_cluster_that_is_not_there_is_said_at_once(shop, address):
     done = shop.run("verify", "--engine", "ray", "--address", address, "--entry", "shop:answer")
     assert done.status == 2
-    assert done.ours[-1] == f"reenact: the Ray cluster {address} is not to be had: nobody answers there"
+    assert done.ours[-1] == f"reenact: the Ray cluster {address} cannot be reached: no answer"
 
 
 def test_a_cluster_without_room_is_given_up(nodes, shop):

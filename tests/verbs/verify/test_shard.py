@@ -30,7 +30,7 @@ def test_it_is_written_as_a_number_of_a_number():
 def test_who_counts_from_zero_says_so_and_is_told_to():
     """Kubernetes does: five parts are 0/5 to 4/5."""
     assert [Shard.parsed(f"{number}/5", first=0).number for number in range(5)] == [1, 2, 3, 4, 5]
-    with pytest.raises(UsageError, match="from 1; who counts all from 0 says --from-zero"):
+    with pytest.raises(UsageError, match="from 1; to count from 0 use --from-zero"):
         Shard.parsed("0/5")
     with pytest.raises(UsageError, match="write it as 1/5"):
         Shard.parsed("5/5", first=0)

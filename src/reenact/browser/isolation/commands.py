@@ -34,7 +34,7 @@ def check(client: ProtocolClient, method: str, params: dict[str, Any]) -> Mappin
         ValueError: It may not.
     """
     if method in _REFUSED or method.partition(".")[0] in _REFUSED_DOMAINS:
-        raise ValueError(f"{method} is not for others to use on a server")
+        raise ValueError(f"{method} cannot be used by clients of a server")
     if method in _OPENING and params.get("url"):
         check_scheme(str(params["url"]))
     if method == "Browser.setDownloadBehavior":
@@ -44,9 +44,9 @@ def check(client: ProtocolClient, method: str, params: dict[str, Any]) -> Mappin
         params.pop("downloadPath", None)
         params["behavior"] = "deny"
     if method == "DOM.setFileInputFiles" and params.get("files"):
-        raise ValueError("DOM.setFileInputFiles is not for others to use on a server: use upload_file")
+        raise ValueError("DOM.setFileInputFiles cannot be used by clients of a server: use upload_file")
     if method == "Target.createBrowserContext" and any(params.get(name) for name in _PROXY):
-        raise ValueError("a proxy is not for others to set on a server")
+        raise ValueError("a proxy cannot be set by clients of a server")
     if method == "Target.disposeBrowserContext" and params.get("browserContextId") not in client.contexts:
         raise ValueError("Target.disposeBrowserContext: that context is the session's own")
     if method in ("Target.attachToTarget", "Target.setAutoAttach", "Target.autoAttachRelated"):

@@ -163,5 +163,7 @@ def _beside(name: str, value: Any, known: set[str]) -> None:
         return
     word = _NO_EFFECT[name]
     if word is None:
-        raise UsageError(f"Session({name}=…) belongs to a hosted service and is not there: {_REFUSED[name]}")
+        raise UsageError(
+            f"Session({name}=…) belongs to a hosted service and is not supported: {_REFUSED[name]}"
+        )
     warn(f"Session({name}=…) has no effect here{word}")

@@ -73,7 +73,7 @@ class FileServer:
             return PlainTextResponse("this address is not signed, or has expired\n", 403)
         file = self._files.get(path)
         if file is None or not file.is_file():
-            return PlainTextResponse("this file is not here any more\n", 404)
+            return PlainTextResponse("this file no longer exists\n", 404)
         headers = {
             "Cache-Control": "private",
             "X-Content-Type-Options": "nosniff",

@@ -355,7 +355,7 @@ class Session:
         if self._closed == _UNBEGUN and not self._past:
             raise SessionError("the session has not begun: open it by `with`, or start() it")
         if self._closed is not None:
-            raise SessionError(f"the session is closed ({self._closed}): start another one")
+            raise SessionError(f"the session is closed ({self._closed}): start a new one")
 
     def _acting(self, action: do.Action, actor: str, hear: Hear = lambda _: None) -> operations.Operation:
         self._ensure_open()

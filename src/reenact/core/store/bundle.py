@@ -222,7 +222,7 @@ def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
     if target.exists():
         same = _digest(fresh / EVENTS) == _digest(target / EVENTS)
         raise RecordingError(
-            f"{source}: recording {id} is in the store already, "
+            f"{source}: recording {id} is already in the store, "
             + (
                 "with the same content; nothing to do"
                 if same

@@ -350,7 +350,7 @@ class Index:
         ) as error:
             # A value that SQLite does not keep: this recording is broken, and the others are not.
             path = self.store.folder(stale.folder)
-            made = unsummarised(path, stale.written, f"the index cannot keep what it says ({error})")
+            made = unsummarised(path, stale.written, f"the index cannot keep its content ({error})")
             key, line = self._put(database, stale, made)
         return Known(key, stale.folder, stale.signature, line, monotonic() - begun)
 

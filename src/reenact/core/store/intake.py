@@ -157,7 +157,7 @@ class LocalIntake:
         try:
             if not path.exists():
                 if piece.offset:
-                    return Taken("gap", detail="nothing of it is here yet")
+                    return Taken("gap", detail="no part of it is here yet")
                 if piece.name == EVENTS:
                     if self._checked and (problem := no_header(piece)):
                         return Taken("refused", detail=problem)
@@ -298,7 +298,7 @@ def _write(path: Path, piece: Piece) -> tuple[Taken, int]:
             return Taken("gap", size, f"{size} bytes are here"), 0
         known = min(size - piece.offset, len(piece.data))
         if known and os.pread(file, known, piece.offset) != piece.data[:known]:
-            detail = "other bytes are here already, and nothing is ever overwritten"
+            detail = "other bytes are stored here already, and are never overwritten"
             return Taken("differs", size, detail), 0
         rest = memoryview(piece.data)[known:]
         try:
@@ -350,7 +350,7 @@ class _Sizes:
                 self._known.clear()
             self._known[id] = bytes_of(self._store.folder(id))
         if self._known[id] + more > self.limits.recording:
-            return Taken("large", detail=f"a recording has {self.limits.recording} bytes at most here")
+            return Taken("large", detail=f"a recording may have at most {self.limits.recording} bytes here")
         if not (self.limits.project or self.limits.recordings):
             return None
         self._count()

@@ -356,7 +356,7 @@ def _ended(session: api.Replay, error: BaseException | None) -> Verdict:
 
 
 def _outcome(session: api.Replay) -> dict[str, Any]:
-    """Return the outcome of a replay, for comparison with others."""
+    """Rechange the outcome of a replay, for comparison with others."""
     if session._replayer is None:
         return {"halted": True}
     found: dict[str, Any] = {"halted": session.replayer.poison is not None}

@@ -191,7 +191,7 @@ def replaying(
 def judged(
     recording: Recording, argv: Sequence[str], status: int, pid: int, reports: dict[str, Any]
 ) -> Replayed:
-    """Return the outcome of a replay, from the exit status, process id and reports."""
+    """Rechange the outcome of a replay, from the exit status, process id and reports."""
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
     if failed or "verdict" not in said:

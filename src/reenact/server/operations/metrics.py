@@ -48,20 +48,20 @@ class Requests:
         self.registry = registry
         self._count = Counter(
             "reenact_http_requests",
-            "Requests by what has answered them.",
+            "Requests by route, method and status.",
             ("method", "route", "status"),
             registry=registry,
         )
         self._seconds = Histogram(
             "reenact_http_request_duration_seconds",
-            "How long requests took, but for streams.",
+            "Seconds that requests took, without streams.",
             ("method", "route"),
             buckets=_BUCKETS,
             registry=registry,
         )
         self.streams = Gauge("reenact_live_streams", "Streams of events that are open.", registry=registry)
-        self.errors = Counter("reenact_errors", "What went wrong, by kind.", ("kind",), registry=registry)
-        about = Gauge("reenact_build_info", "1, with the version that runs.", ("version",), registry=registry)
+        self.errors = Counter("reenact_errors", "Errors, by kind.", ("kind",), registry=registry)
+        about = Gauge("reenact_build_info", "1, with the running version.", ("version",), registry=registry)
         about.labels(__version__).set(1)
         ProcessCollector(registry=registry)
 

@@ -52,7 +52,7 @@ async def health() -> Health:
     return Health(status="ok", version=__version__)
 
 
-@router.get("/ready", responses={503: {"model": Ready, "description": "It cannot, and why."}})
+@router.get("/ready", responses={503: {"model": Ready, "description": "Not ready, with the reasons."}})
 async def ready(request: Request, response: Response) -> Ready:
     """Whether the server can do its work: its store answers, its disk has room, and it has read what is there.
 
@@ -76,7 +76,7 @@ async def measured(request: Request) -> Response:
     if not admin and not metrics.shown(request.headers, settings.metrics_token):
         raise HTTPException(
             401,
-            f"metrics are for who has the token of {metrics.TOKEN}, or an admin's key of the project {DEFAULT}",
+            f"metrics need the token of {metrics.TOKEN}, or an admin's key of the project {DEFAULT}",
             headers={"WWW-Authenticate": "Bearer"},
         )
     page: metrics.Page = request.app.state.metrics

@@ -64,15 +64,15 @@ def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentR
     for name in ("notifier_config", "vault_id", "persona_id"):
         if given.pop(name, None):
             raise UsageError(
-                f"Agent({name.partition('_')[0]}=…) belongs to a hosted service and is not there"
+                f"Agent({name.partition('_')[0]}=…) belongs to a hosted service and is not supported"
             )
     asked = fitted(AgentRequest, given)
     if not re.fullmatch(_ID, asked.agent_id or "agent"):
-        raise UsageError(f"agent_id={asked.agent_id!r}: letters, digits, spaces and .@:+-, 100 at most")
+        raise UsageError(f"agent_id={asked.agent_id!r}: use letters, digits, spaces and .@:+-, at most 100")
     if asked.url is not None:
         check_address(asked.url)
     if asked.max_steps > MOST_STEPS:
-        raise UsageError(f"max_steps={asked.max_steps}: an agent of a server's takes {MOST_STEPS} at most")
+        raise UsageError(f"max_steps={asked.max_steps}: an agent on a server takes at most {MOST_STEPS}")
     live = hosted.live()
     default = live.options.model or os.environ.get(MODEL)
     agent = Agent(
@@ -117,7 +117,7 @@ async def agent(
     wait: Annotated[
         float, Query(ge=0, le=20, description="Seconds to wait for another step, or the end.")
     ] = 0,
-    after: Annotated[int, Query(ge=0, description="So many steps are known already.")] = 0,
+    after: Annotated[int, Query(ge=0, description="The number of steps that the client already has.")] = 0,
 ) -> AgentResponse:
     """How an agent stands, with the steps so far."""
     _, found = hosts.agent(access.project, id)

@@ -38,7 +38,7 @@ _IMAGES = {
             "content": {"application/octet-stream": {}, "image/png": {}, "image/jpeg": {}},
             "description": "The bytes.",
         },
-        307: {"description": "The team's object store has them, at that address, for five minutes."},
+        307: {"description": "Redirect to the team's object store; the address is valid for five minutes."},
     },
 )
 def blob(access: Reader, id: Id, digest: Digest) -> Response:

@@ -22,7 +22,7 @@ FilterText = Annotated[
         examples=["tool:cancel_order and error"],
     ),
 ]
-Offset = Annotated[int, Query(ge=0, le=1 << 31, description="How many are passed over.")]
+Offset = Annotated[int, Query(ge=0, le=1 << 31, description="The number of items to skip.")]
 
 REFUSED = refusals(400, 401, 403)
 """The refusals of a request about all recordings."""

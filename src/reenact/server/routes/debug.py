@@ -117,7 +117,7 @@ def _session(access: Writer, id: Id, desk: Annotated[Desk, Depends(desk_of)]) ->
     access.library.folder(id)
     found = desk.session(id)
     if found is None:
-        raise HTTPException(404, f"nothing debugs {id} here: POST /debug/{id} begins")
+        raise HTTPException(404, f"no debugger is open for {id}: POST /debug/{id} opens one")
     return found
 
 
@@ -145,7 +145,9 @@ def begin(
 ) -> Standing:
     """Debug a recording: its program runs again, and stops at its first question. Ends the session before it."""
     if not request.app.state.settings.running:
-        raise HTTPException(403, "this server starts no programs: `reenact console` on your own machine does")
+        raise HTTPException(
+            403, "this server does not start programs: use `reenact console` on your own machine"
+        )
     run_foreign = request.app.state.settings.run_foreign
     return desk.open(_opening(access, id, how, run_foreign=run_foreign)).state()
 

@@ -59,7 +59,7 @@ async def import_(access: Writer, request: Request) -> Imported:
             async for block in request.stream():
                 size += len(block)
                 if size > most:
-                    raise HTTPException(413, f"a recording of more than {most} bytes is not taken in")
+                    raise HTTPException(413, f"a recording may have at most {most} bytes")
                 await run_in_threadpool(file.write, block)
         intake = access.library.intake
         if isinstance(intake, LocalIntake):
@@ -81,7 +81,7 @@ def _brought(access: Access, part: Path, limit: int) -> str:
     except RecordingError as error:
         # The file has no name of its own here.
         text = str(error).replace(f"{part}: ", "").replace(str(part), "the file")
-        status = 413 if isinstance(error, TooLarge) else 409 if "is in the store already" in text else 400
+        status = 413 if isinstance(error, TooLarge) else 409 if "is already in the store" in text else 400
         raise HTTPException(status, text) from None
     except OSError as error:
         raise no_room(f"the recording cannot be written here: {error.strerror}") from None

@@ -20,9 +20,9 @@ Inline styles and pictures are allowed, scripts are not.
 """
 
 _REFUSED: dict[int | str, dict[str, Any]] = {
-    307: {"description": "The team's object store has it, at that address, for as long as this one is good."},
+    307: {"description": "Redirect to the team's object store, valid as long as this address."},
     403: {"description": "Not signed, or expired."},
-    404: {"description": "The file is not there any more."},
+    404: {"description": "The file no longer exists."},
     416: {"description": "A range that the file does not have."},
 }
 
@@ -37,7 +37,7 @@ def file(
     request: Request,
     path: str,
     expires: Annotated[str, Query(description="When the address expires.")] = "",
-    signature: Annotated[str, Query(description="What makes the address ours.")] = "",
+    signature: Annotated[str, Query(description="The server's signature of the address.")] = "",
 ) -> Response:
     """A file that was lent: a video, an export, a report, what a job has made. Ranges of it may be asked for."""
     links: HomeLinks = request.app.state.links
@@ -45,7 +45,7 @@ def file(
     if found is None:
         raise HTTPException(403, "this address is not signed, or has expired")
     if not found.is_file():
-        raise HTTPException(404, "this file is not here any more")
+        raise HTTPException(404, "this file no longer exists")
     name = path.rpartition("/")[2]
     suffix = name[name.rfind(".") :] if "." in name else ""
     kind = TYPES.get(suffix, "application/octet-stream")

@@ -35,7 +35,7 @@ GOOD_FOR = 3600.0
 
 router = APIRouter(prefix="/recordings/{id}/sessions/{number}", tags=["sessions in recordings"])
 
-Number = Annotated[int, InPath(ge=1, le=100_000, description="Which of its sessions, from 1.")]
+Number = Annotated[int, InPath(ge=1, le=100_000, description="The number of its browser session, from 1.")]
 
 
 class SessionVideo(BaseModel):
@@ -99,7 +99,8 @@ async def _events(footage: Footage) -> AsyncIterator[ServerSentEvent]:
 
 
 @router.get(
-    "/video", responses={**refusals(401, 404, 409), 202: {"model": Job, "description": "It is being made."}}
+    "/video",
+    responses={**refusals(401, 404, 409), 202: {"model": Job, "description": "The video is being made."}},
 )
 def video(
     request: Request,
@@ -115,7 +116,7 @@ def video(
     with _sought():
         footage = one_of(access.library.folder(id), number)
     if means() == "page":
-        raise HTTPException(409, "nothing here encodes a video: pip install 'reenact[browser]'")
+        raise HTTPException(409, "no video encoder is installed: pip install 'reenact[browser]'")
     found = kept(footage, pace)
     if found is not None:
         return _lent(links, found, number)
@@ -140,7 +141,7 @@ def _lent(links: Links, video: Made, number: int) -> SessionVideo:
         url, expires = links.lend(f"session {number}.mp4", video.path, GOOD_FOR)
         captions, _ = links.lend(f"session {number}.vtt", video.captions, GOOD_FOR)
     except ValueError:
-        raise HTTPException(409, "this recording may only be read, so its video lies elsewhere") from None
+        raise HTTPException(409, "this recording is read-only, so its video is stored elsewhere") from None
     return SessionVideo(
         url=url, vtt_url=captions, expires_at=expires, start_ms=video.start_ms, duration_ms=video.duration_ms,
         width=video.size[0], height=video.size[1], segments=list(video.segments),

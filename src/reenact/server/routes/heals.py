@@ -69,7 +69,7 @@ class Applying(BaseModel):
 
     script: str = Field(max_length=4000)
     mark: str = Field(
-        max_length=100, description="As `GET /heals/patch` gave it with the patch that was read."
+        max_length=100, description="The value that `GET /heals/patch` returned with the patch."
     )
 
 
@@ -88,7 +88,7 @@ def apply(request: Request, access: Writer, asked: Applying) -> Response:
         raise HTTPException(404, f"{asked.script} is not on the server's machine")
     if _mark(made) != asked.mark:
         raise HTTPException(
-            409, "the script or its heals have changed since that patch was shown: look at it again"
+            409, "the script or its heals have changed since that patch was shown: load it again"
         )
     if (refusal := _refusal(made, running=running)) is not None:
         raise HTTPException(409, refusal)
@@ -106,7 +106,7 @@ def _own(access: Access, script: str) -> list[Any]:
     """The heals of one script. Raises where there are none."""
     own = _of(access, script)
     if not own:
-        raise HTTPException(404, "no heal is of that script")
+        raise HTTPException(404, "no heals of that script")
     return own
 
 
@@ -139,7 +139,7 @@ def _refusal(made: Any, *, running: bool) -> str | None:
         return _NOT_HERE
     now = _healed().digest(str(made.file), made.old)
     if any(heal.source != now for heal in made.changed):
-        return "the script has changed since it was run: run it once more, or apply the patch by hand"
+        return "the script has changed since it was run: run it again, or apply the patch by hand"
     return None
 
 

@@ -55,7 +55,7 @@ class Job(BaseModel):
     status: Status
     progress: JobProgress
     result: JsonValue = Field(
-        description="What the verb gives with --json. Left out (null) in a list of jobs."
+        description="The result, as the command prints it with --json. Null in a list of jobs."
     )
     error: str | None
     files: list[JobFile]
@@ -83,7 +83,7 @@ def start(request: Request, access: Writer, links: Lender, order: Annotated[Orde
     """Start a job. It waits where others run; what runs a program is refused where the server may not."""
     if order.runs and not request.app.state.settings.running:
         raise HTTPException(
-            403, f"{order.kind} runs programs, and this server may not: reenact serve --running"
+            403, f"{order.kind} runs programs, which this server does not allow: reenact serve --running"
         )
     known = _of(request)
     return shown(known, access.project, known.start(access.project, order), links)

@@ -51,7 +51,9 @@ async def live(access: Reader, last: LastId = "") -> EventSourceResponse:
 async def recording_live(
     access: Reader,
     id: Id,
-    after: Annotated[int, Query(ge=0, le=1 << 31, description="The last step that is known already.")] = 0,
+    after: Annotated[
+        int, Query(ge=0, le=1 << 31, description="The last step that the client already has.")
+    ] = 0,
 ) -> EventSourceResponse:
     """`rows` {items, total}: steps that are new or have changed, from `after` on; `anew` {} where steps have other
     numbers now, so that they must be read again; `sealed` {status} when the run has ended, `gone` when it was deleted.

@@ -26,7 +26,7 @@ def login(request: Request, response: Response, shown: Shown) -> Me:
     logins: Logins = request.app.state.logins
     key = keys.find(shown.key.strip())
     if key is None:
-        raise HTTPException(401, "that is no key of this server, or it was taken back")
+        raise HTTPException(401, "the key is unknown to this server, or was revoked")
     response.set_cookie(
         COOKIE, logins.cookie_for(key.id), max_age=logins.seconds, httponly=True, samesite="strict",
         secure=_is_secure(request),

@@ -36,7 +36,9 @@ def recordings(
     filter: FilterText = "",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
-    sort: Annotated[Sort, Query(description="The greatest first; with `-` in front the least.")] = "started",
+    sort: Annotated[
+        Sort, Query(description="Sort in descending order; with `-` in front, ascending.")
+    ] = "started",
 ) -> Response:
     """Recordings on their lines, those first that began last."""
     library = access.library

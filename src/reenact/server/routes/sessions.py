@@ -283,7 +283,7 @@ def add_cookies(request: Request, access: Writer, hosts: Hosts, id: SessionId, b
     live, own = hosts.find(access.project, id).live(), _own(request)
     for one in body.cookies:
         if own(_host_of(one)):
-            raise UsageError("cookies of the server itself are not for its browsers")
+            raise UsageError("cookies of the server itself cannot be set in its browsers")
     live.set_cookies(body.cookies)
     return Done(success=True, message=f"{len(body.cookies)} cookies were set")
 

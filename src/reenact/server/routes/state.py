@@ -19,10 +19,11 @@ def state(
     access: Reader,
     id: Id,
     step: Annotated[
-        int | None, Query(ge=1, le=1 << 31, description="As it was asked; by default the end.")
+        int | None,
+        Query(ge=1, le=1 << 31, description="The step before which the state is read; by default the end."),
     ] = None,
     since: Annotated[
-        int | None, Query(ge=1, le=1 << 31, description="Say what differs from this step.")
+        int | None, Query(ge=1, le=1 << 31, description="Also return the differences from this step.")
     ] = None,
 ) -> Response:
     """The tracked values when a step was asked, or at the end, and what differs in them from another step."""

@@ -70,7 +70,7 @@ def messages(access: Reader, id: Id, number: Number) -> Response:
         _there(loaded, number)
         turn = loaded.facts.turn(number)
         if turn is None:
-            raise HTTPException(404, f"step {number} is no model call")
+            raise HTTPException(404, f"step {number} is not a model call")
         seen = [shape.message(message) for message in turn.call.messages]
         return answer({"items": seen, "new": len(seen) - len(turn.new)})
 

@@ -71,12 +71,12 @@ _PIECES: dict[str, Any] = {
     }
 }
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    400: {"model": PieceSaid, "description": "Not a thing that can be taken."},
+    400: {"model": PieceSaid, "description": "The piece is not valid."},
     401: {"model": PieceSaid, "description": "No key."},
     403: {"model": PieceSaid, "description": "The key may only read."},
-    410: {"model": PieceSaid, "description": "The recording was deleted, and is not taken again."},
-    413: {"model": PieceSaid, "description": "Too much at once, or more than one recording may have."},
-    507: {"model": PieceSaid, "description": "There is no room: see the header `Retry-After`."},
+    410: {"model": PieceSaid, "description": "The recording was deleted, and is not accepted again."},
+    413: {"model": PieceSaid, "description": "Too large for one request, or for one recording."},
+    507: {"model": PieceSaid, "description": "No room left: see the header `Retry-After`."},
 }
 _OFFSET: dict[int | str, dict[str, Any]] = {
     409: {
@@ -102,7 +102,7 @@ async def _body(request: Request) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > wire.BODY:
-            raise HTTPException(413, f"a request has {wire.BODY} bytes at most")
+            raise HTTPException(413, f"a request may have at most {wire.BODY} bytes")
         parts.append(part)
     return b"".join(parts)
 
@@ -133,7 +133,7 @@ def upload(request: Request, access: Writer, body: Body) -> Acknowledged:
 def lengths(access: Writer, asked: Asked) -> Files:
     """What is here of these recordings."""
     if len(asked.recordings) > 1000:
-        raise HTTPException(413, "1000 recordings at most at once")
+        raise HTTPException(413, "at most 1000 recordings in one request")
     return Files(recordings=access.library.intake.lengths(asked.recordings))
 
 

@@ -72,12 +72,12 @@ class Gate:
     def open(self) -> None:
         """Check for room before a request is read. Raises Refused."""
         if said := self._room():
-            raise Refused(429, f"no more is taken: the disk has {said}", again=30)
+            raise Refused(429, f"no more spans are accepted: the disk has {said}", again=30)
 
     def hold(self, size: int) -> None:
         """Count bytes that are held in memory. Raises Refused where they are too many."""
         if self._held + size > self._most:
-            raise Refused(429, "too many requests at once; this one may come again", again=1)
+            raise Refused(429, "too many requests at once; send this one again later", again=1)
         self._held += size
 
     def release(self, size: int) -> None:
@@ -189,7 +189,9 @@ async def _elsewhere(request: Request, error: Exception) -> Response:
 def _encoding(request: Request) -> str:
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity", *_ENCODINGS):
-        raise Refused(415, f"content-encoding {encoding[:40]!r} is not known; gzip, deflate and identity are")
+        raise Refused(
+            415, f"content-encoding {encoding[:40]!r} is not supported; use gzip, deflate or identity"
+        )
     return encoding
 
 
@@ -205,7 +207,7 @@ async def _body(request: Request, hold: Callable[[int], None]) -> bytes:
 
 def _spans(data: bytes, kind: str, from_protobuf: Callable[[bytes], list[Span]]) -> list[Span]:
     if kind not in (_PROTOBUF, _JSON, "application/protobuf"):
-        raise Refused(415, f"content-type {kind[:60]!r} is not known; {_PROTOBUF} and {_JSON} are")
+        raise Refused(415, f"content-type {kind[:60]!r} is not supported; use {_PROTOBUF} or {_JSON}")
     try:
         if kind != _JSON:
             return from_protobuf(data)

@@ -31,7 +31,7 @@ def families(traces: Iterable[tuple[str, Traces]]) -> Iterator[Metric]:
         traces: Each with the project that it is of; nothing for none.
     """
     spans = CounterMetricFamily(
-        "reenact_spans", "Spans that came, by what became of them.", labels=["project", "outcome"]
+        "reenact_spans", "Spans that were received, by result.", labels=["project", "outcome"]
     )
     made = CounterMetricFamily(
         "reenact_traces_recorded", "Traces that became recordings.", labels=["project"]

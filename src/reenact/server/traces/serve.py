@@ -75,7 +75,9 @@ def watched(traces: Traces, settle: Callable[[], None], end: Callable[[], None],
 
     async def metrics(request: Request) -> Response:
         if not local(request) and not shown(request.headers, token):
-            return PlainTextResponse(f"metrics are for this machine, and for who has {TOKEN}\n", 401)
+            return PlainTextResponse(
+                f"metrics are served to this machine, and to clients with {TOKEN}\n", 401
+            )
         return await page.answer(request)
 
     more = [Route("/health", health), Route("/ready", ready_), Route("/metrics", metrics)]

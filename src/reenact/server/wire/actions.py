@@ -39,5 +39,5 @@ def scraped(hosted: Hosted, body: Mapping[str, Any]) -> responses.DataResponse:
 def files_of(hosted: Hosted) -> Files:
     """A session's files. Raises SessionError for one of the past."""
     if hosted.files is None:
-        raise SessionError("the session is closed: start another one")
+        raise SessionError("the session is closed: start a new one")
     return hosted.files

@@ -110,7 +110,7 @@ class Files:
             PureWindowsPath(_UNSAFE.sub("_", name.replace("\\", "/").split("/")[-1])).name
         ).name
         if plain.strip(". ") == "" or len(plain.encode()) > 200:
-            raise UsageError(f"{name!r} is no name for a file")
+            raise UsageError(f"{name!r} is not a valid file name")
         part = self.uploads / f".{plain}.part"
         with self._lock:
             room = min(LARGEST, TOGETHER - sum(one.stat().st_size for one in self.uploads.iterdir()))

@@ -43,7 +43,7 @@ class UnknownSessionError(SessionError):
 
 
 class BusyError(SessionError):
-    """As many sessions are open as may be."""
+    """The limit of open sessions is reached."""
 
 
 @dataclass(eq=False)
@@ -79,7 +79,7 @@ class Hosted:
     def live(self) -> Session:
         """The session, to do something with it. Raises SessionError where it has ended."""
         if self.closed is not None:
-            raise SessionError(f"the session is closed ({self.reason}): start another one")
+            raise SessionError(f"the session is closed ({self.reason}): start a new one")
         self.used = datetime.now(UTC)
         return self.session
 

@@ -49,12 +49,10 @@ def mended(hosted: Hosted, body: Mapping[str, Any]) -> Mending:
     action = requests.action_of(_mapping(body, "action"), files_of(hosted))
     outcomes, count = session._outcomes, body.get("count")
     if not isinstance(count, int) or not 0 < count <= len(outcomes):
-        raise UsageError(f"count: how many actions the session had done when the step failed, not {count!r}")
+        raise UsageError(f"count={count!r}: give the number of actions done when the step failed")
     last = outcomes[count - 1]
     if last["success"] or last["action"].get("type") != action.type:
-        raise UsageError(
-            f"action {count} of the session is no {action.type} that has failed: it cannot be mended"
-        )
+        raise UsageError(f"action {count} of the session is not a failed {action.type}: it cannot be mended")
     failed = FailedStep.of(session, action, result_of(action, last), count=count)
     named = body.get("model")
     model = str(named) if named is not None else session.options.model or os.environ.get(MODEL)
@@ -91,7 +89,7 @@ def _judge(session: Session, expect: Any, asked: list[bool]) -> Judge | None:
 
     async def own() -> expecting.ExpectationVerdict:
         asked.append(True)
-        return expecting.ExpectationVerdict("unknown", "the program tells that itself")
+        return expecting.ExpectationVerdict("unknown", "the program decides that itself")
 
     if isinstance(expect, Mapping) and expect.get("own"):
         return own

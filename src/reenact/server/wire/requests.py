@@ -112,9 +112,7 @@ def options_of(given: Mapping[str, Any], *, foreign: bool, alone: bool = False) 
     options["screenshot_type"] = "viewport" if foreign else picture
     options["cdp"] = bool(asked.pop("cdp", False))
     if "cdp_url" in options and not alone:
-        raise UsageError(
-            "cdp_url=… is not for others to set on a server: what listens on its machine is not theirs"
-        )
+        raise UsageError("cdp_url=… cannot be set by clients of a server")
     if "chrome_args" in asked:
         options["chrome_args"] = _flags(asked.pop("chrome_args"))
     for name, value in asked.items():
@@ -125,7 +123,7 @@ def options_of(given: Mapping[str, Any], *, foreign: bool, alone: bool = False) 
                 f"a server's session has no option {name!r}; there are {', '.join(_PLAIN)}, chrome_args"
             )
         if value and not (name == "proxies" and value is True):
-            raise UsageError(f"Session({name}=…) belongs to a hosted service and is not there")
+            raise UsageError(f"Session({name}=…) belongs to a hosted service and is not supported")
     longest = options.get("max_duration_minutes", 15)
     if not 0 < longest <= LONGEST:
         raise UsageError(
@@ -147,7 +145,7 @@ def action_of(given: Mapping[str, Any], files: Files) -> do.Action:
     asked = {name: value for name, value in given.items() if name not in _DECORATION and value is not None}
     kind = asked.get("type")
     if kind in _UNSUPPORTED:
-        raise UsageError(f"{kind} belongs to a hosted service and is not there")
+        raise UsageError(f"{kind} belongs to a hosted service and is not supported")
     if kind == "multi_factor_fill":
         asked["type"] = "fill"
     if asked.get("id") == "":
@@ -155,13 +153,17 @@ def action_of(given: Mapping[str, Any], files: Files) -> do.Action:
     if isinstance(asked.get("selector"), Mapping):
         asked["selector"] = _selector(asked["selector"])
     if asked.pop("press_enter", False):
-        raise UsageError("press_enter is not there: execute(type='press_key', key='Enter') behind it")
+        raise UsageError(
+            "press_enter is not supported: use execute(type='press_key', key='Enter') afterwards"
+        )
     if kind == "goto":
         asked.pop("wait_until", None)  # it waits until the page has loaded
     if kind == "scrape":
         asked.pop("scrape_images", None)
         if asked.pop("ignored_tags", None):
-            raise UsageError("scrape(ignored_tags=…) is not there: scrape a part of the page, by a selector")
+            raise UsageError(
+                "scrape(ignored_tags=…) is not supported: scrape a part of the page, by a selector"
+            )
     return _allowed(do.action_of(asked), files)
 
 
@@ -169,9 +171,9 @@ def scrape_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a `scrape` as its own route has them. Raises UsageError."""
     asked = {name: value for name, value in given.items() if value is not None}
     if asked.pop("use_link_placeholders", False):
-        raise UsageError("scrape(use_link_placeholders=…) is not there")
+        raise UsageError("scrape(use_link_placeholders=…) is not supported")
     if asked.pop("model", None):
-        raise UsageError("scrape(model=…) is not there: a session has one model, Session(model=…)")
+        raise UsageError("scrape(model=…) is not supported: a session has one model, Session(model=…)")
     return {"type": "scrape", **asked}
 
 
@@ -210,7 +212,7 @@ def _allowed(action: do.Action, files: Files) -> do.Action:
     if isinstance(action, do.UploadFile):
         return action.model_copy(update={"file_path": str(files.named(action.file_path).path)})
     if isinstance(action, do.DownloadFile) and action.file_path is not None:
-        raise UsageError("a server keeps what is downloaded with the session: leave file_path out")
+        raise UsageError("a server keeps downloads with the session: leave file_path out")
     return action
 
 
@@ -238,5 +240,5 @@ def _flags(given: Any) -> list[str]:
         raise UsageError("chrome_args is a list of arguments")
     for flag in given:
         if not isinstance(flag, str) or _FLAG.fullmatch(flag) is None:
-            raise UsageError(f"chrome_args={flag!r} is not for others to set on a server")
+            raise UsageError(f"chrome_args={flag!r} cannot be set by clients of a server")
     return given

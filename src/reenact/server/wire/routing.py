@@ -20,7 +20,7 @@ FOREIGN = "x-notte-sdk-version"
 """A header that `notte-sdk` sends: it writes some things in its own way."""
 
 
-BUSY: dict[int | str, dict[str, Any]] = {429: {"description": "As many sessions are open as may be."}}
+BUSY: dict[int | str, dict[str, Any]] = {429: {"description": "The limit of open sessions is reached."}}
 """The refusals of a route that opens a session."""
 
 

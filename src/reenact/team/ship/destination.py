@@ -58,8 +58,8 @@ class Destination:
         if not fit:
             raise UsageError(f"{SERVER}={server!r} is no address of a server; e.g. http://127.0.0.1:8090")
         if parts.username or parts.password or parts.query or parts.fragment:
-            raise UsageError(f"{SERVER} is an address and no more; the key goes into {KEY}")
+            raise UsageError(f"{SERVER} takes only an address; put the key into {KEY}")
         key = environ.get(KEY, "").strip()
         if not key.isascii() or not key.isprintable():
-            raise UsageError(f"{KEY} holds characters that no key has; copy it again")
+            raise UsageError(f"{KEY} contains characters that are not allowed in a key; copy it again")
         return cls(server, key)

@@ -223,7 +223,7 @@ class Exchange:
         for one in shipments:
             # Another client deletes there the blobs that this one sends.
             if one.waits and not one.stuck and not one.gone:
-                one.stuck = "it is there, and then it is not; try again"
+                one.stuck = "it changed during the request; try again"
 
 
 def _batches(ids: Sequence[str], progress: Progress | None) -> Iterator[tuple[int, list[str]]]:

@@ -74,5 +74,5 @@ class News:
             return report.why
         if report.stuck:
             id, why = next(iter(report.stuck.items()))
-            return f"{report.server} does not take recording {id}: {why}"
+            return f"{report.server} refuses recording {id}: {why}"
         return ""

@@ -17,7 +17,7 @@ from reenact.team.ship.wire import API, TYPE, Piece, Taken, packed
 T = TypeVar("T")
 
 _MANY = 500
-_STRANGE = "that is no Reenact server, or another version of one"
+_STRANGE = "this is not a Reenact server, or another version of it"
 
 
 class Away(ReenactError):
@@ -62,7 +62,7 @@ class Sender:
         return found
 
     def send(self, pieces: Sequence[Piece], live: Iterable[str] = ()) -> list[Taken]:
-        """Send pieces; return the outcome of each. Raises Away, Refused."""
+        """Send pieces; rechange the outcome of each. Raises Away, Refused."""
         answer = self._ask("POST", "/uploads", packed(pieces, list(live)), TYPE)
         taken = _read(answer, self._to, lambda told: [Taken(**one) for one in told["pieces"]])
         if len(taken) != len(pieces):
@@ -99,16 +99,16 @@ class Sender:
             return answer
         said = _detail(answer)
         if status in {408, 425, 429} or status >= 500:
-            why = f"{self._to.server} cannot take anything now: {said} (HTTP {status})"
+            why = f"{self._to.server} cannot accept uploads now: {said} (HTTP {status})"
             raise Away(why, _after(answer))
         if status == 401:
             what = "does not know the key in" if self._to.key else "wants a key; set"
             raise Refused(f"{self._to.server} {what} {KEY}")
         if status == 403:
-            raise Refused(f"{self._to.server} does not let us write with the key in {KEY} ({said})")
+            raise Refused(f"{self._to.server} does not allow writing with the key in {KEY} ({said})")
         if status in {404, 405} or answer.is_redirect:
             raise Refused(f"{self._to.server}: {_STRANGE} (HTTP {status})")
-        raise Refused(f"{self._to.server} does not take what we send: {said} (HTTP {status})")
+        raise Refused(f"{self._to.server} refuses the upload: {said} (HTTP {status})")
 
 
 def _read(answer: httpx.Response, to: Destination, take: Callable[[Any], T]) -> T:

@@ -156,7 +156,7 @@ class Shipment:
             size = file.stat().st_size
             if size > LARGEST:
                 self._blobs.add(address)
-                self.lacks = f"{address[:19]}… is not there: {size} bytes are too many to be sent"
+                self.lacks = f"{address[:19]}… is not uploaded: {size} bytes are too many"
                 continue
             yield Load(self, Piece(self.id, address, 0, file.read_bytes()))
 

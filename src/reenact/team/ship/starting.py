@@ -85,7 +85,7 @@ def wake(home: Path, *, say: bool = False) -> None:
         if to is None or queues.fcntl is None or queue.private or not queue.changed():
             return
         if say and (trouble := News(queue, to.name).trouble()):
-            _once(f"{trouble}; what is recorded waits in {home} (`reenact ship --status`)")
+            _once(f"{trouble}; recordings wait in {home} (`reenact ship --status`)")
         lock = Lock(queue, to.name)
         if lock.take():
             lock.free()
@@ -96,7 +96,7 @@ def wake(home: Path, *, say: bool = False) -> None:
 
 def _start(home: Path) -> None:
     if not sys.executable:
-        _once("nothing is sent to a server by itself: no Python is known here that could; use `reenact ship`")
+        _once("recordings are not sent automatically: no suitable Python was found; use `reenact ship`")
         return
     words = [sys.executable, "-m", "reenact.team.ship", str(home)]
     environ = {

@@ -65,9 +65,9 @@ def unpacked(body: bytes) -> tuple[list[Piece], list[str]]:
     except Malformed:
         raise
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise Malformed("the first line of the body does not say which pieces follow") from None
+        raise Malformed("the first line of the body does not list the pieces that follow") from None
     if at != len(rest):
-        raise Malformed(f"{len(rest)} bytes follow, and the first line speaks of {at}")
+        raise Malformed(f"{len(rest)} bytes follow, but the first line announces {at}")
     return pieces, [str(id) for id in live if isinstance(id, str) and ID.fullmatch(id)]
 
 

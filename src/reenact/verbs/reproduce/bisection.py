@@ -205,17 +205,17 @@ class _Bench:
             raise UsageError(f"{bad.id} is both the bad and the good run: give two recordings")
         found = differences(bad, good, self._live)
         if not found.shared and not found.reads:
-            raise UsageError(
-                f"{bad.id} and {good.id} share nothing: no step of the one asks what the other asks"
-            )
+            raise UsageError(f"{bad.id} and {good.id} have no step in common")
         if not found.answers and not found.reads:
             raise UsageError(
-                f"{bad.id} and {good.id} were told the same in all {found.shared} steps that they share: "
+                f"{bad.id} and {good.id} got the same answers in all {found.shared} common steps: "
                 f"no answer can be decisive"
             )
         argv = [(run.header.get("program") or {}).get("argv") for run in (bad, good)]
         if argv[0] != argv[1]:
-            self._note("the two runs were started with different words; all trials run the bad one's")
+            self._note(
+                "the two runs were started with different arguments; all trials use those of the bad run"
+            )
         for step in found.fixed:
             self._note(
                 f"step {step} differs, but was cancelled or broke off in one of the runs: it was not tried"
@@ -243,13 +243,13 @@ class _Bench:
             why = (
                 "the check is flaky: it disagrees with itself on equal outcomes"
                 if same
-                else "the outcome is not the recording's alone: two replays ended differently "
+                else "the outcome does not depend on the recording alone: two replays ended differently "
                 "(`reenact reproduce` says more)"
             )
             raise UsageError(f"{why} ({which} run {recording.id}: {one.value}, then {two.value})")
         if one is not expected:
             raise UsageError(
-                f"by the check the {which} run {recording.id} is {one.value}: nothing can be found with it"
+                f"by the check the {which} run {recording.id} is {one.value}: the search cannot work with it"
             )
 
     def trial(self, changes: Collection[Change]) -> Result:
@@ -310,7 +310,7 @@ class _Bench:
         if done.halted or done.verdict is None:
             return Trial(changes, Result.UNDECIDED, _why(done), approximate, done.seconds)
         result = self.check(done)
-        why = "the check could not say" if result is Result.UNDECIDED else ""
+        why = "the check was undecided" if result is Result.UNDECIDED else ""
         return Trial(changes, result, why, approximate, done.seconds)
 
     def _run(self, recording: Recording, words: dict[str, Any]) -> Rerun:
@@ -343,6 +343,6 @@ def _why(done: Rerun) -> str:
         return done.failed
     unknown = [each for each in done.verdict.divergences if each.detail == NEITHER]
     if unknown:
-        return f"neither run asked {unknown[-1].address}"
+        return f"no run asked {unknown[-1].address}"
     halting = [each for each in done.verdict.divergences if each.kind is not Departure.MISSING]
     return str(halting[-1]) if halting else "the replay was stopped"

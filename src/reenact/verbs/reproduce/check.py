@@ -84,7 +84,7 @@ def by_predicate(predicate: Predicate) -> Check:
             ) from error
         if said is not None and not isinstance(said, bool):
             raise UsageError(
-                f"the check {name} gave {said!r}: it is to give True (good), False (bad) or None"
+                f"the check {name} gave {said!r}: it must return True (good), False (bad) or None"
             )
         return Result.UNDECIDED if said is None else Result.GOOD if said else Result.BAD
 
@@ -109,7 +109,7 @@ def by_output(bad: Recording, good: Recording) -> Check:
     if not isinstance(written[1], dict) or not written[1].get("length"):
         raise UsageError(f"the good run {good.id} kept no output; {use}")
     if isinstance(written[0], dict) and _lines(written[0]) == _lines(written[1]):
-        raise UsageError(f"{bad.id} and {good.id} wrote the same; {use}")
+        raise UsageError(f"{bad.id} and {good.id} wrote the same output; {use}")
     told = _lines(written[1])
     return lambda done: (
         Result.GOOD if done.written is not None and _lines(done.written) == told else Result.BAD

@@ -149,11 +149,11 @@ def _found(
 def _commands(recording: Recording, good: Recording | None, name: str, check: str) -> list[tuple[str, str]]:
     id = recording.id
     rows = [
-        ("bring the recording into your store", f"reenact import {shlex.quote(name)}"),
-        ("see the run", f"reenact show {id}"),
+        ("import the recording", f"reenact import {shlex.quote(name)}"),
+        ("show the run", f"reenact show {id}"),
         ("run it again", f"reenact replay {id}"),
-        ("see whether it reproduces", f"reenact reproduce {id}"),
-        ("keep it as a test", f"reenact keep {id}"),
+        ("check whether it reproduces", f"reenact reproduce {id}"),
+        ("write it as a test", f"reenact keep {id}"),
     ]
     if good is not None:
         asked = f"--check {shlex.quote(check)}" if check else "--check-output"

@@ -68,14 +68,12 @@ def summary(found: Decisive) -> str:
     if len(found.changes) == 1:
         (change,) = found.changes
         what = "answer" if change.step is not None else "values"
-        return f"{change.name}: with the good run's {what} the outcome turns"
+        return f"{change.name}: with the good run's {what} the outcome changes"
     if found.changes:
         names = "; ".join(change.name for change in found.changes)
-        return f"together they turn the outcome, with the good run's answers: {names}"
+        return f"together they change the outcome, with the good run's answers: {names}"
     if found.spent:
-        return "the trials were used up before anything turned the outcome; --trials allows more"
+        return "the trials were used up before the outcome changed; --trials allows more"
     if found.trials and found.trials[0].result is Result.UNDECIDED:
-        return "no trial turned the outcome, and some could not be decided"
-    return (
-        "the good run's answers do not turn the outcome, not even all at once: the cause lies outside of them"
-    )
+        return "no trial changed the outcome, and some were undecided"
+    return "the good run's answers do not change the outcome, even all together: the cause is elsewhere"

@@ -76,7 +76,7 @@ def _again(method: str, url: str, steps: list[StepFacts], patience: float) -> As
     if _SECRET.search(url):
         return told("not asked", "its address holds a secret, which was replaced when it was recorded")
     if not url.lower().startswith(("http://", "https://")):
-        return told("not asked", f"{url[:60]} is no address of the web")
+        return told("not asked", f"{url[:60]} is not a web address")
     if recorded is None:
         return told("not asked", "the recorded answer was an error, or came as a stream")
     try:

@@ -95,7 +95,7 @@ class Cluster:
         host = self._address.removeprefix("ray://")
         if ":" in host and not answers(host, 10.0):
             # Ray tries for minutes.
-            raise UsageError(f"the Ray cluster {self._address} is not to be had: nobody answers there")
+            raise UsageError(f"the Ray cluster {self._address} cannot be reached: no answer")
         homes = {
             Path(task.path).absolute().parent for task in tasks if task.path and Path(task.path).is_dir()
         }

@@ -173,7 +173,7 @@ class Dispatch:
         if said["version"] != reenact.__version__:
             raise UsageError(
                 f"on {said['node']} there is Reenact {said['version']}, and here {reenact.__version__}: "
-                "what they find may differ; install the same"
+                "results may differ; install the same version"
             )
         self._refused = 0
         self._hands.append(Hand(actor))
@@ -272,7 +272,7 @@ class Dispatch:
             if one.tries < TRIES:
                 self._waiting.append(one)
             else:
-                self._report(one, {"failed": f"{TRIES} workers were lost over it: {why}"})
+                self._report(one, {"failed": f"{TRIES} workers died on it: {why}"})
         self._waiting.extendleft(reversed(rest))
         self._say()
 
@@ -337,7 +337,7 @@ def connected(asked: dict[str, Any]) -> Any:
         asks = address not in {"", "auto"} and "RAY_AUTH_MODE" not in os.environ
         token = "; if it asks for a token: RAY_AUTH_MODE=token and RAY_AUTH_TOKEN=…" if asks else ""
         where = address or "of this machine"
-        raise UsageError(f"the Ray cluster {where} is not to be had: {why}{token}") from None
+        raise UsageError(f"the Ray cluster {where} cannot be reached: {why}{token}") from None
     return ray
 
 

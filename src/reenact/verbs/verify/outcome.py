@@ -73,7 +73,7 @@ def outcome_of(ref: str, tree: Mapping[str, Any]) -> Outcome:
     name = str(tree.get("name") or "")
     seconds = float(tree.get("seconds") or 0.0)
     if refused := tree.get(REFUSED):
-        cause = "foreign: --run-foreign allows it"
+        cause = "foreign: allow it with --run-foreign"
         return Outcome(ref, Status.REFUSED, known, name, cause=cause, detail=str(refused))
     if failed := tree.get("failed"):
         return Outcome(

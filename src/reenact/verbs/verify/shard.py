@@ -26,7 +26,7 @@ class Shard:
         match = _WRITTEN.fullmatch(text.strip())
         number, of = (int(match[1]) - first + 1, int(match[2])) if match else (0, 0)
         if not 1 <= number <= of:
-            other = "; who counts all from 0 says --from-zero" if first and match and number == 0 else ""
+            other = "; to count from 0 use --from-zero" if first and match and number == 0 else ""
             example = (
                 "2/5, the second of five parts, counted from 1" if first else "1/5, the second of five parts"
             )

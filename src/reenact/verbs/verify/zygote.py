@@ -127,7 +127,7 @@ def _how(status: int, timeout: float) -> str:
     if status < 0:
         with suppress(ValueError):
             return f"the process was ended by {signal.Signals(-status).name}"
-    return f"the process ended with exit status {status}, and without a word"
+    return f"the process ended with exit status {status}, and without a message"
 
 
 def _replayed(task: dict[str, Any], call: Callable[[Recording], Any]) -> dict[str, Any]:
