@@ -115,7 +115,8 @@ async def test_a_picture_bears_the_time_that_the_page_s_own_clock_shows(browser,
     async with filmed(browser, folder, started=started) as (page, camera):
         driver = Driver(camera, page)
         await driver.do("goto", url=shop + "/clock?moves")
-        await asyncio.sleep(0.6)
+        # What a machine's other work holds up a short sleep by, it holds up a picture by, too.
+        starved = await longest_delay(0.6)
         # The program computes, in a thread of its own.
         await asyncio.to_thread(computes, 0.5)
         async with page.context.expect_page() as opened:
@@ -128,8 +129,17 @@ async def test_a_picture_bears_the_time_that_the_page_s_own_clock_shows(browser,
     assert {tab for *_, tab in found} == {0, 1}
     assert len(found) >= 10
     off = {tab: sorted(abs(said - shown) for said, shown, of in found if of == tab) for tab in (0, 1)}
-    # What the page draws is on the screen a little later, and on a starved machine later still: so the middle counts.
-    assert all(times[len(times) // 2] < 0.1 for times in off.values()), off
+    # What the page draws is on the screen a little later: so the middle counts.
+    assert all(times[len(times) // 2] < 0.1 + 4 * starved for times in off.values()), (starved, off)
+
+
+async def longest_delay(seconds):
+    """Sleep so long in short pieces; return by how many seconds the latest of them ended late."""
+    late, until = 0.0, time.perf_counter() + seconds
+    while (now := time.perf_counter()) < until:
+        await asyncio.sleep(0.005)
+        late = max(late, time.perf_counter() - now - 0.005)
+    return late
 
 
 def computes(seconds):

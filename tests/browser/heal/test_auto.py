@@ -13,6 +13,8 @@ import pytest
 
 import reenact
 from reenact import Client
+from reenact.browser.effects.operations import Operation
+from reenact.browser.heal import ladder
 from tests.browser.agent.scripted import Scripted, click, done
 from tests.browser.conftest import Shared
 
@@ -25,9 +27,7 @@ OTHER = (
     .replace("Buy tea", "Leave")
     .replace("'sold to '", "'left by '")
 ) + "<button>Stay</button>"
-LATE = SHOP.replace(
-    "</p>", "</p><script>buy.hidden = true; setTimeout(() => buy.hidden = false, 1400)</script>"
-)
+LATE = SHOP.replace("</p>", "</p><script>buy.hidden = true</script>")
 
 
 def script(session, html, **options):
@@ -97,7 +97,16 @@ def test_what_earlier_runs_know_mends_a_step_and_the_script_goes_on(buy):
     assert fb.cost == 0
 
 
-def test_a_late_element_is_waited_for_and_teaches_nothing_to_write(buy):
+def test_a_late_element_is_waited_for_and_teaches_nothing_to_write(buy, monkeypatch):
+    async def shown_soon(browser, call):
+        await browser.page.evaluate("setTimeout(() => buy.hidden = false, 50) && null")
+
+    async def shown_while_it_is_mended(session, failed, **options):
+        await session._driver.arun(Operation("show", shown_soon, lambda _: {}, kind="heal"))
+        return await climb(session, failed, **options)
+
+    climb = ladder.climb
+    monkeypatch.setattr(ladder, "climb", shown_while_it_is_mended)
     fb, said = buy(LATE)
     assert (fb.success, [heal.rung for heal in fb.heals], said) == (True, ["wait"], "sold to ")
     assert "@@" not in fb.suggested_patch()

@@ -211,7 +211,7 @@ def test_a_mend_is_replayed_without_browser_or_store(tmp_path, open_session, chr
             result = await session._aexecute(asked)
             if not result.success:
                 failed = FailedStep.of(session, asked, result)
-                mend = await ladder.climb(session, failed, budget_ms=200)
+                mend = await ladder.climb(session, failed, budget_ms=5000)
                 return failed.key, mend.rung, mend.score, mend.margin, mend.verified_by, mend.new
         return None
 

@@ -57,6 +57,9 @@ class Slotted:
 
 @pytest.fixture(autouse=True)
 def _nothing_left():
+    # What another file's tests have declared outside of a recording would be kept here, too.
+    tracked._outside.clear()
+    tracked._left.clear()
     yield
     tracked._outside.clear()
     tracked._left.clear()
