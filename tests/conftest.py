@@ -119,6 +119,14 @@ def _one_certificate_authority(tmp_path_factory):
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _keys_of_the_tests_alone(tmp_path_factory):
+    """Keep the keys of the tests' homes out of the developer's own configuration directory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _forker_stops():
     yield
     forker.stop()

@@ -10,6 +10,7 @@ import pytest
 import reenact
 from reenact.browser.session import signatures
 from reenact.browser.session.signatures import KEY, Signer
+from reenact.core.trust.identity import FILE, NAME, Identity, kept
 from reenact.errors import RecordingError
 
 
@@ -49,23 +50,25 @@ def test_nonsense_is_refused_and_no_error(signer, until, signature):
 
 def test_the_key_is_kept_for_its_owner_alone_and_stays(tmp_path):
     address, _ = Signer.of(tmp_path / "home").sign("/a", seconds=60)
-    key = tmp_path / "home" / KEY
+    key = kept(tmp_path / "home") / KEY
     assert key.stat().st_mode & 0o777 == 0o600
     assert len(key.read_bytes()) == 32
     assert Signer.of(tmp_path / "home").allows(*parts(address))
-    assert [path.name for path in key.parent.iterdir()] == [KEY]
+    assert sorted(path.name for path in key.parent.iterdir()) == [FILE, KEY]
+    assert [path.name for path in (tmp_path / "home").iterdir()] == [NAME]
 
 
 def test_a_damaged_key_is_made_anew(tmp_path):
-    (tmp_path / KEY).write_bytes(b"short")
+    key = Identity.made(tmp_path).folder / KEY
+    key.write_bytes(b"short")
     signer = Signer.of(tmp_path)
-    assert len((tmp_path / KEY).read_bytes()) == 32
+    assert len(key.read_bytes()) == 32
     assert Signer.of(tmp_path).allows(*parts(signer.sign("/a", seconds=60)[0]))
 
 
 def test_a_home_that_cannot_be_written_is_one_clear_line(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(RecordingError, match=r"signing\.key: .*no address is signed"):
+    with pytest.raises(RecordingError, match=r"no address can be signed: .*home-id"):
         Signer.of(tmp_path / "file" / "home")
 
 

@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from reenact.browser import executable
+from reenact.core.trust.identity import kept
 from reenact.errors import SessionError
 
 CANARY = "canary-4f1c9a7b"
@@ -259,7 +260,7 @@ def test_a_page_has_no_other_way_to_files(served, act):
 
 
 def test_files_of_the_server_are_neither_uploaded_nor_downloaded(served, act):
-    key = served.home / "signing.key"
+    key = kept(served.home) / "signing.key"
     assert key.exists()
     in_page(act, "document.body.innerHTML = '<input type=file id=f>'")
     for path in (str(key), f"../../..{key}", "/etc/passwd", "/proc/self/environ"):

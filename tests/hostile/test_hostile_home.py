@@ -1,8 +1,7 @@
-"""A home that came with a download: pipes, devices, links, long families and a stranger's key file in it."""
+"""A home that came with a download: pipes, devices, links and long families in it."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,8 +12,6 @@ import reenact
 from reenact.core.store.check import Check
 from reenact.core.store.local import Blobs, LocalStore
 from reenact.core.store.shared import ancestors
-from reenact.core.trust import Identity
-from reenact.core.trust.identity import PUBLIC
 from reenact.errors import CorruptRecording
 from tests.hostile.forge import forge_folder, lines_of
 
@@ -104,21 +101,3 @@ def test_a_check_reads_the_header_of_each_relative_once_for_each_fork(home, monk
     monkeypatch.setattr(shared, "ancestors", lambda folder: read.append(folder) or [])
     Check(LocalStore(home)).run()
     assert len(read) <= 3 * 43
-
-
-def test_a_strangers_public_key_that_lies_in_the_home_makes_his_recordings_foreign_still(tmp_path):
-    stranger, home = tmp_path / "stranger", tmp_path / "home"
-    with reenact.record(home=stranger) as recording:
-        pass
-    (home / "recordings").mkdir(parents=True)
-    (stranger / "recordings" / recording.id).rename(home / "recordings" / recording.id)
-    (home / PUBLIC).write_text(f"{Identity.made(stranger).key}\n")
-    Identity.made(home)
-    done = subprocess.run(
-        [sys.executable, "-m", "reenact", "list", "--json"],
-        env={**os.environ, "REENACT_HOME": str(home)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert [line["origin"]["where"] for line in json.loads(done.stdout)] == ["foreign"]

@@ -20,7 +20,7 @@ def test_a_key_is_found_by_itself_alone_and_nowhere_on_the_disk(keys, tmp_path):
     assert keys.find(text) == key
     for wrong in ("", text[:-1], text + "a", text.upper(), key.prefix, "\ud800"):
         assert keys.find(wrong) is None
-    (file,) = (tmp_path / "home").iterdir()
+    file = tmp_path / "home" / FILE
     assert file.stat().st_mode & 0o777 == 0o600
     assert text.rpartition("_")[2].encode() not in file.read_bytes()
 

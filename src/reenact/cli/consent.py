@@ -11,7 +11,7 @@ from reenact.cli import present
 from reenact.core.query.recording import Recording
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
-from reenact.errors import ForeignRecording
+from reenact.errors import ForeignRecording, UsageError
 from reenact.team.open import Reaching
 
 
@@ -63,5 +63,5 @@ def _ask(recording: Recording, root: os.PathLike[str]) -> None:
         raise ForeignRecording(
             f"recording {consent.escaped(recording.id)} is foreign: its program was not run"
         )
-    with suppress(OSError):
+    with suppress(UsageError):
         consent.accept(recording, home)

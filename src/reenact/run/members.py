@@ -249,7 +249,7 @@ class Member:
         rules = rules_of(header, plan.patterns)
         redactor = Redactor(rules, salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ))
         now = perf_counter()
-        self._recorder = Recorder(writer, redactor, started=now, identity=own_identity(plan.home))
+        self._recorder = Recorder(writer, redactor, started=now, identity=own_identity(plan.home, plan.keys))
         self._recorder.snapshots.every = plan.every or self._recorder.snapshots.every
         self._recorder.snapshots.risky = risky_filter(plan.risky)
         self._recorder.open(

@@ -14,6 +14,9 @@ from typing import Any
 
 import orjson
 
+from reenact.core.trust.identity import keys_folder
+from reenact.errors import UsageError
+
 VARIABLE = "REENACT_RUN"
 """The variable with the plan, for the first Python of a command."""
 
@@ -57,6 +60,7 @@ class Plan:
         hash_seed: The value of PYTHONHASHSEED, if it is ours and to be removed.
         modules: The paths of Reenact and its dependencies, for a Python that has not installed it.
         python: The Python version that these modules are for.
+        keys: The user's folder of keys: a program may give its children another home directory.
     """
 
     mode: str
@@ -76,6 +80,7 @@ class Plan:
     hash_seed: str | None = None
     modules: dict[str, str] = field(default_factory=dict)
     python: str = ""
+    keys: str = ""
 
     def environ(self, given: Mapping[str, str], *, seed: str | None = None) -> dict[str, str]:
         """Return the environment variables for a process to join.
@@ -86,7 +91,12 @@ class Plan:
         known = given.get("PYTHONHASHSEED")
         ours = (seed or self.hash_seed) if known is None else None
         plan = dataclasses.replace(
-            self, python_path=path, hash_seed=ours, modules=modules(), python=_python()
+            self,
+            python_path=path,
+            hash_seed=ours,
+            modules=modules(),
+            python=_python(),
+            keys=self.keys or _keys(),
         )
         added = {
             VARIABLE if self.process == "main" else JOIN: orjson.dumps(dataclasses.asdict(plan)).decode(),
@@ -138,6 +148,13 @@ def modules() -> dict[str, str]:
 def key(process: str) -> str:
     """A short name for a process's files, from its scope path."""
     return "main" if process == "main" else hashlib.sha256(process.encode()).hexdigest()[:12]
+
+
+def _keys() -> str:
+    try:
+        return str(keys_folder())
+    except UsageError:
+        return ""
 
 
 def _python() -> str:

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from reenact.core.trust.identity import Identity, keys_folder
 from reenact.errors import UsageError
 
 Role = Literal["read", "write", "admin"]
@@ -150,9 +151,27 @@ class Keys:
                 raise UsageError(f"{self.file}: {getattr(error, 'strerror', None) or error}") from None
 
     def _open(self) -> sqlite3.Connection:
-        self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
+        home = self.file.parent
+        if self.file.exists():
+            identity = Identity.of(home)
+        else:
+            identity = Identity.made(home)
+            # Made aside: a server that starts meanwhile sees a file with its stamp, or none.
+            part = self.file.with_name(f".{FILE}.{secrets.token_hex(4)}.part")
+            os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            with contextlib.closing(sqlite3.connect(part)) as database:
+                database.execute(f"PRAGMA application_id = {identity.stamp(FILE)}")
+            with contextlib.suppress(FileExistsError):
+                os.link(part, self.file)
+            part.unlink()
         database = sqlite3.connect(self.file, timeout=5, isolation_level=None, check_same_thread=False)
+        (stamp,) = database.execute("PRAGMA application_id").fetchone()
+        if identity is None or stamp != identity.stamp(FILE):
+            database.close()
+            raise UsageError(
+                f"{self.file} was made by another user or on another machine, and its keys open nothing here: bring "
+                f"that user's {keys_folder()} too, or delete the file and make new keys"
+            )
         database.execute(
             "CREATE TABLE IF NOT EXISTS keys (id TEXT PRIMARY KEY, project TEXT NOT NULL, role TEXT NOT NULL, "
             "name TEXT NOT NULL, created TEXT NOT NULL, used TEXT, hash TEXT NOT NULL UNIQUE)"

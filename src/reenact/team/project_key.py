@@ -97,8 +97,7 @@ def adopt(database: Database, home: Path, folders: Mapping[str, Path]) -> None:
 def learn(database: Database, home: Path) -> None:
     """Let a home trust the project's key, unless its user has removed it. Raises StoreAway."""
     if key := public_key(database):
-        with suppress(OSError):
-            Book(home).learn(database.place.project, key)
+        Book(home).learn(database.place.project, key)
 
 
 def _seed(database: Database) -> bytes:

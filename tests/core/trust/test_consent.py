@@ -10,6 +10,7 @@ import pytest
 import reenact
 from reenact.core.store.local import load
 from reenact.core.trust import Where, consent
+from reenact.core.trust.identity import kept
 from reenact.errors import ForeignRecording
 
 
@@ -86,7 +87,7 @@ def test_leave_is_for_that_content_alone(home, tmp_path):
 def test_leave_that_others_could_have_written_is_not_believed(home, tmp_path):
     recording = forged(tmp_path / "evil")
     consent.accept(recording, home)
-    (home / "accepted.jsonl").chmod(0o666)
+    (kept(home) / "accepted.jsonl").chmod(0o666)
     assert not consent.allowed(recording, home)
 
 

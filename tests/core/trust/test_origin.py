@@ -15,6 +15,7 @@ from reenact.core.model.event import Effect
 from reenact.core.store.local import load
 from reenact.core.store.writer import reseal
 from reenact.core.trust import Book, Identity, Seal, Where, consent
+from reenact.core.trust.identity import NAME, kept
 
 
 @pytest.fixture
@@ -155,7 +156,7 @@ def test_a_name_means_one_key(home):
 def test_a_list_that_others_may_write_is_not_believed(home, folder, other):
     copy = taken(folder, other)
     Book(other).add("ann", Identity.of(home).key)
-    (other / "trusted.jsonl").chmod(0o666)
+    (kept(other) / "trusted.jsonl").chmod(0o666)
     assert not standing(copy, other).at_home
     with pytest.raises(reenact.ReenactError, match="chmod 600"):
         Book(other).add("bob", "ed25519:" + "1" * 64)
@@ -172,10 +173,10 @@ def test_starting_to_record_imports_no_cryptography(home):
 
 def test_a_run_goes_on_where_its_home_can_have_no_key(home, capsys):
     home.mkdir()
-    (home / "identity.json").write_text("not mine")
+    (home / NAME).write_text("not mine")
     with reenact.record("mine", home=home) as recording:
         pass
-    assert capsys.readouterr().err.count("identity.json") == 1
+    assert capsys.readouterr().err.count(NAME) == 1
     assert standing(home / "recordings" / recording.id, home).where is Where.FOREIGN
 
 

@@ -1,6 +1,7 @@
 """Signed addresses: the bearer may read the named file until the address expires.
 
-The signature is an HMAC of the path and the moment of expiry, with a key that stays in the store's home.
+The signature is an HMAC of the path and the moment of expiry, with a key that lies beside that of the store's home, in
+the user's configuration directory.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from reenact.core import boundary
-from reenact.errors import RecordingError
+from reenact.core.trust import Identity
+from reenact.errors import RecordingError, UsageError
 
 KEY = "signing.key"
-"""The file with the key, in the store's home. Without it, all earlier addresses are void."""
+"""The file with the key. Without it, all earlier addresses are void."""
 
 _BYTES = 32
 
@@ -39,11 +41,13 @@ class Signer:
 
         A missing key is created, readable by its owner alone. Raises RecordingError.
         """
-        path = home / KEY
         # This randomness is no effect of the recorded program.
         with boundary.entered(None):
             try:
-                home.mkdir(parents=True, exist_ok=True, mode=0o700)
+                path = Identity.made(home).folder / KEY
+            except UsageError as error:
+                raise RecordingError(f"no address can be signed: {error}") from None
+            try:
                 return cls(_read(path) or _make(path))
             except OSError as error:
                 raise RecordingError(

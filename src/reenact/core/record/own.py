@@ -14,13 +14,14 @@ from reenact.core.trust.identity import MARK, Identity
 from reenact.core.trust.origin import header_mark, seal_mark
 
 
-def own_identity(home: str | os.PathLike[str] | None) -> Identity | None:
+def own_identity(home: str | os.PathLike[str] | None, keys: str = "") -> Identity | None:
     """Return the identity of the home that is recorded to.
 
-    None, with a warning, if the home has no identity and none can be made.
+    None, with a warning, if the home has no identity and none can be made. `keys` is the user's folder of keys, by
+    default the configuration directory's.
     """
     try:
-        return Identity.made(home_of(home))
+        return Identity.made(home_of(home), keys)
     except Exception as error:
         warn(f"this recording will be taken for a foreign one: {error}")
         return None

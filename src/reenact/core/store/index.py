@@ -44,6 +44,7 @@ from reenact.core.store.tables import (
     savepoint,
 )
 from reenact.core.store.writer import warn
+from reenact.core.trust import Identity
 from reenact.errors import RecordingError
 
 _BATCH = 256
@@ -51,6 +52,7 @@ _UNFIT = sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.DataError, Va
 """The errors of SQLite for a value that it cannot keep."""
 
 _OFTEN = 20_000  # steps of SQLite between two looks at whether it is to stop
+_STAMPS = ("user_version", "application_id")
 _FIRST = 32
 _MOST = 1024
 Progress = Callable[[int, int], None]
@@ -402,14 +404,21 @@ class Index:
             return created(sqlite3.connect(":memory:"))
         try:
             database = sqlite3.connect(self._file, timeout=20)
-            if database.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            stamp = self._stamp()
+            if [database.execute(f"PRAGMA {name}").fetchone()[0] for name in _STAMPS] != [VERSION, stamp]:
                 database.close()
                 self._file.unlink(missing_ok=True)
                 database = created(sqlite3.connect(self._file, timeout=20))
+                database.execute(f"PRAGMA application_id = {stamp}")
                 self._file.chmod(0o600)
         except (sqlite3.Error, OSError):
             return created(sqlite3.connect(":memory:"))
         return database
+
+    def _stamp(self) -> int:
+        """A number that only this home's user can write into an index; 0 where the home has no key."""
+        identity = Identity.of(self.store.root)
+        return 0 if identity is None else identity.stamp("index 1")
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

@@ -4,8 +4,8 @@
                      a team's project is called `project NAME`
     accepted.jsonl   `{"content": "…", "id": "…"}`: a recording with exactly that content
 
-Lines are appended, so that several processes may write at once. A file that others than the user may write or read is
-not believed: it may have come with a download.
+Both lie beside the home's key, outside of the home. Lines are appended, so that several processes may write at once. A
+file that others than the user may write or read is not believed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 import orjson
 
 from reenact.core.query.summary import Summary
-from reenact.core.trust.identity import KEY, Identity, fingerprint, owner, private
+from reenact.core.trust.identity import KEY, Identity, fingerprint, kept, private, unwritable
 from reenact.core.trust.origin import PROJECT, Origin, Seal, Standing, Where
 from reenact.errors import UsageError
 
@@ -36,12 +37,12 @@ class Book:
     """
 
     def __init__(self, home: Path) -> None:
-        self.folder = owner(home)
+        self._home = home
         self.identity = Identity.of(home)
         self.keys: dict[str, str] = {}
         """The names of the trusted keys, by key."""
         self._removed: set[str] = set()
-        for line in _lines(self.folder / TRUSTED):
+        for line in self._lines(TRUSTED):
             key, name = line.get("key"), line.get("name")
             if isinstance(key, str) and KEY.fullmatch(key):
                 self.keys.pop(key, None)
@@ -60,17 +61,26 @@ class Book:
         return Standing(Where.FOREIGN, origin.seal, key=origin.key)
 
     def of_line(self, line: Summary) -> Standing | None:
-        """How a recording is seen here by its line in a list; None where its line does not say."""
+        """How a recording is seen here by its line in a list; None where its line does not say.
+
+        Lists come from an index that only a home with a key can tell from one that came with a download.
+        """
         if not line.seal:
             return None
+        if self.identity is None:
+            return Standing(Where.FOREIGN, Seal(line.seal), key=line.signer)
         return self.standing(Origin(Seal(line.seal), line.signer, line.here, line.endorser))
 
     def learn(self, project: str, key: str) -> None:
-        """Trust the key of a team's project, unless it is trusted already or the user has removed it."""
+        """Trust the key of a team's project, unless it is trusted already or the user has removed it.
+
+        Where that cannot be written, the project's recordings stay foreign.
+        """
         if KEY.fullmatch(key) and key not in self.keys and key not in self._removed:
             name = PROJECT + project
-            self._append(TRUSTED, {"key": key, "name": name})
-            self.keys[key] = name
+            with suppress(UsageError):
+                self._append(TRUSTED, {"key": key, "name": name})
+                self.keys[key] = name
 
     def add(self, name: str, key: str) -> None:
         """Trust a key from now on. Raises UsageError for a name or a key that is none, or is taken."""
@@ -102,10 +112,10 @@ class Book:
 
     def accepts(self, content: str) -> bool:
         """Whether the user has let the program of a recording with that content run."""
-        return any(line.get("content") == content for line in _lines(self.folder / ACCEPTED))
+        return any(line.get("content") == content for line in self._lines(ACCEPTED))
 
     def accept(self, content: str, id: str) -> None:
-        """Remember it. Raises OSError where that cannot be written."""
+        """Remember it. Raises UsageError where that cannot be written."""
         self._append(ACCEPTED, {"content": content, "id": id})
 
     @cached_property
@@ -118,31 +128,33 @@ class Book:
             return ""
 
     def _append(self, name: str, line: dict[str, Any]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path = self.folder / name
+        self.identity = Identity.made(self._home)
+        path = self.identity.folder / name
         if path.exists() and not private(path.stat()):
-            raise UsageError(
-                f"{path} can be read by others: if it is your own, `chmod 600` it; if it came with a download, "
-                "delete it"
-            )
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            raise UsageError(f"{path} can be read or written by others, and is not believed: `chmod 600` it")
         try:
-            os.write(file, orjson.dumps(line) + b"\n")
-        finally:
-            os.close(file)
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(file, orjson.dumps(line) + b"\n")
+            finally:
+                os.close(file)
+        except OSError as error:
+            raise unwritable(path.parent, error) from None
 
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        if not private(path.stat()):
+    def _lines(self, name: str) -> Iterator[dict[str, Any]]:
+        folder = kept(self._home)
+        if folder is None:
             return
-        data = path.read_bytes()
-    except OSError:
-        return
-    for line in data.splitlines():
         try:
-            found = orjson.loads(line)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            yield found
+            if not private((folder / name).stat()):
+                return
+            data = (folder / name).read_bytes()
+        except OSError:
+            return
+        for line in data.splitlines():
+            try:
+                found = orjson.loads(line)
+            except ValueError:
+                continue
+            if isinstance(found, dict):
+                yield found

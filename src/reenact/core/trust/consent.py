@@ -62,7 +62,7 @@ def steers(recording: Recording) -> bool:
 def accept(recording: Recording, home: Path) -> None:
     """Remember that the user has let the program of a recording run, as long as the recording stays as it is.
 
-    Raises OSError where that cannot be written.
+    Raises UsageError where that cannot be written.
     """
     Book(home).accept(content(recording), recording.id)
 

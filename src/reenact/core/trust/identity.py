@@ -1,8 +1,13 @@
-"""The identity of a home: an Ed25519 key, made when it is first needed.
+"""The identity of a home: an Ed25519 key, made when it is first needed and kept outside of the home.
 
-    identity.json   the private key's seed, readable by its owner alone
-    identity.pub    the public key, `ed25519:` and 64 hex digits, to hand out; below it the MAC by which the home knows
-                    that it worked the key out itself: a file that came with a download has none
+    HOME/home-id                      a random number that names the home
+    KEYS/homes/ID/identity.json       the private key's seed, readable by its owner alone
+    KEYS/homes/ID/identity.pub        the public key, `ed25519:` and 64 hex digits; below it the MAC by which the home
+                                      knows that it worked the key out itself
+
+KEYS is `$XDG_CONFIG_HOME/reenact`, by default `~/.config/reenact`: the user's own folder. A home can come with a
+download or an archive; nothing in it confers trust. A `home-id` that is copied from another home only names a key that
+its user already has.
 
 What a home writes for itself carries a MAC under a secret that is derived from the seed: it costs a hash, and needs no
 library. What is to be recognised elsewhere is signed; `cryptography` is imported for that alone.
@@ -15,6 +20,7 @@ import hmac
 import os
 import re
 import secrets
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +29,9 @@ from typing import Any
 import orjson
 
 from reenact.errors import UsageError
+
+NAME = "home-id"
+"""The file in a home that names it."""
 
 FILE = "identity.json"
 PUBLIC = "identity.pub"
@@ -34,13 +43,16 @@ MARK = "home"
 
 _BYTES = 32
 _LONGEST = 256
+_NAMED = re.compile(r"[0-9a-f]{32}")
+_ODD = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+"""How a file is opened that may be a pipe or a link."""
 
 
 class Identity:
     """The key pair of one home.
 
     Args:
-        folder: The home.
+        folder: The folder of the home's keys.
         seed: The private key, 32 bytes.
     """
 
@@ -50,47 +62,44 @@ class Identity:
         self._secret = hmac.digest(seed, b"reenact home 1", "sha256")
 
     @classmethod
-    def of(cls, home: Path) -> Identity | None:
-        """The identity of a home, or None where it has none yet, or none that is private to the user."""
-        path = owner(home) / FILE
+    def of(cls, home: Path, keys: str = "") -> Identity | None:
+        """The identity of a home; None where its user has no key for it, or none that is private.
+
+        `keys` is the user's folder of keys, by default `keys_folder()`.
+        """
+        folder = kept(home, keys)
+        if folder is None:
+            return None
+        path = folder / FILE
         try:
-            state = path.stat()
-            if not private(state):
+            if not private(path.stat()):
                 return None
             data = orjson.loads(path.read_bytes())
             seed = bytes.fromhex(data["seed"])
         except (OSError, ValueError, TypeError, KeyError):
             return None
-        return cls(path.parent, seed) if len(seed) == _BYTES else None
+        return cls(folder, seed) if len(seed) == _BYTES else None
 
     @classmethod
-    def made(cls, home: Path) -> Identity:
+    def made(cls, home: Path, keys: str = "") -> Identity:
         """The identity of a home, made where there is none. Of processes that begin together all get the same.
 
-        Raises OSError where it cannot be written, or UsageError where the file that is there is of no use.
+        Raises UsageError where it cannot be written, or where the file that is there is of no use.
         """
-        found = cls.of(home)
+        found = cls.of(home, keys)
         if found is not None:
             return found
-        folder = owner(home)
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        part = folder / f".{FILE}.{secrets.token_hex(6)}"
+        path = _made_folder(home, keys) / FILE
         data = orjson.dumps({"version": 1, "seed": secrets.token_bytes(_BYTES).hex()}) + b"\n"
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
         try:
-            # The first one stays: unlike a rename, a link replaces nothing.
-            with suppress(FileExistsError):
-                os.link(part, folder / FILE)
-        finally:
-            part.unlink(missing_ok=True)
-        found = cls.of(home)
+            _first(path, data)
+        except OSError as error:
+            raise unwritable(path.parent, error) from None
+        found = cls.of(home, keys)
         if found is None:
             raise UsageError(
-                f"{folder / FILE} cannot be used: if it is your own, `chmod 600` it; if it came with a download, "
-                "delete it"
+                f"{path} cannot be used: `chmod 600` it if it is damaged by its mode alone; else delete it, and the "
+                "home gets a new key"
             )
         return found
 
@@ -125,6 +134,10 @@ class Identity:
             self.mac(what, data).encode(), mac.encode("utf-8", "surrogatepass")
         )
 
+    def stamp(self, what: str) -> int:
+        """A number that only this home can write into a database of a kind: SQLite's `application_id`."""
+        return int(self.mac(what, b"")[:8], 16) & 0x7FFFFFFF
+
     def sign(self, data: bytes) -> str:
         """The signature of some data, as hex digits. Raises ImportError where `cryptography` is missing."""
         return signature_of(self._seed, data)
@@ -142,6 +155,98 @@ def signature_of(seed: bytes, data: bytes) -> str:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
 
     return Ed25519PrivateKey.from_private_bytes(seed).sign(data).hex()
+
+
+def keys_folder() -> Path:
+    """The user's folder for the keys of homes: `reenact` in the configuration directory.
+
+    Raises UsageError where the user has no such directory.
+    """
+    above = os.environ.get("XDG_CONFIG_HOME", "")
+    if not os.path.isabs(above):  # noqa: PTH117 - by the XDG specification a relative path is ignored
+        above = os.path.expanduser("~/.config")  # noqa: PTH111 - it raises nothing where there is no home directory
+    if not os.path.isabs(above):  # noqa: PTH117
+        raise UsageError(
+            "there is no folder for this home's key, because the user has no home directory: set XDG_CONFIG_HOME to a "
+            "folder that is yours alone and stays"
+        )
+    return Path(above) / "reenact"
+
+
+def kept(home: Path, keys: str = "") -> Path | None:
+    """The folder of a home's keys, its trust list and its consents.
+
+    None where the home has no name yet, or its user no configuration directory.
+    """
+    name = _read_name(owner(home) / NAME)
+    with suppress(UsageError):
+        return _below(keys, name) if name else None
+    return None
+
+
+def _made_folder(home: Path, keys: str = "") -> Path:
+    """The folder of a home's keys, made where it is missing, and the home's name with it.
+
+    Raises UsageError where one of them cannot be written.
+    """
+    above = owner(home)
+    path = above / NAME
+    try:
+        above.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not os.path.lexists(path):
+            _first(path, f"{secrets.token_hex(16)}\n".encode())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}): the home gets no key") from None
+    name = _read_name(path)
+    if not name:
+        raise UsageError(f"{path} names no home: delete it, and the home gets a new key")
+    folder = _below(keys, name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    return folder
+
+
+def _below(keys: str, name: str) -> Path:
+    return Path(keys or keys_folder()) / "homes" / name
+
+
+def unwritable(folder: Path, error: OSError) -> UsageError:
+    """The error for a folder of keys that cannot be written."""
+    return UsageError(
+        f"{folder}, the folder of this home's key, cannot be written ({error.strerror}): set XDG_CONFIG_HOME to a "
+        "folder that is yours alone and stays"
+    )
+
+
+def _read_name(path: Path) -> str:
+    """The name in a file of a home, which may be anything: a home can come with a download."""
+    try:
+        file = os.open(path, os.O_RDONLY | _ODD)
+        try:
+            data = os.read(file, _LONGEST) if stat.S_ISREG(os.fstat(file).st_mode) else b""
+        finally:
+            os.close(file)
+    except OSError:
+        return ""
+    text = data.decode("ascii", "replace").strip()
+    return text if _NAMED.fullmatch(text) else ""
+
+
+def _first(path: Path, data: bytes) -> None:
+    """Write a file unless it is there: of several that write at once the first one stays. Raises OSError."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        # Unlike a rename, a link replaces nothing.
+        with suppress(FileExistsError):
+            os.link(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def owner(home: Path) -> Path:
