@@ -12,9 +12,7 @@ import reenact
 SOURCE = Path(reenact.__file__).parent
 PACKAGES = (
     "adapters",
-    "analysis/anomalies",
-    "analysis/report",
-    "analysis/views",
+    "analysis",
     "core/boundary",
     "core/messages",
     "core/model",
@@ -22,7 +20,15 @@ PACKAGES = (
     "core/record",
     "core/replay",
     "core/store",
+    "lesson",
     "run",
+    "server/operations",
+    "server/routes",
+    "server/traces",
+    "server/wire",
+    "team",
+    "testing",
+    "tui",
     "verbs",
 )
 """The packages that are checked, as folders of `src/reenact`."""

@@ -29,7 +29,7 @@ _MOST = 60
 
 
 class At(BaseModel):
-    """With the question of a step, before its answer; `extra` questions after it that the recording does not have."""
+    """The question of a step, before its answer; `extra` counts questions beyond the recording."""
 
     step: int
     extra: int
@@ -65,7 +65,7 @@ class Differing(BaseModel):
 
 
 class Left(BaseModel):
-    """Where the program left its recording."""
+    """The place where the program no longer matches its recording."""
 
     kind: str
     step: int | None
@@ -76,7 +76,7 @@ class Left(BaseModel):
 
 
 class Judged(BaseModel):
-    """What a replay came to."""
+    """The result of a replay."""
 
     word: str
     faithful: bool
@@ -93,7 +93,7 @@ class Asked(BaseModel):
 
 
 class Tracked(BaseModel):
-    """One name of the tracked state: its value, whether that is the program's own now, and how it differs."""
+    """One tracked name: its value, whether it is the program's own now, and its differences."""
 
     name: str
     text: str
@@ -103,7 +103,7 @@ class Tracked(BaseModel):
 
 
 class Standing(BaseModel):
-    """All that a page shows of the program. `version` rises with every change; `written` counts its output's letters.
+    """The state of the program for a page. `version` rises with every change.
 
     `inside`: whether something was recorded inside of the step where it stands. `differing`: what it asks otherwise
     there, though that is let pass. `changed`: what has changed in the tracked state since it last stood.

@@ -57,14 +57,14 @@ class FilmSaid(Told):
 
 
 class Target(Told):
-    """Where on the page an action's element was, in pixels of the page: x, y, width and height."""
+    """The place of an action's element, in pixels of the page: x, y, width and height."""
 
     box: tuple[float, float, float, float] | None = None
     point: tuple[float, float] | None = None
 
 
 class FilmStep(Told):
-    """One step of a session, or a model call between two. All times are in seconds since the session began."""
+    """A step of a session, or a model call between two. Times are seconds since its start."""
 
     n: int | None
     call: int
@@ -126,7 +126,7 @@ class FilmRequest(Told):
 
 
 class FilmLine(Told):
-    """What a page said, or what was on the screen beside it (`card`)."""
+    """A line of the page's console, or a text beside the page (`card`)."""
 
     t: float
     level: str
@@ -136,7 +136,7 @@ class FilmLine(Told):
 
 
 class Film(Told):
-    """One session. `scenes` are the moments at which the picture changed; `reads` say when which of `trees` was read.
+    """A session. `scenes` are changes of the picture; `reads` give the time of each of `trees`.
 
     `begin` is the session's beginning in the recording's time.
     """
@@ -164,7 +164,7 @@ class Film(Told):
 
 
 class Frame(Told):
-    """A picture of the page as it was painted, masked, as base64 JPEG; its time in seconds since the session began."""
+    """A masked picture of the page as base64 JPEG; its time in seconds since the start."""
 
     t: float
     jpeg: str
@@ -174,7 +174,7 @@ class Frame(Told):
 
 
 class Grown(Told):
-    """There is more of the session than was told: steps, requests or lines of the console; it is over, or not."""
+    """Notice of new steps, requests or console lines of the session, or of its end."""
 
     t: float
     over: bool

@@ -1,4 +1,4 @@
-"""The WebSocket by which other programs speak to a hosted browser: passed on to the session's own, and to no other."""
+"""The WebSocket that connects other programs to the hosted browser of one session."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 
 class Refusal(BaseModel):
-    """Why not, in one line."""
+    """The reason, in one line."""
 
     detail: str
 

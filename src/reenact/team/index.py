@@ -1,8 +1,7 @@
-"""A team's recordings on their lines, and searched: by Postgres, which has in columns what filters ask most.
+"""A team's index of recordings in Postgres, with columns for the most used filters.
 
-What nobody has read yet is read first, and written down for the others. Only what is shown is fetched, the newest
-first, a page at a time. Where a line says that a recording lies (`path`) it lies once it was asked for by
-`TeamStore.find`.
+Recordings that are not yet summarised are read first, and their summaries are stored for all. Only the shown page is
+fetched, the newest first. The `path` of a line exists after `TeamStore.find` has downloaded the recording.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ Condition = ColumnElement[bool]
 
 
 class TeamIndex(Lines):
-    """What finds the recordings of one project of a team's store, and what they say."""
+    """Finds the recordings of one project of a team's store, and their summaries."""
 
     def close(self) -> None:
         """Nothing is held open here."""
@@ -89,7 +88,7 @@ class TeamIndex(Lines):
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> Listed:
-        """The same as a list shows them, with that status and these tags; of an empty filter also the broken ones.
+        """Like `find`, with that status and these tags; an empty filter includes broken ones.
         Raises StoreAway.
         """
         meant: list[Condition] = [true()]
@@ -105,8 +104,10 @@ class TeamIndex(Lines):
         return Listed(shown, len(hits) if len(hits) == len(shown) else None, self._told_apart(shown))
 
     def meant(self, wanted: Filter, ids: Sequence[str]) -> set[str]:
-        """Those of some recordings that a filter means, and those that are broken: of these nobody can say. Raises
-        StoreAway.
+        """Return those of some recordings that match a filter, and those that are broken.
+
+        Raises:
+            StoreAway: The store does not answer.
         """
         found: set[str] = set()
         for at in range(0, len(ids), _AT_ONCE):
@@ -121,7 +122,7 @@ class TeamIndex(Lines):
         return found
 
     def count(self) -> int:
-        """How many recordings there are. Raises StoreAway."""
+        """Return the number of recordings. Raises StoreAway."""
         asked = self.store.database.recordings(func.count()).where(RECORDINGS.c.version > 0)
         with self.store.database.begin() as connection:
             return int(connection.execute(asked).scalar_one())
@@ -132,7 +133,7 @@ class TeamIndex(Lines):
             return set(connection.execute(_KINDS).scalars())
 
     def folder_of(self, line: Summary) -> Path:
-        """Where a recording lies, once it is brought here. Raises RecordingNotFound, StoreAway."""
+        """Download a recording; return its folder. Raises RecordingNotFound, StoreAway."""
         return self.store.find(line.id)
 
     # -- within ----------------------------------------------------------------------------------------------
@@ -159,7 +160,7 @@ class TeamIndex(Lines):
             last, size = rows[-1], min(2 * size, _MOST)
 
     def _beyond(self, plan: Plan, meant: Condition, last: Row | None) -> Iterator[Hit]:
-        """Those after a line for which a condition holds: asked for once and for all, since that may take long."""
+        """Yield the recordings after a line that match a condition, all from one query."""
         size: int | None = _SOME
         while True:
             keys = RECORDINGS.c.key, RECORDINGS.c.moment, RECORDINGS.c.written, RECORDINGS.c.id

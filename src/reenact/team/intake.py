@@ -1,9 +1,9 @@
-"""Recordings that come to the team's store, piece by piece: committed before they are acknowledged.
+"""Uploads to the team's store, in pieces: each is committed before it is acknowledged.
 
-A request is one transaction. It holds the rows of its recordings, so that of several who send the same one waits for
-the other, and finds it there. Lines go in by COPY; a piece's bytes, its file's length and its recording's version are
-committed together, or none of them. Blobs are put into the object store before that, while nothing is held: a lease
-says that they are on their way, so that nobody deletes them before a recording names them.
+A request is one transaction. It locks the rows of its recordings, so that a second sender of the same one waits, and
+finds it complete. Lines go in by COPY; a piece's bytes, its file's length and its recording's version are committed
+together, or not at all. Blobs are put into the object store before that, without a lock: a lease keeps them from being
+deleted until a recording names them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CHUNK = "recording", "name", "at", "data"
 
 @dataclass(slots=True)
 class _Known:
-    """A recording in a request: its key, its files' lengths as they are in this transaction, and its bytes."""
+    """A recording in a request: its key, its files' lengths in this transaction, and its bytes."""
 
     key: int
     bytes: int
@@ -48,7 +48,7 @@ class _Full(Taken):
 
 
 class TeamIntake:
-    """What takes the pieces for one project. Any thread may call it.
+    """Accepts pieces for one project. Any thread may call it.
 
     Args:
         database: Where lines go.
@@ -68,7 +68,7 @@ class TeamIntake:
         self._pool.shutdown()
 
     def lengths(self, ids: Iterable[str]) -> dict[str, dict[str, int]]:
-        """How long each file of these recordings is. One that is not there has none. Raises StoreAway."""
+        """Return the length of each known file of these recordings. Raises StoreAway."""
         wanted = [id for id in ids if ID.fullmatch(id)]
         found: dict[str, dict[str, int]] = {}
         with self._database.begin() as connection:
@@ -79,7 +79,7 @@ class TeamIntake:
         return found
 
     def has(self, id: str, address: str) -> bool:
-        """Whether a recording's blob is there. Raises StoreAway."""
+        """Return whether a recording's blob exists. Raises StoreAway."""
         with self._database.begin() as connection:
             asked = self._database.recordings(BLOBS.c.size).join_from(RECORDINGS, BLOBS)
             asked = asked.where(RECORDINGS.c.id == id, BLOBS.c.address == address)
@@ -208,8 +208,9 @@ class TeamIntake:
     def _held(
         self, connection: Connection, pieces: Sequence[Piece]
     ) -> tuple[dict[str, _Known], dict[str, Taken]]:
-        """The recordings of a request, made where they begin with it, and held until its end; and the answer to those
-        that there is no room for, and to those that were deleted.
+        """Return the recordings of a request, locked until its end, and the refusals.
+
+        New recordings are made. Refused are deleted ones, and those that exceed the limits.
         """
         project = self._database.project
         # A blob may come before the lines that name it, and so before the recording's first line.
@@ -288,7 +289,7 @@ class TeamIntake:
         return Taken("ok", max(size, piece.offset + len(piece.data)))
 
     def _note(self, connection: Connection, known: Mapping[str, _Known]) -> None:
-        """What has grown is longer, newer and of another version."""
+        """Set a new length, time and version for recordings that have grown."""
         grown = [one for one in known.values() if one.changed]
         if not grown:
             return
@@ -322,7 +323,7 @@ class TeamIntake:
 def _bytes(
     connection: Connection, key: int, piece: Piece, count: int, new: Iterable[tuple[int, str, int, bytes]]
 ) -> bytes:
-    """So many bytes of a file from a piece's offset on, as they are here: committed, or of this very request."""
+    """Return bytes of a file from a piece's offset on, committed or of this request."""
     end = piece.offset + count
     asked = select(CHUNKS.c.at, CHUNKS.c.data).where(
         CHUNKS.c.recording == key,

@@ -1,4 +1,4 @@
-"""A team's recordings, read: each is brought into a folder here when somebody asks for it, and read from there.
+"""A team's recordings: each is downloaded into a folder on request, and read from there.
 
 What is brought is kept, and only what has grown since is fetched the next time. All that reads a recording's folder
 (replay, debugger, console) reads this one; nothing is ever written into it but what the team's store has.
@@ -50,23 +50,23 @@ _BATCH = 200
 _SWEPT = 100
 _MANY = 1000
 _LEASED = 86_400 * 1_000_000_000
-"""Nanoseconds for which a blob that is being put is not deleted, though no recording names it yet."""
+"""Nanoseconds for which a new blob without a recording is not deleted."""
 
 _BYTES = 4 << 20
 _HEADER = 1 << 16
 _MARK = "team"
-"""A file in a recording's folder: which one of that id, in the team's store, was brought there."""
+"""A downloaded file of a recording, and the version of the recording in the team's store."""
 
 
 class TeamStore(LocalStore):
     """The recordings of one project of a team's store.
 
     Args:
-        place: Where that is.
+        place: The addresses of the store.
         patience: Seconds to wait for the Postgres.
 
     Raises:
-        UsageError: The addresses are none. Whether anybody answers there is seen by who asks.
+        UsageError: The addresses are not valid. The first request shows if a server answers.
     """
 
     def __init__(self, place: Place, patience: int = PATIENCE) -> None:
@@ -80,7 +80,7 @@ class TeamStore(LocalStore):
 
     @property
     def place(self) -> str:
-        """What it is called in a message."""
+        """Its name for messages."""
         return self.database.place.name
 
     def close(self) -> None:
@@ -125,13 +125,13 @@ class TeamStore(LocalStore):
     def remove(
         self, ref: str | os.PathLike[str], *, detached: bool = False, why: str = "removed", who: str = ""
     ) -> str:
-        """Delete one and its blobs, there and here; returns its id. Raises RecordingError, StoreAway."""
+        """Delete a recording and its blobs, there and here; return its id. Raises StoreAway."""
         id = self.named(ref)
         self.erase([id], why=why, who=who)
         return id
 
     def erase(self, ids: Sequence[str], *, why: str, who: str = "") -> list[Receipt]:
-        """Delete recordings for good, there and here: nothing of their ids is taken again. Returns a receipt for each.
+        """Delete recordings for good, there and here; return a receipt for each.
 
         Args:
             ids: Their whole ids.
@@ -173,7 +173,7 @@ class TeamStore(LocalStore):
         self.forget(id)
 
     def deleted(self, ids: Iterable[str] | None = None, *, since: int = 0) -> dict[str, Tombstone]:
-        """The tombstones of recordings that are not taken again: of these, or of all. Raises StoreAway.
+        """Return the tombstones of deleted recordings: of these, or of all. Raises StoreAway.
 
         Args:
             ids: The recordings.
@@ -183,7 +183,7 @@ class TeamStore(LocalStore):
             return tombstones(connection, self.database.project, ids, since=since)
 
     def receipts(self, ids: Sequence[str] | None = None) -> list[Receipt]:
-        """What was deleted, the oldest first: of these, or all. Raises StoreAway."""
+        """Return the receipts of deletions, the oldest first: of these, or all. Raises StoreAway."""
         with self.database.begin() as connection:
             return receipts(connection, self.database.project, ids)
 
@@ -194,7 +194,7 @@ class TeamStore(LocalStore):
             return readmit(connection, self.database.project, id)
 
     def hold(self, filter: str, why: str, who: str = "") -> None:
-        """Let nobody delete what a filter means. Raises FilterError where it does not parse, StoreAway."""
+        """Hold all recordings that match a filter. Raises FilterError, StoreAway."""
         with self.database.begin() as connection:
             hold(connection, self.database.project, filter, why, who or whoever())
 
@@ -209,7 +209,7 @@ class TeamStore(LocalStore):
             return holds(connection, self.database.project)
 
     def forget_deleted(self) -> list[str]:
-        """Remove here what was brought of recordings that are deleted there; returns their ids. Raises StoreAway."""
+        """Delete local copies of deleted recordings; return their ids. Raises StoreAway."""
         here = LocalStore(self.root).ids()
         gone = [id for at in range(0, len(here), _MANY) for id in self.deleted(here[at : at + _MANY])]
         for id in gone:
@@ -217,11 +217,11 @@ class TeamStore(LocalStore):
         return gone
 
     def forget(self, id: str) -> None:
-        """What was brought here of a recording is not kept any longer."""
+        """Delete the local copy of a recording."""
         shutil.rmtree(self.folder(id), ignore_errors=True)
 
     def sweep(self, addresses: Iterable[str], *, dry: bool = False) -> set[str]:
-        """Delete those blobs that no recording of the project names, or only say which. Raises StoreAway."""
+        """Delete, or only list, the blobs that no recording of the project names. Raises StoreAway."""
         wanted = list(addresses)
         found: set[str] = set()
         named = select(BLOBS.c.address).join_from(RECORDINGS, BLOBS)
@@ -261,7 +261,7 @@ class TeamStore(LocalStore):
             return {row.id: row.version for row in rows}
 
     def named(self, ref: str | os.PathLike[str]) -> str:
-        """The id that is meant; nothing is brought here. Raises RecordingNotFound, AmbiguousRecording, StoreAway."""
+        """Return the full id. Raises RecordingNotFound, AmbiguousRecording, StoreAway."""
         path = Path(ref)
         # What `find` gave is taken, too.
         id = path.name if path.parent == self.recordings else str(ref)
@@ -302,7 +302,7 @@ class TeamStore(LocalStore):
                 _taken(intake, piece)
 
     def adopt(self, ids: Iterable[str], home: Path) -> None:
-        """Keep the project's endorsements beside what was brought here, and its key in a home. Raises StoreAway."""
+        """Store endorsements with the local copies, and the project's key in a home."""
         adopt(self.database, home, {id: self.folder(id) for id in ids})
 
     def _has(self, id: str) -> bool:

@@ -66,7 +66,7 @@ PROJECT_KEYS = Table(
     Column("seed", LargeBinary, nullable=False),
     Column("public", Text, nullable=False),
 )
-"""Who can write to the store may use the seed; whoever pulls needs the column `public` alone."""
+"""The project's keys. Writers may use the seed; readers need only the column `public`."""
 
 LIMITS = Table(
     "limits",

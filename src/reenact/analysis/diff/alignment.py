@@ -1,8 +1,8 @@
-"""Which step of one run is which of the other: by content first, by likeness where that is left over.
+"""Align the steps of two runs: by equal content first, then by likeness.
 
-What happens in one scope (a task, a thread, a tool's inside) has an order that the program gave it; what happens in
-two of them comes in another order in every run. So each scope is aligned for itself first, and a step that found
-nobody there is looked for in the others.
+Steps of a scope (a task, a thread, the inside of a tool) have an order that the program gave them; those of two scopes
+come in a different order in every run. So each scope is aligned by itself first. Steps without a counterpart there are
+then paired across scopes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from reenact.analysis.diff.content import Content
 from reenact.analysis.diff.subsequence import Pairs, common, gaps, increasing
 
 ALIKE = 0.3
-"""From which share of words in common a step is taken for a change of another, where both stand in the same place."""
+"""The share of common words from which a step at the same place counts as changed."""
 
 _BAND = 32
 
@@ -53,7 +53,7 @@ def _lanes(a: Sequence[Content], b: Sequence[Content]) -> list[tuple[list[int], 
 
 
 class _Table:
-    """Who has found whom so far."""
+    """The pairs found so far."""
 
     def __init__(self, a: Sequence[Content], b: Sequence[Content]) -> None:
         self._a = a
@@ -76,7 +76,7 @@ class _Table:
         self._join((one[i], other[j]) for i, j in found)
 
     def leftovers(self) -> None:
-        """Equal steps wherever they stand: those that were moved, and those of scopes with another name."""
+        """Pair equal steps at any place: moved ones, and those of renamed scopes."""
         everything = range(len(self._a)), range(len(self._b))
         self.pair(*everything, lambda step: step.key)
         one, other = self._left(*everything)
@@ -86,7 +86,7 @@ class _Table:
         self._join((i, found.pop()) for i in one if (found := waiting.get(self._a[i].key)))
 
     def gaps(self, a: list[int], b: list[int]) -> list[tuple[list[int], list[int]]]:
-        """What is left over between the pairs of these places that stand in the same order."""
+        """Yield the unpaired places between the pairs that are in the same order."""
         where = {j: place for place, j in enumerate(b)}
         pairs = [(place, where[j]) for place, i in enumerate(a) if (j := self.mates.get(i, -1)) in where]
         anchors: Pairs = [pairs[place] for place in increasing([j for _, j in pairs])]
@@ -97,7 +97,7 @@ class _Table:
         return [gap for gap in found if all(gap)]
 
     def resemble(self, a: list[int], b: list[int]) -> None:
-        """The pairing in order that has most in common, among steps of one family that stand about equally far in."""
+        """Return the ordered pairing of most likeness, among steps of one family at similar places."""
         rows, columns = len(a), len(b)
         best = [[0.0] * (columns + 1)]
         for i in range(rows):
@@ -120,14 +120,14 @@ class _Table:
 
 
 def _near(row: int, rows: int, columns: int) -> range:
-    """The places about as far in: of two long stretches without anything equal not all need be compared with all."""
+    """Return the places at a similar depth: long unequal stretches stay cheap to compare."""
     middle = row * columns // rows
     width = max(_BAND, columns // rows)
     return range(max(middle - width, 0), min(middle + width + 1, columns))
 
 
 def likeness(a: Content, b: Content) -> float:
-    """How much two steps have in common, from 0 to 1; nothing where they are of different families."""
+    """Return the likeness of two steps from 0 to 1; 0 for different families."""
     if a.family != b.family:
         return 0.0
     if a.question == b.question:

@@ -82,7 +82,7 @@ def _deleted_first(places: Iterable[order.Place]) -> list[order.Place]:
 
 
 class _Pairing:
-    """Makes pairs of places, one after the other: what an earlier one has told is not told again."""
+    """Makes pairs of places in order; a difference that was reported once is not repeated."""
 
     def __init__(
         self, steps: tuple[Sequence[Content], Sequence[Content]], moved: set[int], rules: Rules
@@ -126,7 +126,7 @@ class _Pairing:
         return tuple(news), len(news) < len(found)
 
     def _history(self, a: Content, b: Content) -> bool:
-        """Whether what had been sent before differs."""
+        """Return whether the messages sent before differ."""
         if not self._parted or a.turn is None or b.turn is None:
             return False
         one, other = (turn.call.messages[: turn.known] for turn in (a.turn, b.turn))
@@ -171,7 +171,7 @@ def _ending(a: Recording, b: Recording) -> Iterable[Difference]:
 
 
 def _program(a: Recording, b: Recording) -> Iterable[Difference]:
-    """What differs in what ran. Where it was, and the seed of its hashes, say nothing about it."""
+    """Return the differences of the program. Its folder and hash seed are left out."""
     programs: list[dict[str, Any]] = []
     for recording in (a, b):
         program = recording.header.get("program")

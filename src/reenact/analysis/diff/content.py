@@ -1,9 +1,9 @@
-"""What of a step is compared, and its fingerprints.
+"""The compared content of a step, and its fingerprints.
 
-Left out is what two runs never share and nobody means: the ids of tool calls, the salt of replaced secrets, the headers
-of HTTP answers and the volatile ones of questions, the moments of a browser's action. Of a model call what is new in it
-is compared: its history is the sum of the calls before it, and once two runs have parted it would make every later call
-look changed.
+Left out are parts that always differ between two runs: the ids of tool calls, the salt of replaced secrets, the headers
+of HTTP answers, the volatile headers of requests, the times of a browser's action. Of a model call only new messages
+are compared: its history repeats the calls before it, and would make every call after the first difference look
+changed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Content:
 
     @cached_property
     def question(self) -> bytes:
-        """The fingerprint of what is asked; of a model call what is new in it, of an HTTP call less its headers."""
+        """Return the fingerprint of the question: a model call's new messages, HTTP without headers."""
         if self.inside:
             return b""
         if self.turn is not None:
@@ -93,13 +93,13 @@ class Content:
 
     @property
     def outputs(self) -> dict[str, Tree]:
-        """What it gave, by name; empty where it gave nothing, not even None."""
+        """Return the outcome, by name; empty if there is none, not even None."""
         outcome = self.facts.call.outcome
         return {"output": self.output} if outcome is not None and "value" in outcome else {}
 
     @property
     def output(self) -> Tree:
-        """What it gave, as a tree; a stream as one text. Without what no two runs share: headers, moments."""
+        """Return the outcome as a tree, without headers and times; a stream as one text."""
         outcome = self.facts.call.outcome
         value = outcome.get("value") if outcome is not None else None
         passing = _PASSING.get(self.facts.call.kind)
@@ -124,7 +124,7 @@ class Content:
 
     @cached_property
     def spent(self) -> Spent:
-        """What it took."""
+        """Return time, tokens and cost of a step."""
         call = self.facts.model_call
         usage = call.usage if call is not None else None
         if call is None or usage is None:
@@ -166,7 +166,7 @@ def contents(facts: RecordingFacts) -> list[Content]:
 
 
 def said(message: Message) -> list[Any]:
-    """A message as it is compared: who, what, which tools with which arguments. Ids are each run's own."""
+    """Return a message as it is compared: role, text, tool calls. Ids are left out."""
     calls = [[call.name, call.args] for call in message.calls]
     return [message.role, message.text.strip(), message.name, calls]
 
@@ -180,7 +180,7 @@ def fingerprint(tree: Any) -> bytes:
 
 
 def settled(tree: Tree) -> Tree:
-    """A tree whose replaced secrets are alike where they are of one kind: each recording has a salt of its own."""
+    """Return a tree in which replaced secrets of one kind are equal, whatever the salt."""
     if isinstance(tree, str):
         return _SECRET.sub(r"\1]]", tree) if "[[secret:" in tree else tree
     if isinstance(tree, dict):

@@ -1,4 +1,4 @@
-"""What differs between two steps that belong together, part by part."""
+"""The differences between two paired steps, part by part."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def differences(a: Content, b: Content, rules: Rules) -> tuple[Difference, ...]:
 def parts(
     a: Mapping[str, Tree], b: Mapping[str, Tree], root: str, label: str, rules: Rules | None = None
 ) -> list[Difference]:
-    """What differs between two sets of named trees. Of what differs all over, the whole is given."""
+    """Return the differences of two sets of named trees; whole values if nothing is in common."""
     if same(a, b):
         return []
     one, other = settled(dict(a)), settled(dict(b))
@@ -98,7 +98,7 @@ def _settings(a: Content, b: Content, rules: Rules) -> list[Difference]:
 
 
 def _messages(a: Sequence[Message], b: Sequence[Message]) -> Iterator[Difference]:
-    """The messages that are new on each side; in between of equal ones those of one role are compared."""
+    """Compare the new messages of both sides; those between equal ones by role."""
     keys = [[codec.packed(settled(said(message))) for message in side] for side in (a, b)]
     for one, other in gaps_with_ends(common(*keys), (len(a), len(b))):
         left = list(other)

@@ -35,7 +35,7 @@ def told(mates: Mapping[int, int], spine: Mapping[int, int], lengths: tuple[int,
 def moved(
     mates: Mapping[int, int], spine: Mapping[int, int], sides: tuple[Sequence[Content], Sequence[Content]]
 ) -> set[int]:
-    """The places in the first run of steps that stand elsewhere in the second, where that means something.
+    """Return the places of moved steps in the first run, if their order has a meaning.
 
     Between two tasks that run beside each other another order means nothing. It does within a scope, and between a
     scope and those below it: a tool that was called before the second question and is now called after it.
@@ -52,7 +52,7 @@ def moved(
 
 
 def _ordered(one: Content, other: Content) -> bool:
-    """Whether the program itself says which of the two comes first."""
+    """Return whether the program itself fixes the order of the two."""
     a, b = one.facts.call, other.facts.call
     if one.facts.step.log is not other.facts.step.log:
         return False
@@ -70,6 +70,6 @@ def _parents(side: Sequence[Content]) -> list[int | None]:
 
 
 def _carried_along(i: int, j: int, mates: Mapping[int, int], parents: tuple[list[int | None], ...]) -> bool:
-    """Whether the step moved only because what it is inside of did."""
+    """Return whether the step moved only together with its enclosing step."""
     parent = parents[0][i]
     return parent is not None and mates.get(parent) == parents[1][j]

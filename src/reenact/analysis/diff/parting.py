@@ -10,7 +10,7 @@ from reenact.core.query.recording import Step
 
 
 def parting(pairs: Sequence[Pair], facts: tuple[RecordingFacts, RecordingFacts]) -> Parting | None:
-    """Where the runs part, or None."""
+    """Return the first difference of the runs, or None."""
     place = next((place for place, pair in enumerate(pairs) if pair.kind is not Kind.SAME), None)
     if place is None:
         return None
@@ -48,7 +48,7 @@ def _has_inside(facts: RecordingFacts, step: Step) -> bool:
 
 
 def _steps(pairs: Sequence[Pair], pair: Pair, place: int) -> tuple[Step | None, Step | None]:
-    """The steps of both runs at that place: where one has none of its own, the one that it goes on with."""
+    """Return the steps of both runs at a place; for a missing one the step that follows."""
     a, b = pair.a, pair.b
     if a is not None and b is not None:
         return a, b

@@ -1,4 +1,4 @@
-"""What a comparison of two recordings comes to: frozen values, for every face the same."""
+"""The result of a comparison of two recordings: frozen values, the same for every interface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reenact.core.query.recording import Recording, Step
 
 
 class Kind(str, Enum):
-    """How the two sides of a pair stand to each other."""
+    """The relation of the two sides of a pair."""
 
     SAME = "same"
     CHANGED = "changed"
@@ -42,7 +42,7 @@ class Difference:
 
     @property
     def question(self) -> bool:
-        """Whether it is part of what was asked, not of what came."""
+        """Return whether it is part of the question, not of the answer."""
         return self.path.startswith(("args", "new_messages", "tools"))
 
     @property
@@ -54,7 +54,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a step, or a run, took: seconds, tokens, US dollars as far as prices are known; None: nobody counted."""
+    """Seconds, tokens and US dollars of a step or a run; None if unknown."""
 
     duration: float | None = None
     input_tokens: int | None = None
@@ -64,7 +64,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A step of the first run and its counterpart in the second; one of them is None where it has none.
+    """A step of the first run and its counterpart in the second; None for a missing side.
 
     Attributes:
         kind: same, changed, inserted (only in b), deleted (only in a), or moved: the same step in another place.
@@ -82,12 +82,12 @@ class Pair:
 
     @property
     def asked(self) -> bool:
-        """Whether the questions differ."""
+        """Return whether the questions differ."""
         return any(difference.question for difference in self.differences)
 
     @property
     def answered(self) -> bool:
-        """Whether the answers differ."""
+        """Return whether the answers differ."""
         return any(not difference.question for difference in self.differences)
 
 
@@ -125,7 +125,7 @@ class Side:
         return self.recording.id
 
     def of(self, step: Step) -> StepFacts:
-        """What is known of one of its steps."""
+        """Return the facts of one of its steps."""
         return self.facts.steps[step.number - 1]
 
 
@@ -153,16 +153,16 @@ class Diff:
 
     @property
     def same(self) -> bool:
-        """Whether both runs asked the same, were answered the same, and ended the same."""
+        """Return whether both runs have the same questions, answers and end."""
         return self.parting is None and not self.ending
 
     @cached_property
     def counts(self) -> dict[Kind, int]:
-        """How many pairs there are of each kind."""
+        """Return the number of pairs of each kind."""
         found = Counter(pair.kind for pair in self.pairs)
         return {kind: found[kind] for kind in Kind}
 
     @property
     def shared(self) -> int:
-        """How many pairs have two sides; none where the runs have nothing to do with each other."""
+        """Return the number of pairs with two sides; 0 if the runs have nothing in common."""
         return len(self.pairs) - self.counts[Kind.INSERTED] - self.counts[Kind.DELETED]

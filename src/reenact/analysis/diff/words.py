@@ -30,7 +30,7 @@ class Segment(NamedTuple):
 
 
 def marked(a: str, b: str) -> tuple[Segment, ...]:
-    """Both texts as one row of stretches. Those with `=` and `-` joined give the first, with `=` and `+` the second.
+    """Return both texts as stretches: `=` and `-` give the first text, `=` and `+` the second.
 
     Texts that have little in common are taken whole, one instead of the other: marks all over would say nothing.
     """
@@ -83,7 +83,7 @@ def _raw(one: list[Token], other: list[Token], pairs: list[tuple[int, int]]) -> 
 
 
 def _runs(pairs: list[tuple[int, int]], ends: tuple[int, int]) -> Iterator[tuple[int, int, int]]:
-    """Stretches of pairs that follow one another, as both beginnings and the length; last an empty one at the ends."""
+    """Yield runs of consecutive pairs: both starts and the length; an empty one at the end."""
     begin = length = 0
     for place, (i, j) in enumerate(pairs):
         if length and (i, j) != (pairs[begin][0] + length, pairs[begin][1] + length):
@@ -96,7 +96,7 @@ def _runs(pairs: list[tuple[int, int]], ends: tuple[int, int]) -> Iterator[tuple
 
 
 def _joined(segments: list[Segment] | Iterator[Segment]) -> Iterator[Segment]:
-    """Without empty stretches, those of one sign next to each other as one, and what goes before what comes."""
+    """Join adjacent stretches of one sign, drop empty ones, and put `-` before `+`."""
     texts: dict[Sign, list[str]] = {"=": [], "-": [], "+": []}
     equal = texts["="]
     for sign, text in segments:
@@ -117,7 +117,7 @@ def _stretch(texts: dict[Sign, list[str]]) -> Iterator[Segment]:
 
 
 def _smoothed(segments: list[Segment]) -> Iterator[Segment]:
-    """A comma or an "of" that two rewritten sentences share by chance is read as rewritten with them."""
+    """Count short common words between rewritten parts, such as "of", as rewritten too."""
     for place, segment in enumerate(segments):
         around = 0 < place < len(segments) - 1
         if (

@@ -56,10 +56,10 @@ class Handler:
         """Take the end of a live stream: `ended`, `closed`, `cancelled`, or its error."""
 
     def passed(self, answer: Answer, piece: int | None) -> None:
-        """Take notice that a recorded outcome (None), chunk (its number) or end (their count) reaches the program."""
+        """Note that a recorded outcome (None), chunk (its number) or end reaches the program."""
 
     def read_on(self, answer: Answer) -> BaseException:
-        """Return the divergence of a program that reads on where its recording has no more of a stream."""
+        """Return the divergence of a program that reads past the recorded end of a stream."""
         return self.refuse(f"call {answer.call}", "the recording has no more of this stream")
 
     def stuck(self, answer: Answer) -> BaseException:

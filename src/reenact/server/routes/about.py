@@ -22,7 +22,7 @@ class Health(BaseModel):
 
 
 class Ready(BaseModel):
-    """Whether the server can do its work: of each thing that it needs `ok`, or what is the matter.
+    """The server's readiness: for each thing that it needs `ok`, or the problem.
 
     `broken` counts the recordings that cannot be summarised, as far as projects are in use: they are listed with the
     reason, and the server is ready all the same.
@@ -37,7 +37,7 @@ class Ready(BaseModel):
 
 
 class Me(BaseModel):
-    """Who asks."""
+    """The caller's project and rights."""
 
     project: str
     role: Role
@@ -48,13 +48,13 @@ class Me(BaseModel):
 
 @router.get("/health")
 async def health() -> Health:
-    """Whether the server is there. Needs no key."""
+    """Return whether the server runs. Needs no key."""
     return Health(status="ok", version=__version__)
 
 
 @router.get("/ready", responses={503: {"model": Ready, "description": "Not ready, with the reasons."}})
 async def ready(request: Request, response: Response) -> Ready:
-    """Whether the server can do its work: its store answers, its disk has room, and it has read what is there.
+    """Return whether the server is ready: store, disk and index.
 
     Needs no key.
     """
@@ -85,5 +85,5 @@ async def measured(request: Request) -> Response:
 
 @router.get("/me")
 def me(access: Reader) -> Me:
-    """Whose key this is: its project, and what it may do."""
+    """Return the key's project and rights."""
     return Me(project=access.project, role=access.role)

@@ -39,7 +39,7 @@ AgentId = Annotated[str, Path(pattern=_ID, description="The agent's id.")]
 
 
 class AgentResponse(BaseModel):
-    """How an agent stands: `active` while it works, then `closed`; `cost` in US dollars, as text."""
+    """An agent's status: `active` while it works, then `closed`; `cost` in US dollars, as text."""
 
     agent_id: str
     session_id: str
@@ -119,7 +119,7 @@ async def agent(
     ] = 0,
     after: Annotated[int, Query(ge=0, description="The number of steps that the client already has.")] = 0,
 ) -> AgentResponse:
-    """How an agent stands, with the steps so far."""
+    """Return an agent's status, with the steps so far."""
     _, found = hosts.agent(access.project, id)
     await _until(lambda: not found.active or len(found.status().steps) > after, wait)
     if foreign and _completes(found):
@@ -138,7 +138,7 @@ def stop(access: Writer, hosts: Hosts, foreign: Foreign, id: AgentId) -> AgentRe
 
 @router.get("/{id}/workflow/code")
 def code(access: Reader, hosts: Hosts, id: AgentId) -> WorkflowCode:
-    """What it did, as a script and as data."""
+    """Return the agent's actions, as a script and as data."""
     _, found = hosts.agent(access.project, id)
     return found.workflow.code()
 

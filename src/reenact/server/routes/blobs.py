@@ -42,7 +42,7 @@ _IMAGES = {
     },
 )
 def blob(access: Reader, id: Id, digest: Digest) -> Response:
-    """Bytes as a file to keep; pictures say that they are, all else is nothing that a browser knows."""
+    """Return a blob as a file to download; only pictures have a content type of their own."""
     folder = access.library.folder(id)
     elsewhere = access.library.blob_url(id, f"sha256:{digest}", _GOOD)
     if elsewhere is not None:

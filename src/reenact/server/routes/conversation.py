@@ -23,8 +23,9 @@ router = APIRouter(tags=["conversation"])
 def conversation(
     access: Reader, id: Id, offset: Offset = 0, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> Response:
-    """What was said and done in a page of steps. `offset`, `limit` and `total` count steps; a step has no item, one, or
-    several.
+    """Return the messages and actions in a page of steps.
+
+    `offset`, `limit` and `total` count steps; a step has any number of items.
     """
     with access.library.opened(id) as loaded:
         items = loaded.talk.items(offset + 1, offset + limit, loaded.depths)
@@ -33,6 +34,6 @@ def conversation(
 
 @router.get("/recordings/{id}/lanes", response_model=Lanes, responses=MISSING)
 def lanes(access: Reader, id: Id) -> Response:
-    """The timeline: on one lane what was done one after the other, beside each other what was done at the same time."""
+    """Return the timeline: steps in sequence on one lane, concurrent ones on several."""
     with access.library.opened(id) as loaded:
         return answer({**loaded.timeline(), "duration": loaded.recording.duration})

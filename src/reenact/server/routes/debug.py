@@ -50,7 +50,7 @@ class Debugged(BaseModel):
 
 
 class Begin(BaseModel):
-    """How to debug: as the options of `reenact debug` say it."""
+    """The options of a debugging session, as of `reenact debug`."""
 
     command: list[str] = []
     breakpoints: list[str] = []
@@ -60,8 +60,9 @@ class Begin(BaseModel):
 
 
 class Order(BaseModel):
-    """A command, and what stands behind its word: `break` and `tool:cancel_order`. `here` is the step that is looked
-    at: an answer is given to it where the arguments name none.
+    """A debugger command and its arguments: `break` and `tool:cancel_order`.
+
+    `here` is the selected step; commands that edit an answer use it if the arguments name no step.
     """
 
     order: str = Field(min_length=1, max_length=40)
@@ -70,7 +71,7 @@ class Order(BaseModel):
 
 
 class AnswerDraft(BaseModel):
-    """A step's answer, to be edited: `json` or plain text. `kept` says what of it is not in the text."""
+    """A step's answer to edit, as `json` or plain text. `kept` names parts not in the text."""
 
     step: int
     text: str
@@ -86,7 +87,7 @@ class NewAnswer(BaseModel):
 
 
 class Checked(BaseModel):
-    """Why a text cannot be that answer, with the place; null where it can."""
+    """The reason why a text is not a valid answer, with the place; null if it is valid."""
 
     problem: str | None
 
@@ -100,7 +101,7 @@ class Forking(BaseModel):
 
 
 class Output(BaseModel):
-    """What the program has written."""
+    """The output of the program."""
 
     text: str
     written: int
@@ -126,7 +127,7 @@ Open = Annotated[Session, Depends(_session)]
 
 @router.get("", responses=refusals(401, 403))
 def opened(access: Writer, desk: Annotated[Desk, Depends(desk_of)]) -> Debugged:
-    """Which recording is debugged here now."""
+    """Return the recording that is debugged now."""
     return Debugged(recording=desk.recording)
 
 
@@ -143,7 +144,7 @@ def commands(access: Writer) -> list[Word]:
 def begin(
     request: Request, access: Writer, id: Id, how: Begin, desk: Annotated[Desk, Depends(desk_of)]
 ) -> Standing:
-    """Debug a recording: its program runs again, and stops at its first question. Ends the session before it."""
+    """Debug a recording: run its program to its first question. An earlier session ends."""
     if not request.app.state.settings.running:
         raise HTTPException(
             403, "this server does not start programs: use `reenact console` on your own machine"
@@ -167,7 +168,7 @@ def _opening(access: Access, id: str, how: Begin, *, run_foreign: bool) -> Openi
 
 @router.get("/{id}", responses=REFUSED)
 def stands(session: Open) -> Standing:
-    """Where the program stands."""
+    """Return the state of the program."""
     return session.state()
 
 
@@ -179,7 +180,7 @@ def end(session: Open, desk: Annotated[Desk, Depends(desk_of)]) -> None:
 
 @router.post("/{id}/orders", responses=REFUSED)
 def order(session: Open, given: Order) -> Standing:
-    """Do what a command says. Answers where the program stands then; one that runs on is `running`, and /live tells."""
+    """Execute a debugger command; return the program's state. `running` continues: see /live."""
     return session.order(f"{given.order} {given.arguments}".strip(), given.here)
 
 
@@ -197,13 +198,13 @@ async def _states(session: Session) -> AsyncIterator[ServerSentEvent]:
 
 @router.get("/{id}/output", responses=REFUSED)
 def output(session: Open) -> Output:
-    """What the program has written, up to where it stands."""
+    """Return the program's output up to now."""
     return Output(text=session.output(), written=session.state().written)
 
 
 @router.get("/{id}/steps/{step}/state", responses=REFUSED)
 def tracked(session: Open, step: int) -> list[Tracked]:
-    """The tracked state at a step: the program's own where it stands there, else what was recorded of it."""
+    """Return the tracked state at a step: the program's own, or the recorded one."""
     return session.tracked(step)
 
 
@@ -224,7 +225,7 @@ def amend(session: Open, step: int, given: NewAnswer) -> Standing:
 
 @router.post("/{id}/steps/{step}/answer/check", responses=REFUSED)
 def check(session: Open, step: int, given: NewAnswer) -> Checked:
-    """Whether a text could be the answer, while it is typed."""
+    """Check a text as an answer while it is typed."""
     try:
         session.meant(step, given.text)
     except UsageError as error:

@@ -27,7 +27,7 @@ def diff(
         list[str] | None, Query(max_length=50, description="Parts of questions to leave out: args.body.seed.")
     ] = None,
 ) -> Response:
-    """The steps that two runs share, and those changed, inserted, deleted or moved; the first difference."""
+    """Compare two runs: equal, changed, inserted, deleted and moved steps."""
     library = access.library
     with library.both(a, b) as (one, other):
         found: dict[str, Any] = compared.diff(compare(one.recording, other.recording, tuple(ignore or ())))

@@ -39,7 +39,7 @@ def file(
     expires: Annotated[str, Query(description="When the address expires.")] = "",
     signature: Annotated[str, Query(description="The server's signature of the address.")] = "",
 ) -> Response:
-    """A file that was lent: a video, an export, a report, what a job has made. Ranges of it may be asked for."""
+    """Return a signed file: a video, an export, a report, a job's result. Ranges are supported."""
     links: HomeLinks = request.app.state.links
     found = links.lent(f"{FILES}/{path}", expires, signature)
     if found is None:

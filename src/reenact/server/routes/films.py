@@ -39,8 +39,10 @@ Number = Annotated[int, InPath(ge=1, le=100_000, description="The number of its 
 
 
 class SessionVideo(BaseModel):
-    """A session's video. `segments` are pairs of a moment of the video and the moment of the session that it shows,
-    both in milliseconds; between two of them time runs evenly.
+    """A session's video.
+
+    `segments` are pairs of a time in the video and the time in the session, both in milliseconds; times between two
+    pairs are interpolated.
     """
 
     url: str
@@ -83,7 +85,7 @@ def frame(
 
 @router.get("/live", responses={**MISSING, 200: {"content": {"text/event-stream": {}}}})
 async def live(access: Reader, id: Id, number: Number) -> EventSourceResponse:
-    """The session while it goes on: `frame` (a Frame) as it is painted, `grown` (a Grown) when there is more of it."""
+    """Follow a session: `frame` (a Frame) for each picture, `grown` (a Grown) for new content."""
     with _sought():
         footage = one_of(access.library.folder(id), number)
     return EventSourceResponse(_events(footage), headers={"Cache-Control": "no-store"})
@@ -112,7 +114,7 @@ def video(
     number: Number,
     pace: Kind = "real",
 ) -> SessionVideo | Job:
-    """A session's video at a signed address; or (202) the job that makes it: ask again when that is done."""
+    """Return a video at a signed address, or (202) the job that makes it."""
     with _sought():
         footage = one_of(access.library.folder(id), number)
     if means() == "page":

@@ -43,7 +43,7 @@ def runs(access: Reader, filter: FilterText = "", script: Script = "") -> Respon
 
 @router.get("/heals/patch", response_model=Patch, responses=MISSING)
 def patch(request: Request, access: Reader, script: Script) -> Response:
-    """What was learned about one script, as a unified diff to review. Only scripts that heals are of are read.
+    """Return the heals of a script as a unified diff. Scripts without heals are not read.
 
     A server that may not run programs reads a script only where it is the very one that was run: who may write
     recordings could name any file in one.
@@ -65,7 +65,7 @@ def patch(request: Request, access: Reader, script: Script) -> Response:
 
 
 class Applying(BaseModel):
-    """Which patch is to be applied: the one that was seen, by its mark."""
+    """The patch to apply, named by the mark of the one that was reviewed."""
 
     script: str = Field(max_length=4000)
     mark: str = Field(
@@ -75,7 +75,7 @@ class Applying(BaseModel):
 
 @router.post("/heals/patch", response_model=Applied, responses=refusals(400, 401, 403, 404, 409))
 def apply(request: Request, access: Writer, asked: Applying) -> Response:
-    """Change a script on the server's disk as the patch says, if it is still the patch that was seen.
+    """Apply a patch to a script on the server's disk, if it is the one that was reviewed.
 
     It must be the very script that was run, and git must have no changes of it that wait to be committed. Where git
     does not keep it, its old text stays beside it.

@@ -32,7 +32,7 @@ Id = Annotated[str, Path(pattern=r"^[0-9a-z]{10}$", description="The job's id.")
 
 
 class JobProgress(BaseModel):
-    """How far a job is: so many parts of so many, where that is known, and what it is at."""
+    """The progress of a job: done and total, if known, and the current work."""
 
     done: int
     total: int | None
@@ -47,7 +47,7 @@ class JobFile(BaseModel):
 
 
 class Job(BaseModel):
-    """How a job stands."""
+    """A job and its status."""
 
     id: str
     kind: str
@@ -80,7 +80,7 @@ def listed(request: Request, access: Reader, links: Lender) -> JobList:
 
 @router.post("", status_code=201, responses=refusals(400, 401, 403, 404, 409))
 def start(request: Request, access: Writer, links: Lender, order: Annotated[Order, Field()]) -> Job:
-    """Start a job. It waits where others run; what runs a program is refused where the server may not."""
+    """Start a job, or queue it. A job that runs programs needs the server's permission."""
     if order.runs and not request.app.state.settings.running:
         raise HTTPException(
             403, f"{order.kind} runs programs, which this server does not allow: reenact serve --running"
@@ -91,7 +91,7 @@ def start(request: Request, access: Writer, links: Lender, order: Annotated[Orde
 
 @router.get("/{id}", responses=refusals(401, 404))
 def one(request: Request, access: Reader, links: Lender, id: Id) -> Job:
-    """How a job stands, and what came of it."""
+    """Return a job's status and its result."""
     return shown(_of(request), access.project, _found(request, access, id), links)
 
 
@@ -111,7 +111,7 @@ def end(request: Request, access: Writer, id: Id) -> None:
     responses={**refusals(401, 404), 200: {"content": {"text/event-stream": {}}}},
 )
 async def live(request: Request, access: Reader, links: Lender, id: Id) -> EventSourceResponse:
-    """How a job goes on: `job` events, each a whole Job, until it has ended."""
+    """Follow a job: `job` events, each a whole Job, until it has ended."""
     await asyncio.to_thread(_found, request, access, id)
     return EventSourceResponse(_events(_of(request), access.project, id, links))
 

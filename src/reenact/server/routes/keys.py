@@ -17,7 +17,7 @@ Id = Annotated[str, Path(pattern=r"^[0-9a-f]{8}$", description="The key's id.")]
 
 
 class Key(BaseModel):
-    """What is known of a key. The key itself is told once, when it is made."""
+    """A key's data. The key itself is returned only once, when it is made."""
 
     id: str
     prefix: str

@@ -40,8 +40,9 @@ LastId = Annotated[str, Header(alias="Last-Event-ID", max_length=100)]
 
 @router.get("/live", response_class=EventSourceResponse, responses=REFUSED | _STREAM)
 async def live(access: Reader, last: LastId = "") -> EventSourceResponse:
-    """`hello` {version}, then `recording` (a line, new or changed), `gone` {id} and `job` as they come. Who comes back
-    with `Last-Event-ID` gets what was missed, or `reset` {} where that is not known any more: read the list anew.
+    """Stream `hello` {version}, then `recording` (a new or changed line), `gone` {id} and `job`.
+
+    A request with `Last-Event-ID` gets the missed events, or `reset` {} if they are lost: read the list again.
     """
     await run_in_threadpool(access.library.start)
     return EventSourceResponse(_news(access.library, last), ping=_PING)
@@ -55,8 +56,10 @@ async def recording_live(
         int, Query(ge=0, le=1 << 31, description="The last step that the client already has.")
     ] = 0,
 ) -> EventSourceResponse:
-    """`rows` {items, total}: steps that are new or have changed, from `after` on; `anew` {} where steps have other
-    numbers now, so that they must be read again; `sealed` {status} when the run has ended, `gone` when it was deleted.
+    """Stream `rows` {items, total}: new or changed steps, from `after` on.
+
+    `anew` {} means that step numbers have changed: read them again. `sealed` {status} is the end of the run; `gone`
+    its deletion.
     """
     library = access.library
     await run_in_threadpool(library.folder, id)

@@ -21,7 +21,7 @@ class Shown(BaseModel):
 
 @router.post("/login", responses=refusals(401))
 def login(request: Request, response: Response, shown: Shown) -> Me:
-    """Show a key; a cookie stands for it from now on, for thirty days or until the key is taken back."""
+    """Log in with a key: a cookie replaces it for thirty days, or until the key is revoked."""
     keys: Keys = request.app.state.keys
     logins: Logins = request.app.state.logins
     key = keys.find(shown.key.strip())

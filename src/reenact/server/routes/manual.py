@@ -20,5 +20,5 @@ def page(request: Request) -> HTMLResponse:
 
 @router.get("/docs.css")
 def style() -> Response:
-    """What the page looks like."""
+    """The stylesheet of the page."""
     return Response(STYLE, media_type="text/css")

@@ -19,14 +19,14 @@ router = APIRouter(
 
 
 class VerdictResponse(BaseModel):
-    """Whether what is expected is so: `met`, `unmet` or `unknown`."""
+    """The result of an expectation: `met`, `unmet` or `unknown`."""
 
     state: str
     by: str
 
 
 class AddressResponse(BaseModel):
-    """Where the page in front is."""
+    """The address of the page in front."""
 
     url: str
 
@@ -39,7 +39,7 @@ class HealResponse(BaseModel):
 
 @router.post("/{id}/page/expect")
 def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictResponse:
-    """Whether the page is as expected: `url`, `text` or `selector`; `now` gives it no time to become so."""
+    """Check the page: `url`, `text` or `selector`; with `now` without waiting."""
     live = hosts.find(access.project, id).live()
     what = expecting.sent(body)
     verdict = live._driver.run(expecting.looking(what, 0 if body.get("now") else expecting.PATIENCE))
@@ -48,7 +48,7 @@ def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictR
 
 @router.get("/{id}/page/address")
 def address(access: Writer, hosts: Hosts, id: SessionId) -> AddressResponse:
-    """Where the page in front is just now: for who expects a pattern, which is never matched here."""
+    """Return the address of the page in front, for clients that match a pattern."""
     driver = hosts.find(access.project, id).live()._driver
     browser = driver.live
     if browser is None:
@@ -62,7 +62,7 @@ def address(access: Writer, hosts: Hosts, id: SessionId) -> AddressResponse:
 
 @router.post("/{id}/page/mend")
 def mend(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> mending.Mending:
-    """Mend a step that failed: the `action`, the last of the first `count`; its block's `expect` and `model`."""
+    """Mend a failed step: its `action` and `count`, and its block's `expect` and `model`."""
     return mending.mended(hosts.find(access.project, id), body)
 
 

@@ -58,13 +58,13 @@ def recordings(
 
 @router.get("/recordings/facets", response_model=Facets, responses=REFUSED)
 def facets(access: Reader, filter: FilterText = "") -> Response:
-    """What the recordings that a filter means have in common, most frequent first, with the filters that add it."""
+    """Return common values of the recordings that match a filter, with filters that add them."""
     return answer(facets_of(access.library.search(filter)))
 
 
 @router.get("/recordings/trends", response_model=Trends, responses=REFUSED)
 def trends(access: Reader, filter: FilterText = "", by: Literal["hour", "day"] = "day") -> Response:
-    """How many ran, how many failed, what they took and cost, by the hour or the day of their beginning (UTC)."""
+    """Return counts, failures, durations and costs by hour or day (UTC)."""
     return answer(trends_of(access.library.search(filter), by))
 
 
@@ -77,7 +77,7 @@ def recording(access: Reader, id: Id) -> Response:
 
 @router.delete("/recordings/{id}", responses={**MISSING, **refusals(409)})
 def delete(access: Writer, id: Id) -> Deleted:
-    """Delete a recording, for good: it is not taken again. Forks that share its lines are made whole before."""
+    """Delete a recording for good. Forks that share its lines are completed first."""
     access.library.remove(id, why="removed on the server", who=f"a key that may {access.role}")
     return Deleted(id=id)
 

@@ -50,19 +50,19 @@ router = APIRouter(
 
 
 class Offset(BaseModel):
-    """How many actions a session has done."""
+    """The number of actions of a session."""
 
     offset: int
 
 
 class Steps(BaseModel):
-    """What became of a session's actions, as recorded."""
+    """The results of a session's actions, as recorded."""
 
     steps: list[dict[str, Json]]
 
 
 class Logs(BaseModel):
-    """What a session's pages asked of the network, and what came back."""
+    """The network requests and answers of a session's pages."""
 
     logs: list[dict[str, Json]]
 
@@ -97,7 +97,7 @@ class TabResponse(BaseModel):
 
 
 class Debug(BaseModel):
-    """Where a person, or another program on the server's machine, looks into a session."""
+    """The addresses of a session for people, and for programs on the server's machine."""
 
     debug_url: str
     ws: Sockets
@@ -123,7 +123,7 @@ class Picture(BaseModel):
 
 
 class Secret(BaseModel):
-    """Whether what is written there is kept out of the recording."""
+    """Return whether the text is kept out of the recording."""
 
     secret: bool
 
@@ -163,7 +163,7 @@ def sessions(
 
 @router.get("/{id}")
 def session(request: Request, access: Reader, hosts: Hosts, id: SessionId) -> responses.SessionResponse:
-    """How a session stands; one of the past is closed."""
+    """Return a session's status; a past one is closed."""
     hosted = _known(access, hosts, id)
     return responses.session(hosted, _viewer(request, hosted))
 
@@ -187,13 +187,13 @@ def stop(
 
 @router.get("/{id}/offset")
 def offset(access: Reader, hosts: Hosts, id: SessionId) -> Offset:
-    """How many actions it has done so far."""
+    """Return the number of its actions so far."""
     return Offset(offset=_known(access, hosts, id).session.offset())
 
 
 @router.get("/{id}/steps")
 def steps_of(access: Reader, hosts: Hosts, id: SessionId, offset: Annotated[int, Query(ge=0)] = 0) -> Steps:
-    """What became of its actions, from that one on."""
+    """Return the results of its actions, from a number on."""
     return Steps(steps=[dict(one) for one in _known(access, hosts, id).session.outcomes[offset:]])
 
 
@@ -205,7 +205,7 @@ def network(
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
 ) -> Logs:
-    """What its pages asked of the network, and what came back: lines of the recording, secrets left out."""
+    """Return its network requests and answers: recorded lines, without secrets."""
     footage = _known(access, hosts, id).session._crossing.footage(id)
     found = []
     for number, entry in enumerate(footage.entries("request", "response", "failed")):
@@ -216,7 +216,7 @@ def network(
 
 @router.get("/{id}/workflow/code")
 def code(access: Reader, hosts: Hosts, id: SessionId) -> WorkflowCode:
-    """What it did, as a script and as data."""
+    """Return its actions, as a script and as data."""
     return Workflow(_known(access, hosts, id).session).code()
 
 
@@ -251,8 +251,9 @@ def replay(
 
 @router.get("/{id}/debug")
 def debug(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> Debug:
-    """Where its browser is: the console's page, and with `cdp` the WebSocket for other programs. That has the session's
-    own key in it.
+    """Return the console's page of the session, and with `cdp` the WebSocket for other programs.
+
+    The WebSocket's address contains the session's own key.
     """
     hosted = hosts.find(access.project, id)
     driver = hosted.live()._driver
@@ -298,7 +299,7 @@ def execute(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> respons
 def observe(
     access: Writer, hosts: Hosts, id: SessionId, body: Asked | None = None
 ) -> responses.ObservationResponse:
-    """What the page looks like, and what can be done on it."""
+    """Return the content of the page and its possible actions."""
     live = hosts.find(access.project, id).live()
     began = datetime.now(UTC)
     if (url := (body or {}).get("url")) is not None:
@@ -322,7 +323,7 @@ def screenshot(access: Writer, hosts: Hosts, id: SessionId) -> Picture:
 
 @router.post("/{id}/page/secret")
 def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
-    """Whether what an action is to write is a secret, by the field that it is for. Nothing is done."""
+    """Return whether an action's text is a secret, by its field. The action is not executed."""
     hosted = hosts.find(access.project, id)
     action, driver = requests.action_of(body, files_of(hosted)), hosted.live()._driver
     live = driver.live

@@ -26,7 +26,7 @@ def state(
         int | None, Query(ge=1, le=1 << 31, description="Also return the differences from this step.")
     ] = None,
 ) -> Response:
-    """The tracked values when a step was asked, or at the end, and what differs in them from another step."""
+    """Return the tracked values at a step or the end, and differences from another step."""
     with access.library.opened(id) as loaded:
         try:
             now = loaded.recording.state(step)

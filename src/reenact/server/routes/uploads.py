@@ -21,13 +21,13 @@ AGAIN = 60
 
 
 class PieceSaid(BaseModel):
-    """Why not."""
+    """The reason of a refusal."""
 
     detail: str
 
 
 class TakenPiece(BaseModel):
-    """What became of a piece: only what is `ok` is there, and on the disk."""
+    """The result of a piece: only `ok` is stored on the disk."""
 
     status: wire.Status
     length: int
@@ -35,25 +35,25 @@ class TakenPiece(BaseModel):
 
 
 class Acknowledged(BaseModel):
-    """What became of the pieces, in their order."""
+    """The results of the pieces, in their order."""
 
     pieces: list[TakenPiece]
 
 
 class Asked(BaseModel):
-    """Which recordings are asked about."""
+    """The recordings of the question."""
 
     recordings: list[str]
 
 
 class Files(BaseModel):
-    """How long each file is; recordings that are not here are left out."""
+    """The length of each file; unknown recordings are left out."""
 
     recordings: dict[str, dict[str, int]]
 
 
 class Length(BaseModel):
-    """How long the file is now."""
+    """The new length of the file."""
 
     length: int
 
@@ -131,7 +131,7 @@ def upload(request: Request, access: Writer, body: Body) -> Acknowledged:
 
 @router.post("/uploads/lengths", responses=_ERRORS)
 def lengths(access: Writer, asked: Asked) -> Files:
-    """What is here of these recordings."""
+    """Return the stored lengths of these recordings' files."""
     if len(asked.recordings) > 1000:
         raise HTTPException(413, "at most 1000 recordings in one request")
     return Files(recordings=access.library.intake.lengths(asked.recordings))
@@ -156,7 +156,7 @@ def append(
     responses={401: _ERRORS[401], 403: _ERRORS[403], 404: {"description": "There is none."}},
 )
 def length(access: Writer, id: Id, name: Name) -> Response:
-    """How long a file is, in the header `Upload-Length`."""
+    """Return the length of a file, in the header `Upload-Length`."""
     found = access.library.intake.lengths([id]).get(id, {}).get(name)
     if found is None:
         raise HTTPException(404, "there is no such file")

@@ -26,7 +26,7 @@ _HEAL: TypeAdapter[record.HealRecord] = TypeAdapter(record.HealRecord)
 
 
 class Mending(BaseModel):
-    """What became of a failed step.
+    """The result of mending a failed step.
 
     `mend` is what was done, or null; `outcomes` are the actions that were done for it, its own the last. `asks` says
     that only what the program expects could verify it; `model` whether there is a model here to ask.

@@ -46,7 +46,7 @@ class _Plain(BaseModel):
 
 
 class AgentRequest(BaseModel):
-    """What an agent is started with."""
+    """The options to start an agent with."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -68,7 +68,7 @@ class ImageResponse(BaseModel):
 
 
 class StructuredResponse(BaseModel):
-    """What a model made of a page."""
+    """Structured data that a model read from a page."""
 
     success: bool
     error: str | None
@@ -76,7 +76,7 @@ class StructuredResponse(BaseModel):
 
 
 class DataResponse(BaseModel):
-    """What an action gave: text, pictures, or what a model made of it."""
+    """The data of an action: text, pictures, or a model's structured data."""
 
     markdown: str
     images: list[ImageResponse] | None = None
@@ -84,7 +84,7 @@ class DataResponse(BaseModel):
 
 
 class ExecutionResponse(BaseModel):
-    """What became of an action; `outcome` is all of it, as the recording has it."""
+    """The result of an action; `outcome` is the whole recorded result."""
 
     action: dict[str, Json]
     success: bool
@@ -110,7 +110,7 @@ class InteractionResponse(BaseModel):
 
 
 class MetadataResponse(BaseModel):
-    """Where an observation was made."""
+    """The place of an observation."""
 
     title: str
     url: str
@@ -120,7 +120,7 @@ class MetadataResponse(BaseModel):
 
 
 class SpaceResponse(BaseModel):
-    """What can be done on the page."""
+    """The possible actions on the page."""
 
     description: str
     category: str | None = None
@@ -128,7 +128,7 @@ class SpaceResponse(BaseModel):
 
 
 class ObservationResponse(BaseModel):
-    """What the page looks like; `screenshot` is base64."""
+    """The content of the page; `screenshot` is base64."""
 
     metadata: MetadataResponse
     screenshot: str

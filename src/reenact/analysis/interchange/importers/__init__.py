@@ -1,4 +1,4 @@
-"""Importing: other programs' recordings become recordings of ours, told apart by what they contain.
+"""Import other programs' recordings; the format is recognised by the content.
 
 `FORMATS` names them; a new one is a pair of functions, one that knows its documents and one that reads them.
 """
@@ -158,7 +158,7 @@ def bring(
 
 
 def files_in(path: Path) -> list[Path]:
-    """What to import for a path that was given: of a folder all files that may be of a known format, else itself.
+    """Return the files to import for a path: all of a folder that may be of a known format.
 
     Raises:
         NotARecording: The folder holds no such file.
@@ -194,7 +194,7 @@ def runs(path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
 
 
 def _own(store: LocalStore, path: Path) -> str | None:
-    """Take a recording of our own, as a folder, an exported file, or a bare events file; None if it is none."""
+    """Import a recording of Reenact: a folder, an export, or an events file; None for others."""
     if path.is_dir() or path.name == EVENTS:
         folder = path.parent if path.name == EVENTS else path
         load(folder)
@@ -207,7 +207,7 @@ def _own(store: LocalStore, path: Path) -> str | None:
 
 
 def _copied(store: LocalStore, source: Path) -> str:
-    """Copy a recording's folder, or a bare events file, into the store. Links in the folder are not followed."""
+    """Copy a recording's folder or events file into the store. Links are not followed."""
     store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = store.root / f"incoming-{secrets.token_hex(6)}"
     try:

@@ -19,7 +19,7 @@ _TERMINALS = {"computerterminal", "computer_terminal"}
 
 
 def is_who_and_when(document: Any) -> bool:
-    """A failed run with the agent and the step at which somebody found it to go wrong."""
+    """A failed run with the agent and the step that annotators blamed."""
     return isinstance(document, dict) and is_chat(document.get("history")) and "mistake_step" in document
 
 
@@ -114,7 +114,7 @@ def is_claude_code(document: Any) -> bool:
 
 
 def claude_code(document: Any, path: Path) -> ImportedRun:
-    """The session's messages. Each subagent's side chain is a conversation, and an agent, of its own."""
+    """The session's messages. Each subagent's side chain is a conversation of its own."""
     lines = [line for line in document if isinstance(line, dict) and is_message(line.get("message"))]
     chats: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
@@ -135,7 +135,7 @@ def claude_code(document: Any, path: Path) -> ImportedRun:
 
 
 def _add(chat: list[dict[str, Any]], line: dict[str, Any], agent: str) -> None:
-    """Add a line to its conversation. An answer's blocks come as a line each, all with the answer's id."""
+    """Add a line to its conversation. The blocks of an answer are lines with the same id."""
     message = {**line["message"], "timestamp": line.get("timestamp"), "agent": agent}
     usage = message.get("usage")
     if isinstance(usage, dict):
@@ -168,7 +168,7 @@ def is_pydantic_ai(document: Any) -> bool:
 
 
 def pydantic_ai_run(document: Any, path: Path) -> ImportedRun:
-    """Each response is a model call that saw all messages before it; returned parts are tool calls."""
+    """Make a model call of each response, with all messages before it, and tool calls of parts."""
     effects = list(_requests(document))
     answer = pydantic_ai.response(document[-1]).text if document[-1].get("kind") == "response" else None
     source = {"format": "pydantic-ai", "file": str(path), "run_id": document[0].get("run_id")}

@@ -1,4 +1,4 @@
-"""ATIF, the trajectories of Harbor's and Terminal-Bench's agents: steps of system, user and agent."""
+"""ATIF: the trajectories of Harbor's and Terminal-Bench's agents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_atif(document: Any) -> bool:
 
 
 def atif(document: Any, path: Path) -> ImportedRun:
-    """Each of the agent's steps is a model call that saw all steps before it, and the tools that it asked for."""
+    """Make a model call of each step of the agent, with all steps before it, and its tool calls."""
     agent = document.get("agent") if isinstance(document.get("agent"), dict) else {}
     lost: list[str] = []
     effects = list(_effects(document["steps"], agent, lost))
@@ -107,7 +107,7 @@ def _answer(step: dict[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]
 
 
 def _tools(calls: list[dict[str, Any]], step: dict[str, Any], now: Any) -> Iterator[Happened]:
-    """The tools of a step and what they gave; results without a call are an environment's (Terminus types into one)."""
+    """Return a step's tools and results; results without a call come from the environment."""
     results = [
         item for item in (step.get("observation") or {}).get("results") or () if isinstance(item, dict)
     ]

@@ -23,7 +23,7 @@ _TOOLS = {"tool", "function", "ipython"}
 
 
 def is_message(item: Any) -> bool:
-    """Whether that is one message of a chat."""
+    """Return whether the value is one message of a chat."""
     return (
         isinstance(item, dict)
         and isinstance(item.get("role"), str)
@@ -32,7 +32,7 @@ def is_message(item: Any) -> bool:
 
 
 def is_chat(items: Any) -> bool:
-    """Whether that is a list of messages."""
+    """Return whether the value is a list of messages."""
     return isinstance(items, list) and bool(items) and all(is_message(item) for item in items)
 
 
@@ -149,7 +149,7 @@ def _tool(message: Message, asked: list[Message], before: datetime | None, now: 
 
 
 def flat(messages: Iterable[Message]) -> Iterator[Message]:
-    """Messages whose tool calls and results are blocks of their content (Anthropic's form) in OpenAI's form."""
+    """Convert messages with tool blocks in their content (Anthropic's form) to OpenAI's form."""
     for message in messages:
         blocks = [block for block in message.get("content") or () if isinstance(block, dict)]
         kinds = {block.get("type") for block in blocks}

@@ -1,4 +1,4 @@
-"""Codex' session files (`rollout-….jsonl`): the items of OpenAI's responses API as they came, a line each.
+"""Codex's session files (`rollout-….jsonl`): items of OpenAI's responses API, one a line.
 
 A line is `{"timestamp", "type", "payload"}`; files of before September 2025 have the items bare. What lies between two
 inputs of the session is one answer of the model.
@@ -39,8 +39,9 @@ def is_codex(document: Any) -> bool:
 
 
 def codex(document: Any, path: Path) -> ImportedRun:
-    """The session's answers and tools. What the model saw before the first line (the tools, parts of the instructions)
-    is not in the file.
+    """Return the session's answers and tools as a run.
+
+    The file lacks the tools that the model was offered, and parts of its instructions.
     """
     session = _Session()
     for line in document:

@@ -34,7 +34,7 @@ def is_inspect(document: Any) -> bool:
 
 
 def archive(data: bytes, path: Path) -> Any:
-    """The log that an `.eval` file is, with its samples, as its JSON would be. Raises NotARecording."""
+    """Return the log in an `.eval` file with its samples, as its JSON. Raises NotARecording."""
     try:
         with Archive(io.BytesIO(data), str(path), _LIMIT) as files:
             names = files.names
@@ -147,7 +147,7 @@ def _whole(value: Any, aside: dict[str, str]) -> Any:
 
 
 def _events(events: list[Any]) -> Iterator[Happened]:
-    """Model and tool events in the order in which they began, each within the agent that its spans name."""
+    """Yield model and tool events in the order of their start, each with the agent of its spans."""
     spans: dict[str, dict[str, Any]] = {}
     made: list[Happened] = []
     agents: dict[str, Stretch] = {}
@@ -240,7 +240,7 @@ def _tool(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stretc
 
 
 def _message(item: dict[str, Any]) -> dict[str, Any]:
-    """One of Inspect's messages in OpenAI's form: its tool calls name a function, and its thoughts are parts."""
+    """Convert a message to OpenAI's form: tool calls name a function, thoughts are parts."""
     found = {key: item[key] for key in ("role", "content", "tool_call_id") if item.get(key) is not None}
     if isinstance(found.get("content"), list):
         thoughts = [

@@ -1,4 +1,4 @@
-"""Langfuse's export of a trace: its observations are spans, what each was asked and gave beside their attributes."""
+"""Langfuse's export of a trace: its observations as spans."""
 
 from __future__ import annotations
 

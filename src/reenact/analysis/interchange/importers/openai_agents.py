@@ -1,4 +1,4 @@
-"""OpenAI's Agents SDK: its traces and spans as the SDK's own processors get and export them, one object each.
+"""Traces and spans of OpenAI's Agents SDK, as its processors export them.
 
 A `response` span exports the answer's id and its tokens and nothing of what was said: OpenAI keeps that. Such a trace
 tells of tools, agents and handoffs; `generation` spans have the messages.
@@ -28,7 +28,7 @@ def is_openai_agents(document: Any) -> bool:
 
 
 def _items(document: Any) -> Iterator[dict[str, Any]]:
-    """Traces and spans, in whatever they are wrapped: a list, a request's `data`, traces with their `spans`."""
+    """Yield traces and spans from any wrapping: a list, a request's `data`, traces with `spans`."""
     if isinstance(document, list):
         for item in document:
             yield from _items(item)

@@ -1,4 +1,4 @@
-"""OpenClaw's telemetry: a line for each message, agent turn and tool call, of all its sessions.
+"""OpenClaw's telemetry: one line for each message, agent turn and tool call of all sessions.
 
 An agent's turn brings the session's messages along, as they were then: the longest of a session are its conversation.
 Tools of a session whose messages are not there stand alone, without what they gave.

@@ -1,4 +1,4 @@
-"""OpenHands: the events of a session (a list), or the output of its evaluation (one run per line with a `history`).
+"""OpenHands: the events of a session, or the output of its evaluation (one run per line).
 
 An action of the agent is a model call that asked for it, an observation what the tool gave. The full prompts are not in
 these files: a call's messages are what the events before it tell.
@@ -139,7 +139,7 @@ def _asked(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _said(event: dict[str, Any], action: str, args: dict[str, Any]) -> dict[str, Any]:
-    """The model's answer: as the provider gave it where the event has that, else what the action tells of it."""
+    """Return the model's answer: the provider's, or one made of the action."""
     response = _response(event)
     choices = response.get("choices")
     if (

@@ -1,4 +1,4 @@
-"""A run that somebody else recorded, on its way to becoming one of ours."""
+"""A run recorded by another program, before it becomes a recording."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from reenact.core.store.writer import Writer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stretch:
-    """A part of an imported run with a name of its own: one agent's work, a workflow. It becomes a scope.
+    """A named part of an imported run, such as an agent's work. It becomes a scope.
 
     Attributes:
         name: The agent's name.
@@ -225,7 +225,7 @@ def _one_by_one(effects: list[Happened]) -> Iterator[tuple[Happened, bool]]:
 
 
 def _by_time(effects: list[Happened]) -> Iterator[tuple[Happened, bool]]:
-    """The effects' questions (true) and answers (false), by their times; what was inside of an effect ends in it."""
+    """Return the starts (true) and ends (false) of effects by time; inner effects end first."""
     ends = _ends(effects)
     waiting: list[Happened] = []
     for happened in effects:
@@ -242,7 +242,7 @@ def _by_time(effects: list[Happened]) -> Iterator[tuple[Happened, bool]]:
 
 
 def _ends(effects: list[Happened]) -> dict[int, tuple[datetime, int]]:
-    """When each effect's answer came, not before that of an effect inside of it; the inner before the outer."""
+    """Return the end of each effect, not before the ends of effects inside it."""
     last = datetime.min.replace(tzinfo=UTC)
     found: dict[int, tuple[datetime, int]] = {}
     for happened in effects:

@@ -1,4 +1,4 @@
-"""vcrpy's cassettes: each becomes one recording, its exchanges as the HTTP adapters would have recorded them.
+"""Import vcrpy's cassettes: each becomes one recording of HTTP exchanges.
 
 So a program that speaks HTTP itself, or through a provider's library, replays from what was a cassette. A cassette
 knows no times but the servers' own, no chunks, and nothing of the program; where its writer kept bodies as parsed
@@ -31,7 +31,7 @@ _Headers = list[tuple[str, str]]
 
 
 def is_cassette(document: Any) -> bool:
-    """Whether that is a cassette: an object with a list of interactions."""
+    """Return whether the value is a cassette: an object with a list of interactions."""
     return isinstance(document, dict) and any(isinstance(document.get(name), list) for name in _LISTS)
 
 
@@ -121,14 +121,14 @@ def _length(value: Any) -> int:
 
 @dataclass(slots=True)
 class _Lost:
-    """What a cassette could not tell, counted for the recording's notes."""
+    """Counts of parts that a cassette lacks, for the recording's notes."""
 
     parsed: list[int] = field(default_factory=list)
     bare: list[int] = field(default_factory=list)
 
 
 def cassette(document: dict[str, Any], path: Path) -> ImportedRun:
-    """The run that a cassette is. Raises NotARecording for one without HTTP exchanges, or with a damaged one."""
+    """Return the run of a cassette. Raises NotARecording without HTTP exchanges, or for damage."""
     items = next(document[name] for name in _LISTS if isinstance(document.get(name), list))
     if not items:
         raise NotARecording(f"{path} is an empty cassette: it holds no exchange")
@@ -192,7 +192,7 @@ def _pieces(body: Any) -> tuple[Any, ...]:
 
 
 def _answer(response: dict[str, Any]) -> tuple[dict[str, Any], Any, bool]:
-    """A response's head and body as an adapter records them, and whether the body had to be written anew."""
+    """Return a response's head and body as an adapter records them, and if the body was rebuilt."""
     status = response.get("status")
     if isinstance(status, dict):
         code, reason = status["code"], status.get("message")
@@ -217,7 +217,7 @@ def _is_compressed(data: bytes) -> bool:
 
 
 def _body(message: dict[str, Any]) -> tuple[bytes, bool]:
-    """The bytes of a request's or response's body, and whether they are JSON that had to be written anew."""
+    """Return the bytes of a body, and whether they are JSON that was rebuilt."""
     if "parsed_body" in message:
         parsed = message["parsed_body"]
         return (b"", False) if parsed is None else (_json(parsed), True)
@@ -255,7 +255,7 @@ def _headers(given: Any) -> _Headers:
 
 
 def _date(headers: list[list[str]]) -> datetime | None:
-    """When the server says that it answered: the only clock in a cassette."""
+    """Return the time in the response's `Date` header, the only clock in a cassette."""
     text = next((value for key, value in headers if key.lower() == "date"), None)
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""A recording as a trace, by OpenTelemetry's GenAI conventions: made by `spans`, written by `wire`, sent by `send`."""
+"""Export a recording as a trace by OpenTelemetry's GenAI conventions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages and tools as the GenAI conventions write them: `gen_ai.input.messages`, `gen_ai.output.messages`."""
+"""Messages and tools in the form of the GenAI conventions (`gen_ai.input.messages` …)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _FINISHES = {
 
 
 def asked(call: ModelCall) -> list[dict[str, Any]]:
-    """What the model was given."""
+    """Return the input messages of a model call."""
     return [_message(message) for message in call.messages]
 
 
 def answered(call: ModelCall) -> list[dict[str, Any]]:
-    """What it said, with the reason why it ended in the conventions' word."""
+    """Return the output message, with the finish reason in the conventions' word."""
     if call.answer is None:
         return []
     return [{**_message(call.answer), "finish_reason": _FINISHES.get(call.finish, call.finish or "unknown")}]

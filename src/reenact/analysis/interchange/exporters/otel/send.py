@@ -20,7 +20,7 @@ _SAID = 300
 
 
 def headers_of(given: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The headers to send: those of OTEL_EXPORTER_OTLP_HEADERS and its `_TRACES_`, and above them those that are given.
+    """Return the headers to send: those given, over those of OTEL_EXPORTER_OTLP_HEADERS.
 
     Args:
         given: `NAME: VALUE` or `NAME=VALUE` each.
@@ -48,7 +48,7 @@ def headers_of(given: Iterable[str] = (), environ: Mapping[str, str] | None = No
 
 
 def endpoint(url: str) -> str:
-    """Where traces go for a URL that was given: as it is, or with OTLP's path where it has none.
+    """Return the URL for traces: the given one, with OTLP's path if it has none.
 
     Raises UsageError for what is no http URL.
     """
@@ -69,7 +69,7 @@ def endpoint(url: str) -> str:
 def deliver(
     spans: Iterable[Span], url: str, headers: Mapping[str, str] | None = None, *, timeout: float = 30.0
 ) -> str:
-    """Send spans in one request; returns the URL that took them.
+    """Send spans in one request; return the URL that accepted them.
 
     Args:
         spans: Those of one recording.
@@ -78,7 +78,7 @@ def deliver(
         timeout: Seconds to wait for an answer.
 
     Raises:
-        ReenactError: Nobody answers there, or what is there refuses all of it or some; one line says which.
+        ReenactError: The endpoint does not answer, or refuses some or all spans; the text says which.
     """
     target = endpoint(url)
     sent = {
@@ -148,7 +148,7 @@ def _message_of(data: bytes) -> str:
 
 
 def _check_whole(answer: httpx.Response, target: str) -> None:
-    """Whether all spans were taken: an endpoint says so of those that it dropped."""
+    """Return whether all spans were accepted: an endpoint reports those that it dropped."""
     rejected, text = 0, ""
     if "json" in answer.headers.get("content-type", ""):
         try:

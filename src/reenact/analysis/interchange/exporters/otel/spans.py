@@ -1,4 +1,4 @@
-"""A recording as spans: the run, its agents, model calls (`chat`), tools (`execute_tool`), and what else it did.
+"""A recording as spans: the run, agents, model calls (`chat`), tools (`execute_tool`) ….
 
 Ids come from the recording's own, so that the same recording is the same trace however often it is sent.
 """
@@ -217,7 +217,7 @@ def _error_text(tree: Any) -> str:
 
 
 def _taken_apart(error: str) -> tuple[str, str]:
-    """An error's type and text. Of imported errors the text is all there is, with the type in front where known."""
+    """Return an error's type and text. An imported error has only the text."""
     for prefix in _IMPORTED:
         error = error.removeprefix(prefix)
     name, colon, text = error.partition(": ")
@@ -278,7 +278,7 @@ def _reply_id(facts: StepFacts) -> Any:
 
 
 def _provider(call: ModelCall, model: str, args: Mapping[str, Any]) -> str:
-    """Whose model it is, in the conventions' word; where only the name tells, by the name."""
+    """Return the model's provider in the conventions' word, by the name if nothing else tells."""
     known = call.provider or (args.get("provider") if isinstance(args.get("provider"), str) else "")
     if known:
         return _PROVIDERS.get(str(known), str(known))

@@ -1,4 +1,4 @@
-"""Traces of OpenTelemetry: with the GenAI conventions, their earlier forms, OpenInference or OpenLLMetry.
+"""OpenTelemetry traces: GenAI conventions, earlier forms, OpenInference and OpenLLMetry.
 
 `files` and `wire` read spans from files and from a port, `kinds` says what each of them is, `model`, `answer`,
 `message` and `tool` what it says, `runs` makes one run of a trace's spans.
@@ -20,12 +20,12 @@ __all__ = ["Span", "Spans", "from_bytes", "is_spans", "read", "read_spans"]
 
 
 def is_spans(document: Any) -> bool:
-    """Whether a parsed file is a trace."""
+    """Return whether a parsed file is a trace."""
     return isinstance(document, Spans) or files.is_trace(document)
 
 
 class Spans(list[Span]):
-    """What a protobuf file holds, read already."""
+    """The spans of a protobuf file, already read."""
 
 
 def from_bytes(data: bytes) -> Spans | None:
@@ -35,7 +35,7 @@ def from_bytes(data: bytes) -> Spans | None:
 
 
 def read(document: Any, path: Path) -> list[ImportedRun]:
-    """One run for each trace of the file that has an agent's work in it; of a file with none, its spans as they are."""
+    """Return a run for each trace with an agent's work; if there is none, for every trace."""
     try:
         spans = document if isinstance(document, Spans) else files.spans_of(document)
     except ValueError as error:

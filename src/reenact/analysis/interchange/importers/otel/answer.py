@@ -1,4 +1,4 @@
-"""What a model answered, by any instrumentation's words, and how many tokens it counted."""
+"""A model's answer and its token counts, in the attributes of any instrumentation."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _of_object(value: dict[str, Any]) -> list[Choice] | None:
 
 
 def _items(value: dict[str, Any]) -> list[Choice] | None:
-    """The items of OpenAI's responses API: one answer, its calls and thoughts items of their own."""
+    """Read the items of OpenAI's responses API, in which calls and thoughts are items."""
     made = [one for item in value["output"] for one in messages(item) or () if one["role"] == "assistant"]
     if not made:
         return None
@@ -92,7 +92,7 @@ def _items(value: dict[str, Any]) -> list[Choice] | None:
 
 
 def finish(reason: Any) -> str:
-    """Why an answer ended, in OpenAI's word where the conventions have another."""
+    """Return the finish reason in OpenAI's word."""
     return _FINISHES.get(str(reason or ""), str(reason or ""))
 
 

@@ -1,4 +1,4 @@
-"""Files of spans: OTLP as JSON, JSON lines or protobuf, and what OpenTelemetry's SDKs print to a console."""
+"""Files of spans: OTLP as JSON, JSON lines or protobuf, and the output of SDKs to a console."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, na
 
 
 def is_trace(document: Any) -> bool:
-    """Whether a file's JSON is a trace: OTLP's, or spans as an SDK prints them, whole or one per line."""
+    """Return whether a file's JSON is a trace, of OTLP or of an SDK, whole or one span per line."""
     return any(True for _ in _requests(document)) or any(True for _ in _printed(document))
 
 
@@ -32,7 +32,7 @@ def spans_of(document: Any) -> list[Span]:
 
 
 def from_bytes(data: bytes) -> list[Span] | None:
-    """The spans of a protobuf file: one message, or several, each behind its length as the collector writes them.
+    """Yield the spans of a protobuf file: one message, or several with their lengths.
 
     None where it is no such file.
     """
@@ -67,8 +67,9 @@ def _requests(document: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _printed(document: Any, depth: int = 5) -> Iterator[dict[str, Any]]:
-    """Spans as the SDKs' console exporters write them (`ReadableSpan.to_json`), bare, in lists, or under the names that
-    people put them under: `spans`, `traces`, `traces` by their ids.
+    """Yield spans in the form of the SDKs' console exporters (`ReadableSpan.to_json`).
+
+    They are bare, in lists, or under common names: `spans`, `traces`, `traces` by their ids.
     """
     if _is_printed(document):
         yield document

@@ -1,4 +1,4 @@
-"""What a span is: a model call, a tool, an agent, something else that an agent does, or none of these."""
+"""The kind of a span: a model call, a tool, an agent, another effect of an agent, or none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ASKED = (
 
 
 def kind(span: Span) -> str:
-    """`model`, `tool`, `agent`, `embedding`, `retrieval`, `guardrail`, `evaluation`; nothing for what is none."""
+    """Return the kind: `model`, `tool`, `agent`, `embedding` …; an empty text for no kind."""
     if span.get("reenact.recording.id") is not None:
         # A recording of ours that was sent: the run, no agent in it.
         return NOTHING
@@ -61,7 +61,7 @@ def kind(span: Span) -> str:
 
 
 def _vercel(span: Span) -> str | None:
-    """Vercel's AI SDK: `ai.generateText` is the agent's loop, `ai.generateText.doGenerate` each call in it."""
+    """Vercel's AI SDK: `ai.generateText` is the agent's loop, `….doGenerate` each call in it."""
     operation = span.text("ai.operationId")
     if not operation:
         return None
@@ -84,7 +84,7 @@ def _is_tool(span: Span) -> bool:
 
 
 def agent_name(span: Span) -> str:
-    """How an agent is called. A scope of ours keeps its own name (`agent:support`)."""
+    """Return an agent's name. A scope of Reenact keeps its own (`agent:support`)."""
     if scope := span.text("reenact.scope"):
         return re.sub(r"~\d+$", "", scope.rpartition("/")[2])
     named = span.text(
@@ -107,7 +107,7 @@ def agent_name(span: Span) -> str:
 
 
 def tool_name(span: Span) -> str:
-    """How a tool is called."""
+    """Return a tool's name."""
     named = span.text("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
     if named:
         return named

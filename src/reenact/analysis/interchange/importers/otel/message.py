@@ -59,7 +59,7 @@ def chat(value: Any) -> Chat | None:
 
 
 def messages(item: Any) -> Chat | None:
-    """What one item of a conversation says, or None where it is no message. A list: one item may hold several."""
+    """Return the messages of one item of a conversation, or None if it is not a message."""
     if not isinstance(item, dict):
         return None
     item = _unwrapped(item)

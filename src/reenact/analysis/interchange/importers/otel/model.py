@@ -1,4 +1,4 @@
-"""A span that asks a model: its messages, answer, tools and tokens, wherever the instrumentation put them.
+"""The messages, answer, tools and tokens of a model call's span, by any instrumentation.
 
 Tried in this order: the provider's own request and answer, kept word for word (OpenInference, Google's ADK); the GenAI
 conventions of today; OpenInference's and OpenLLMetry's numbered attributes; the conventions' earlier events; what
@@ -26,7 +26,7 @@ _LISTS = ("messages", "contents", "input")
 
 @dataclass(slots=True)
 class Read:
-    """What a span says of a model call; None for what it does not say."""
+    """The content of a model call's span; None for missing parts."""
 
     messages: Chat | None = None
     choices: list[Choice] | None = None
@@ -90,7 +90,7 @@ class Read:
 
 
 def read(span: Span) -> Read:
-    """What a span of a model call says."""
+    """Read the content of a model call's span."""
     found = Read(
         asked=span.text("gen_ai.request.model", "ai.model.id", "llm.request.model"),
         answered=span.text("gen_ai.response.model", "llm.model_name", "embedding.model_name", "model"),
@@ -185,7 +185,7 @@ def _of_request(value: dict[str, Any]) -> Chat | None:
 
 
 def _in_openai_form(items: Any) -> bool:
-    """Whether messages can stand as they are: none of them says by parts what OpenAI says beside the content."""
+    """Return whether messages need no conversion: no content is in parts of its own."""
     return isinstance(items, list) and all(
         isinstance(item, dict)
         and "role" in item
@@ -272,8 +272,9 @@ def _unprefixed(items: Any) -> Any:
 
 
 def _told(span: Span, *, answer: bool) -> list[Any] | None:
-    """The messages that events tell of (conventions before 1.37, Pydantic AI's `events`): those of the question, or the
-    answer's.
+    """Return the messages in events: those of the question, or those of the answer.
+
+    Conventions before 1.37 and Pydantic AI's `events` have messages there.
     """
     listed = said(span.get("events", "all_messages_events"))
     told = [dict(item) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
@@ -300,7 +301,7 @@ def _told(span: Span, *, answer: bool) -> list[Any] | None:
 
 
 def _without_tools(made: Chat, value: Any, tools: list[Any] | None) -> tuple[Chat, list[Any] | None]:
-    """LangChain's callback puts the tools that are offered among the messages; they are taken out."""
+    """Take out the offered tools, which LangChain's callback puts among the messages."""
     listed = said(value)
     contents = (
         [item.get("content") for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []

@@ -1,4 +1,4 @@
-"""The spans of a trace as one run: model calls and tools as effects, agents as scopes, and what is missing as notes."""
+"""Spans as one run: model calls and tools as effects, agents as scopes, gaps as notes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def traces(spans: Iterable[Span]) -> dict[str, list[Span]]:
 
 
 def tells(spans: Iterable[Span]) -> bool:
-    """Whether among a trace's spans is a model call, a tool or another effect of an agent's."""
+    """Return whether the spans contain a model call, a tool or another effect of an agent."""
     return any(kinds.kind(span) not in (kinds.NOTHING, kinds.AGENT) for span in spans)
 
 
@@ -77,7 +77,7 @@ def run(spans: list[Span], *, source: dict[str, Any], name: str = "", bare: bool
 
 @dataclass(slots=True)
 class _Missing:
-    """What the spans of effects do not say, by the effects' places in the run, from 1."""
+    """The missing parts of effects' spans, by the effects' numbers from 1."""
 
     messages: list[int] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
@@ -99,8 +99,9 @@ class _Tree:
         self._inner = self._twice()
 
     def _twice(self) -> dict[str, Span]:
-        """Of model calls that two instrumentations saw, the inner span by the outer's id. A span around several calls
-        is an agent's; one around its tools (Google's ADK) stays a call.
+        """Return the inner spans of model calls seen by two instrumentations, by the outer id.
+
+        A span around several calls is an agent's; one around its tools (Google's ADK) stays a call.
         """
         inside: dict[str, list[Span]] = {}
         for span in self.spans.values():
@@ -220,13 +221,13 @@ def _name(tree: _Tree, root: Span, service: str) -> str:
 
 
 def _left(root: Span) -> dict[str, Any]:
-    """What the outermost span says of the run; its messages and texts stand in the steps."""
+    """Read the outermost span's description of the run."""
     left = {key: value for key, value in root.attributes.items() if len(compact(value)) <= 1000}
     return {"name": root.name, **left}
 
 
 def _output(tree: _Tree, effects: list[Happened]) -> Any:
-    """What the run gave: as the outermost agent says, else its last answer."""
+    """Return the run's output: the outermost agent's, else its last answer."""
     for span in (tree.root, *tree.tops):
         if tree.kinds[span.id] in (kinds.AGENT, kinds.NOTHING):
             found = said(span.get("final_result"))

@@ -1,4 +1,4 @@
-"""A span as every reader of traces gives it, whichever wire or export it came by, and its attributes looked into."""
+"""A span in one form for every reader of traces, with access to its attributes."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class SpanEvent:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One span of a trace.
+    """A span of a trace.
 
     Attributes:
-        trace: The trace's id, in hexadecimal digits (of other exports than OTLP: whatever they say).
-        id: The span's own, and `parent` that of the span around it, or nothing.
+        trace: The trace's id, in hexadecimal digits (other exports than OTLP may have other texts).
+        id: The span's own; `parent` is that of the enclosing span, or empty.
         name: Its name.
-        began: Nanoseconds since 1970, UTC; 0 where nobody knows. `ended` likewise.
+        began: Nanoseconds since 1970, UTC; 0 if unknown. `ended` likewise.
         attributes: Plain JSON values by name.
-        events: What was noted in it.
-        error: The error's text, where it failed; None where it did not.
-        resource: The attributes of who sent it (`service.name`).
-        library: Which instrumentation made it.
-        kind: OTLP's number of its kind: 1 internal, 3 client; 0 where nobody says.
+        events: Its events.
+        error: The error's text if it failed, else None.
+        resource: The attributes of its sender (`service.name`).
+        library: The instrumentation that made it.
+        kind: OTLP's number of its kind: 1 internal, 3 client; 0 if unknown.
     """
 
     trace: str
@@ -54,7 +54,7 @@ class Span:
 
     @property
     def loose(self) -> bool:
-        """Whether it is no span, but events that came by themselves (log records) and belong to the span of this id."""
+        """Return whether it holds only events (log records) that belong to the span of this id."""
         return not self.name and not self.began and bool(self.events)
 
     def get(self, *names: str) -> Any:
@@ -72,7 +72,7 @@ class Span:
 
 
 def moment(nanoseconds: int) -> datetime | None:
-    """A span's time, or None where nobody knows it."""
+    """Return a span's time, or None if unknown."""
     try:
         return _EPOCH + timedelta(microseconds=nanoseconds / 1000) if nanoseconds > 0 else None
     except OverflowError:
@@ -85,7 +85,7 @@ def nanoseconds(when: datetime | None) -> int:
 
 
 def said(value: Any) -> Any:
-    """What an attribute says: attributes are texts where values are not, and the text is JSON, or Python's own."""
+    """Return an attribute's value; a text is read as JSON or a Python literal if it is one."""
     if not isinstance(value, str):
         return value
     found = parsed(value)
@@ -98,7 +98,7 @@ def said(value: Any) -> Any:
 
 
 def nested(attributes: Mapping[str, Any], prefix: str) -> Any:
-    """Attributes that are one value taken apart (`llm.input_messages.0.message.role`), as that value; or None.
+    """Rebuild a value from flat attributes (`llm.input_messages.0.message.role`), or None.
 
     Names become keys, numbers places in a list.
     """
@@ -127,7 +127,7 @@ def _lists(tree: Any) -> Any:
 
 
 def problem(spans_events: Iterable[SpanEvent], failed: bool, said: str, kind: str) -> str | None:
-    """The error's text of a span: of its exception, else its status, else the error's kind; None where it did not fail.
+    """Return the error's text of a span: exception, status or kind; None if it did not fail.
 
     Args:
         spans_events: Its events.

@@ -38,7 +38,7 @@ _AROUND = {"inputs", "input", "input_str", "tags", "metadata", "kwargs"}
 
 
 def result(span: Span) -> tuple[bool, Any]:
-    """Whether the span says what the tool gave, and that."""
+    """Return whether the span has the tool's result, and the result."""
     found = _first(span, _RESULTS)
     if found is None and (event := span.event("gen_ai.choice")) is not None:
         found = said(event.attributes.get("message"))

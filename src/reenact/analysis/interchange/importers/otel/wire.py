@@ -1,4 +1,4 @@
-"""OTLP as bytes or JSON, read into spans. What is no OTLP raises ValueError, whose text says where."""
+"""OTLP as bytes or JSON, read into spans. Invalid input raises ValueError with the place."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def from_protobuf(data: bytes) -> list[Span]:
 
 
 def logs_from_protobuf(data: bytes) -> list[Span]:
-    """The GenAI events among the records of an `ExportLogsServiceRequest`, each as a loose part of its span."""
+    """Yield the GenAI events of an `ExportLogsServiceRequest`, each with the id of its span."""
     request = _parsed("logs.v1.logs_service", "ExportLogsServiceRequest", data)
     found = []
     for resource_logs in request.resource_logs:
@@ -94,13 +94,14 @@ def _value(value: Any) -> Any:
 
 
 def is_otlp(document: Any) -> bool:
-    """Whether those are traces, or logs that may tell of them, as OTLP writes them in JSON."""
+    """Return whether the values are traces, or logs with GenAI events, in OTLP's JSON."""
     return isinstance(document, dict) and any(name in document for name in _ROOTS)
 
 
 def from_json(document: Any) -> list[Span]:
-    """The spans of a trace as OTLP writes it in JSON, with names in either of protobuf's spellings; of logs, the GenAI
-    events as loose parts of their spans.
+    """Return the spans of a trace in OTLP's JSON, with names in either of protobuf's spellings.
+
+    Of logs, the GenAI events are returned, each with the id of its span.
     """
     if not is_otlp(document):
         raise ValueError("not OTLP JSON, which is an object with resourceSpans")
@@ -179,7 +180,7 @@ def _kind(kind: Any) -> int:
 
 
 def _id(text: Any, size: int, where: str) -> str:
-    """An id as hexadecimal digits. OTLP's JSON has it so; writers that leave it to protobuf's have base64."""
+    """Return an id as hexadecimal digits; some writers have base64 instead."""
     if not isinstance(text, str):
         raise ValueError(f"{where} has no id of a trace and a span")  # noqa: TRY004 - it is the document that is wrong
     word = text.lower()
@@ -195,7 +196,7 @@ def _id(text: Any, size: int, where: str) -> str:
 
 
 def _int(value: Any) -> int:
-    """A number of OTLP's, which JSON has as text. Raises ValueError for what 64 bits do not hold."""
+    """Return a number, which OTLP's JSON has as text. Raises ValueError over 64 bits."""
     found = int(value or 0)
     if not -(1 << 63) <= found < 1 << 64:
         raise ValueError(f"{str(value)[:40]} has more than 64 bits")
