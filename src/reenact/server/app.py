@@ -67,7 +67,7 @@ from reenact.server.routes.browsing import browsing
 from reenact.server.settings import Settings
 
 if TYPE_CHECKING:
-    from reenact.server.presigned import Lending
+    from reenact.server.presigned import PresignedFiles
 
 API = "/api/v1"
 
@@ -161,13 +161,13 @@ def _project(scope: Scope) -> str | None:
     return access.project if access is not None else None
 
 
-def _lending(settings: Settings) -> Lending | None:
+def _lending(settings: Settings) -> PresignedFiles | None:
     if settings.team is None:
         return None
     # Drivers that no other server needs.
-    from reenact.server.presigned import Lending  # noqa: PLC0415
+    from reenact.server.presigned import PresignedFiles  # noqa: PLC0415
 
-    return Lending(settings.home, settings.team.objects)
+    return PresignedFiles(settings.home, settings.team.objects)
 
 
 @asynccontextmanager

@@ -27,8 +27,8 @@ _KEPT = 12 * 3600.0
 """Seconds for which an upload to the store is remembered."""
 
 
-class Lending:
-    """Lends a server's files from an object store.
+class PresignedFiles:
+    """Signed addresses of a server's files in an object store.
 
     Args:
         home: The server's home.
