@@ -143,7 +143,7 @@ async def blind(session: Session) -> None:
 def passes(session: Session, script: Any) -> bool:
     """Whether a script passes on its pages as they are."""
     try:
-        session._outcomes.clear()
+        session.core.outcomes.clear()
         script.run(session)
     except (ReenactError, Error, LookupError) as error:
         say(f"{script.name}: does not pass here ({str(error).splitlines()[0][:100]})")
@@ -170,7 +170,7 @@ async def _spot(session: Session, spot: Any, seed: int) -> list[Row]:
 async def _once(
     session: Session, spot: Any, change: PageChange, kept: list[list[healenium.Node]]
 ) -> Row | None:
-    session._outcomes.clear()
+    session.core.outcomes.clear()
     asked = spot.arrive(session)
     watched = ChangedPage(session)
     if change.kind == "none":

@@ -176,7 +176,7 @@ class Hunt:
 
 
 def _arrived(session: Session, spot: Any) -> Any:
-    session._outcomes.clear()
+    session.core.outcomes.clear()
     return spot.arrive(session)
 
 

@@ -19,6 +19,7 @@ from playwright.async_api import Error
 from benchmarks.local_model import Metered, Use
 from reenact import Client
 from reenact.browser.actions import types as do
+from reenact.browser.effects.calls import arun
 from reenact.browser.heal import candidates
 from reenact.browser.heal.harden.mutations import PATH, right, wrong
 from reenact.browser.heal.harden.trial import PATIENCE, ChangedPage, PageChange
@@ -76,10 +77,10 @@ async def good(session: Session, asked: do.Aimed) -> Known | None:
     if await watched.change(asked, PageChange("none")) is None:
         return None
     try:
-        result = await session._aexecute(asked)
+        result = await arun(session.core.perform(asked))
         if not result.success or not right(await watched.hits()):
             return None
-        return Known(result.consequence or {}, session._outcomes[-1].get("fingerprint") or {})
+        return Known(result.consequence or {}, session.core.outcomes[-1].get("fingerprint") or {})
     finally:
         await watched.close()
 
@@ -126,7 +127,7 @@ async def _failed(
     if await watched.change(asked, change) is None:
         return "means nothing here"
     step = asked.model_copy(update={"timeout": min(asked.timeout, PATIENCE)})
-    result = await session._aexecute(step)
+    result = await arun(session.core.perform(step))
     if result.success or wrong(await watched.hits()) is not None:
         await watched.close()
         return "held" if result.success else "misled"

@@ -197,6 +197,6 @@ def _known(session: Session, address: str, script: list[dict[str, Any]], place: 
     if place > 6:
         for action in script[:7]:
             session.execute(**action)
-        session._outcomes.clear()
+        session.core.outcomes.clear()
         return 7
     return 5

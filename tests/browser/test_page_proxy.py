@@ -72,15 +72,29 @@ def test_what_is_expected_is_waited_for(page, session, site):
     assert download.value.suggested_filename == "report.csv"
 
 
+class _Block:
+    """A block that notes the failed calls."""
+
+    def __init__(self):
+        self.failed = []
+
+    def page_failed(self, name, args, error):
+        self.failed.append((name, args))
+        yield from ()
+
+    def page_skipped(self, name, args):
+        return False
+
+
 def test_errors_are_playwrights_and_are_noticed(page, session):
-    heard = []
-    session._watchers.append(lambda *told: heard.append(told))
+    block = _Block()
+    session.core.block = block
     with pytest.raises(TooLate, match="Timeout 100ms"):
         page.click("#nothing", timeout=100)
     with pytest.raises(Error, match="not defined"):
         page.evaluate("nothing")
-    session._watchers.clear()
-    assert [(name, args) for name, args, _ in heard] == [
+    session.core.block = None
+    assert block.failed == [
         ("page.click", {"args": ["#nothing"], "timeout": 100}),
         ("page.evaluate", {"args": ["nothing"]}),
     ]

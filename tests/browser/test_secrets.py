@@ -85,7 +85,7 @@ def test_a_secret_is_a_token_for_a_session_that_nobody_records(open_session, sit
         session.execute(type="goto", url=site("secrets.html"))
         result = session.execute(type="fill", selector="#password", value="open-sesame-5")
         assert "open-sesame-5" not in repr(result)
-        assert "open-sesame-5" not in repr(session._outcomes)
+        assert "open-sesame-5" not in repr(session.core.outcomes)
     assert not Path(session.recording).exists()
 
 

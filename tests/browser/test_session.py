@@ -215,7 +215,7 @@ def until(holds, seconds=120):
 
 def browser_of(session):
     """The process of a session's browser, by the folder of its profile."""
-    profile = f"--user-data-dir={session._driver.live._folder}/profile".encode()
+    profile = f"--user-data-dir={session.core.driver.live._folder}/profile".encode()
     return next(
         int(folder.name)
         for folder in Path("/proc").iterdir()

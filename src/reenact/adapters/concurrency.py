@@ -121,7 +121,7 @@ async def _within(scope: Scope, coro: Awaitable[T]) -> T:
 
 def _start(original: Callable[..., None], thread: threading.Thread) -> None:
     scope = current()
-    if scope is None or getattr(thread, "_reenact_own", False):
+    if scope is None or getattr(thread, "reenact_own", False):
         return original(thread)
     if scope.hidden:
         # The inside of a live call: nothing of it is recorded, but it must be known as such.

@@ -174,7 +174,7 @@ class Replayed(Family):
             turnstile.live_ends()
 
         watcher = threading.Thread(target=watch, name="reenact-child", daemon=True)
-        watcher._reenact_own = True  # type: ignore[attr-defined]
+        watcher.reenact_own = True  # type: ignore[attr-defined]
         with entered(None):
             watcher.start()
 

@@ -25,9 +25,9 @@ async def speak(socket: WebSocket, id: str, key: str) -> None:
     try:
         if hosting is None:
             raise ReenactError("there is no session here")
-        driver = hosting.by_key(id, key).live()._driver
+        driver = hosting.by_key(id, key).live().core.driver
         live = driver.live
-        address = None if live is None else await asyncio.to_thread(driver.call, live.address)
+        address = None if live is None else await asyncio.to_thread(driver.call(live.address).block)
     except ReenactError:
         address = None
     if address is None:

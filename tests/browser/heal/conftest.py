@@ -15,6 +15,7 @@ import pytest
 
 import reenact
 from reenact.browser.actions.types import action_of
+from reenact.browser.effects.calls import arun
 from reenact.browser.heal import ladder
 from reenact.browser.heal.mend import FailedStep
 from tests.browser.agent.conftest import browser_here, session, shared_session, shop
@@ -113,7 +114,7 @@ class Script:
     async def run(self, session, html, step, before):
         """A run of the script on a page; gives what `step` gives, which is handed the session."""
         self.session = session
-        session._outcomes.clear()
+        session.core.outcomes.clear()
         await session.aexecute(type="goto", url=self.page(html))
         for action in before:
             await session.aexecute(**action)
@@ -148,7 +149,7 @@ class Script:
 
         async def step(session):
             asked = action_of({"timeout": patience, **action})
-            result = await session._aexecute(asked)
+            result = await arun(session.core.perform(asked))
             assert not result.success, result.message
             failed = FailedStep.of(session, asked, result)
             judged = judge and (lambda: judge(session))
@@ -159,9 +160,11 @@ class Script:
             if after is not None:
                 after(session, failed, mend)
             self.log = await session.page.evaluate("() => window.log || []")
-            self.done = [(one["actor"], one["action"]["type"], one["message"]) for one in session._outcomes]
+            self.done = [
+                (one["actor"], one["action"]["type"], one["message"]) for one in session.core.outcomes
+            ]
             self.timeouts = [
-                one["action"]["timeout"] for one in session._outcomes if "timeout" in one["action"]
+                one["action"]["timeout"] for one in session.core.outcomes if "timeout" in one["action"]
             ]
             return mend
 

@@ -32,7 +32,7 @@ LATE = SHOP.replace("</p>", "</p><script>buy.hidden = true</script>")
 
 def script(session, html, **options):
     """The script's block on a page, and what the page says in the end."""
-    session._outcomes.clear()
+    session.core.outcomes.clear()
     session.execute(type="goto", url=f"{session.site}echo?html={quote(html)}")
     with Client().AgentFallback(session, task="Buy tea", heal="auto", **options) as fb:
         session.execute(type="click", selector="#buy", timeout=600)

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from reenact.browser.actions import types as do
+from reenact.browser.effects.calls import arun
 from reenact.browser.heal.harden.trial import PageChange, attempt
 from reenact.cli import main
 
@@ -84,7 +85,7 @@ def test_a_label_that_changed_and_an_element_that_is_gone(stage, site):
     async def tried(*kinds):
         trials = []
         for kind in kinds:
-            await session._aexecute(goto)
+            await arun(session.core.perform(goto))
             trials.append(await attempt(session, click, PageChange(kind, 1)))
         return trials
 

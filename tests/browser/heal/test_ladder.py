@@ -15,6 +15,7 @@ from pydantic_ai.models.function import FunctionModel
 
 import reenact
 from reenact.browser.actions.types import action_of
+from reenact.browser.effects.calls import arun
 from reenact.browser.heal import ladder
 from reenact.browser.heal.identity import choose
 from reenact.browser.heal.mend import FailedStep
@@ -194,7 +195,7 @@ def recorded(session, failed, mend):
         "healed": True,
         "verified_by": mend.verified_by,
     }
-    with session._crossing.inside():
+    with session.core.recording.inside():
         perform(Effect("heal", "record", {"step": failed.key, "rung": mend.rung}, leaf=True), lambda: told)
 
 
@@ -208,7 +209,7 @@ def test_a_mend_is_replayed_without_browser_or_store(tmp_path, open_session, chr
         async with open_session(cdp_url=chromium) as session:
             await session.aexecute(type="goto", url=page)
             asked = action_of(type="click", selector="#save", timeout=300)
-            result = await session._aexecute(asked)
+            result = await arun(session.core.perform(asked))
             if not result.success:
                 failed = FailedStep.of(session, asked, result)
                 mend = await ladder.climb(session, failed, budget_ms=5000)

@@ -27,7 +27,7 @@ def home(tmp_path):
 
 def commands(session):
     """The words of the commands of this session's browser, one list for each of its processes."""
-    folder = session._driver.live._folder.encode()
+    folder = session.core.driver.live._folder.encode()
     found = []
     for process in Path("/proc").glob("[0-9]*/cmdline"):
         try:

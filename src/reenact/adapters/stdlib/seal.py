@@ -144,7 +144,7 @@ def _stray() -> _Watch | None:
     for watch in reversed(list(_watches.values())):
         if watch.run.replaying and not watch.older(ident):
             thread = threading._active.get(ident)  # type: ignore[attr-defined]
-            return None if getattr(thread, "_reenact_own", False) else watch
+            return None if getattr(thread, "reenact_own", False) else watch
     return None
 
 

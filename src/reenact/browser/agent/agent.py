@@ -14,6 +14,7 @@ from reenact.browser.agent.loop import AgentLoop
 from reenact.browser.agent.status import AgentStatusResponse
 from reenact.browser.agent.step_log import LogStream
 from reenact.browser.agent.vault import Vault
+from reenact.browser.effects.calls import Steps, Wanted, in_a_loop
 from reenact.browser.script.script import Workflow
 from reenact.errors import UsageError
 
@@ -28,122 +29,106 @@ class Agent(AgentInterface):
     Its arguments are those of `AgentInterface`.
     """
 
-    _work: AgentLoop | None = None
+    _loop: AgentLoop | None = None
     _thread: threading.Thread | None = None
     _task: asyncio.Task[Any] | None = None
     _broken: BaseException | None = None
 
     # -- start and wait -------------------------------------------------------------------------------------
 
-    def _run(self, errand: AgentTask) -> AgentStatusResponse:
-        work = self._prepared(errand)
-        if not _in_a_loop():
-            return asyncio.run(self._through(work))
+    def _running(self, task: AgentTask) -> Steps[AgentStatusResponse]:
+        loop = self._prepared(task)
+        last: AgentStatusResponse = yield Wanted(lambda: self._run_here(loop), lambda: self._through(loop))
+        return last
+
+    def _run_here(self, loop: AgentLoop) -> AgentStatusResponse:
+        if not in_a_loop():
+            return asyncio.run(self._through(loop))
         # In a notebook the running loop is busy with this cell, so the work gets its own thread and loop.
-        self._begin(work)
+        self._start_thread(loop)
         return self.wait()
 
-    def _start(self, errand: AgentTask) -> AgentStatusResponse:
-        work = self._prepared(errand)
-        self._begin(work)
-        return work.snapshot()
+    def _starting(self, task: AgentTask) -> Steps[AgentStatusResponse]:
+        loop = self._prepared(task)
+        yield Wanted(lambda: self._start_thread(loop), lambda: self._start_task(loop))
+        return loop.snapshot()
 
-    def wait(self) -> AgentStatusResponse:
-        """Wait until the run has ended. Raises UsageError where it was not started."""
-        work = self._begun()
+    def _waiting(self) -> Steps[AgentStatusResponse]:
+        loop = self._started()
+        yield Wanted(self._join, lambda: self._ajoin(loop))
+        if self._broken is not None:
+            raise self._broken
+        return loop.snapshot()
+
+    def _join(self) -> None:
         if self._thread is not None:
-            with self._session._crossing.inside():
+            with self._session.core.recording.inside():
                 self._thread.join()
         elif self._task is not None and not self._task.done():
             raise UsageError("the agent works in this very loop: `await agent.await_()`")
-        if self._broken is not None:
-            raise self._broken
-        return work.snapshot()
 
-    def status(self) -> AgentStatusResponse:
-        """Return the current status. Raises UsageError where it was not started."""
-        return self._begun().snapshot()
+    async def _ajoin(self, loop: AgentLoop) -> None:
+        if self._task is not None:
+            await asyncio.shield(self._task)
+        elif self._thread is not None:
+            async for _ in loop.log:
+                pass
+            self._join()
 
-    def stop(self) -> AgentStatusResponse:
-        """Stop before the next step, and wait for the end; a step in progress is finished first."""
-        work = self._begun()
-        work.stop()
+    def _reporting(self) -> Steps[AgentStatusResponse]:
+        yield from ()
+        return self._started().snapshot()
+
+    def _stopping(self) -> Steps[AgentStatusResponse]:
+        loop = self._started()
+        loop.stop()
+        last: AgentStatusResponse = yield Wanted(lambda: self._stop_here(loop), self.await_)
+        return last
+
+    def _stop_here(self, loop: AgentLoop) -> AgentStatusResponse:
         mine = self._thread is threading.current_thread()
-        return work.snapshot() if mine or self._thread is None else self.wait()
+        return loop.snapshot() if mine or self._thread is None else self.wait()
 
     def halt(self) -> None:
         """Stop before the next step, without waiting. Harmless where no run is active."""
-        if self._work is not None:
-            self._work.stop()
+        if self._loop is not None:
+            self._loop.stop()
 
     def watch_logs(self) -> LogStream:
         """Return the live log: iterate with `for` or `async for`, or await it to print it.
 
         Raises UsageError where it was not started.
         """
-        work = self._begun()
-        return LogStream(work.log, work.snapshot)
-
-    # -- the same in a loop ---------------------------------------------------------------------------------
-
-    async def _arun(self, errand: AgentTask) -> AgentStatusResponse:
-        return await self._through(self._prepared(errand))
-
-    async def _astart(self, errand: AgentTask) -> AgentStatusResponse:
-        work = self._prepared(errand)
-        self._task = asyncio.create_task(self._through(work), name="agent")
-        return work.snapshot()
-
-    async def await_(self) -> AgentStatusResponse:
-        """`wait` in a loop."""
-        work = self._begun()
-        if self._task is not None:
-            await asyncio.shield(self._task)
-        elif self._thread is not None:
-            async for _ in work.log:
-                pass
-            with self._session._crossing.inside():
-                self._thread.join()
-        if self._broken is not None:
-            raise self._broken
-        return work.snapshot()
-
-    async def astatus(self) -> AgentStatusResponse:
-        """`status` in a loop."""
-        return self.status()
-
-    async def astop(self) -> AgentStatusResponse:
-        """`stop` in a loop."""
-        self._begun().stop()
-        return await self.await_()
+        loop = self._started()
+        return LogStream(loop.log, loop.snapshot)
 
     # -- results --------------------------------------------------------------------------------------------
 
     @property
     def cost(self) -> Decimal | None:
         """Cost of its model in its last run, in US dollars; None where a price is unknown."""
-        return Decimal(0) if self._work is None else self._work.cost
+        return Decimal(0) if self._loop is None else self._loop.cost
 
     @property
     def tokens(self) -> int:
         """Tokens that its model read and wrote in its last run."""
-        return 0 if self._work is None else self._work.tokens
+        return 0 if self._loop is None else self._loop.tokens
 
     @property
     def active(self) -> bool:
         """True while a run is active."""
-        return self._work is not None and self._work.active
+        return self._loop is not None and self._loop.active
 
     @property
     def workflow(self) -> Workflow:
         """Its actions as a script: `agent.workflow.code()`."""
-        return Workflow(self._session, self._begun().response.agent_id)
+        return Workflow(self._session, self._started().response.agent_id)
 
     # -- inside ---------------------------------------------------------------------------------------------
 
     @property
     def _id(self) -> str | None:
-        return None if self._work is None else self._work.response.agent_id
+        return None if self._loop is None else self._loop.response.agent_id
 
     def _named(self, model: Any) -> str | None:
         return model if model is None or isinstance(model, str) else _name_of(model)
@@ -152,55 +137,50 @@ class Agent(AgentInterface):
         self._vault = Vault(vault)
         self._persona = _words(persona)
 
-    def _prepared(self, errand: AgentTask) -> AgentLoop:
+    def _prepared(self, task: AgentTask) -> AgentLoop:
         model = models.chosen(self._model or self._session.options.model)
-        self.request = self.request.model_copy(update={**errand.told(), "reasoning_model": _name_of(model)})
-        self._work = AgentLoop(
+        self.request = self.request.model_copy(update={**task.told(), "reasoning_model": _name_of(model)})
+        self._loop = AgentLoop(
             self._session,
             model,
             self.request,
-            response_format=errand.response_format,
+            response_format=task.response_format,
             name=self._name,
             vault=self._vault,
             persona=self._persona,
-            trouble=self._trouble,
+            trouble=self.trouble,
         )
         self._thread, self._task, self._broken = None, None, None
-        return self._work
+        return self._loop
 
-    def _begin(self, work: AgentLoop) -> None:
+    async def _start_task(self, loop: AgentLoop) -> None:
+        self._task = asyncio.create_task(self._through(loop), name="agent")
+
+    def _start_thread(self, loop: AgentLoop) -> None:
         def agent() -> None:
             try:
-                asyncio.run(self._through(work))
+                asyncio.run(self._through(loop))
             except BaseException as error:
                 # `wait` raises it.
                 self._broken = error
 
         self._thread = threading.Thread(target=agent, name="agent", daemon=True)
-        with self._session._crossing.inside():
+        with self._session.core.recording.inside():
             self._thread.start()
 
-    async def _through(self, work: AgentLoop) -> AgentStatusResponse:
+    async def _through(self, loop: AgentLoop) -> AgentStatusResponse:
         try:
-            await work.run()
+            await loop.run()
         finally:
-            work.end()
-        last = work.snapshot()
+            loop.end()
+        last = loop.snapshot()
         self._notify(last)
         return last
 
-    def _begun(self) -> AgentLoop:
-        if self._work is None:
+    def _started(self) -> AgentLoop:
+        if self._loop is None:
             raise not_started()
-        return self._work
-
-
-def _in_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+        return self._loop
 
 
 def _name_of(model: Any) -> str:

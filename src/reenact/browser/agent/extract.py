@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from reenact.browser.actions.results import ExecutionResult
 from reenact.browser.actions.types import Action, Scrape
+from reenact.browser.effects.calls import Steps, Wanted, in_a_loop
 from reenact.errors import ActionError
 
 _TASK = "Extract what is asked for from the page below. Use only what it says."
@@ -29,11 +30,12 @@ def wanted(result: ExecutionResult, action: Action) -> bool:
     return action.instructions is not None or action.response_format is not None
 
 
-def read(result: ExecutionResult, action: Action, model: Any) -> ExecutionResult:
+def read(result: ExecutionResult, action: Action, model: Any) -> Steps[ExecutionResult]:
     """Return the result with the model's answer as its data."""
     agent, prompt = _agent(result, action, model)
     try:
-        result.data = _asked_here(agent, prompt).output
+        answer = yield Wanted(lambda: _asked_here(agent, prompt), lambda: agent.run(prompt))
+        result.data = answer.output
     except Exception as error:
         _unread(result, error)
     return result
@@ -48,16 +50,6 @@ def formed(result: ExecutionResult, action: Action) -> ExecutionResult:
             result.data = TypeAdapter(form).validate_python(result.data)
         except ValidationError as error:
             _unread(result, error)
-    return result
-
-
-async def aread(result: ExecutionResult, action: Action, model: Any) -> ExecutionResult:
-    """`read`, awaited."""
-    agent, prompt = _agent(result, action, model)
-    try:
-        result.data = (await agent.run(prompt)).output
-    except Exception as error:
-        _unread(result, error)
     return result
 
 
@@ -81,7 +73,7 @@ _runner: asyncio.Runner | None = None
 
 def _asked_here(agent: Any, prompt: str) -> Any:
     global _runner
-    if asyncio._get_running_loop() is not None:
+    if in_a_loop():
         # In a notebook a loop runs in this thread, so another thread has to wait for the model.
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(lambda: asyncio.run(agent.run(prompt))).result()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser.actions.types import Aimed, action_of
 from reenact.browser.agent.status import call
+from reenact.browser.effects.calls import arun
 from reenact.errors import UsageError
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ async def executed(
     asked = action_of(filled)
     if isinstance(asked, Aimed):
         asked = asked.model_copy(update={"timeout": PATIENCE})
-    result = await session._aexecute(asked, actor="agent")
+    result = await arun(session.core.perform(asked, "agent"))
     shown = dict(action)
     if "value" in shown and (said := getattr(result.action, "value", None)) != filled["value"]:
         # The field turned out to be one for secrets.
@@ -127,7 +128,7 @@ def told_before(session: Session, offset: int | None) -> str:
         return ""
     first = max(offset, 0)
     lines = []
-    for number, outcome in enumerate(session._outcomes[first:], first + 1):
+    for number, outcome in enumerate(session.core.outcomes[first:], first + 1):
         became = "done" if outcome["success"] else f"failed: {outcome['message']}"
         lines.append(f"{number}. {call(outcome['action'])} -> {became}")
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser.agent.status import AgentRequest, AgentStatusResponse
 from reenact.browser.agent.step_log import LogStream
+from reenact.browser.effects.calls import Steps, arun, run
 from reenact.browser.page.session_options import check_steps
 from reenact.core.store.writer import warn
 from reenact.errors import UsageError
@@ -48,6 +49,7 @@ class AgentInterface(ABC):
 
     Attributes:
         request: Its request: `max_steps`, `task` and the rest.
+        trouble: The failure of a script from which the agent takes over, or empty.
 
     Raises:
         UsageError: An invalid argument.
@@ -70,8 +72,7 @@ class AgentInterface(ABC):
         self._model = reasoning_model
         self._name = agent_id
         self._notifier = notifier
-        self._trouble = ""
-        """The failure of a script from which the agent takes over, or empty."""
+        self.trouble = ""
         self.request = AgentRequest(
             max_steps=max_steps, use_vision=use_vision, reasoning_model=self._named(reasoning_model)
         )
@@ -101,7 +102,7 @@ class AgentInterface(ABC):
         Raises:
             UsageError: No model, no task, or the agent is at work already.
         """
-        return self._run(self._sent(AgentTask(task, url, response_format, session_offset)))
+        return run(self._running(self._sent(AgentTask(task, url, response_format, session_offset))))
 
     def start(
         self,
@@ -111,7 +112,7 @@ class AgentInterface(ABC):
         session_offset: int | None = None,
     ) -> AgentStatusResponse:
         """Start a task, and return at once. Arguments and errors as for `run`."""
-        return self._start(self._sent(AgentTask(task, url, response_format, session_offset)))
+        return run(self._starting(self._sent(AgentTask(task, url, response_format, session_offset))))
 
     async def arun(
         self,
@@ -121,7 +122,7 @@ class AgentInterface(ABC):
         session_offset: int | None = None,
     ) -> AgentStatusResponse:
         """`run` in a loop."""
-        return await self._arun(self._sent(AgentTask(task, url, response_format, session_offset)))
+        return await arun(self._running(self._sent(AgentTask(task, url, response_format, session_offset))))
 
     async def astart(
         self,
@@ -131,19 +132,31 @@ class AgentInterface(ABC):
         session_offset: int | None = None,
     ) -> AgentStatusResponse:
         """`start` in a loop."""
-        return await self._astart(self._sent(AgentTask(task, url, response_format, session_offset)))
+        return await arun(self._starting(self._sent(AgentTask(task, url, response_format, session_offset))))
 
-    @abstractmethod
     def wait(self) -> AgentStatusResponse:
         """Wait until the run has ended. Raises UsageError where it was not started."""
+        return run(self._waiting())
 
-    @abstractmethod
+    async def await_(self) -> AgentStatusResponse:
+        """`wait` in a loop."""
+        return await arun(self._waiting())
+
     def status(self) -> AgentStatusResponse:
         """Return the current status. Raises UsageError where it was not started."""
+        return run(self._reporting())
 
-    @abstractmethod
+    async def astatus(self) -> AgentStatusResponse:
+        """`status` in a loop."""
+        return await arun(self._reporting())
+
     def stop(self) -> AgentStatusResponse:
         """Stop before the next step, and wait for the end; a step in progress is finished first."""
+        return run(self._stopping())
+
+    async def astop(self) -> AgentStatusResponse:
+        """`stop` in a loop."""
+        return await arun(self._stopping())
 
     @abstractmethod
     def watch_logs(self) -> LogStream:
@@ -151,18 +164,6 @@ class AgentInterface(ABC):
 
         Raises UsageError where it was not started.
         """
-
-    @abstractmethod
-    async def await_(self) -> AgentStatusResponse:
-        """`wait` in a loop."""
-
-    @abstractmethod
-    async def astatus(self) -> AgentStatusResponse:
-        """`status` in a loop."""
-
-    @abstractmethod
-    async def astop(self) -> AgentStatusResponse:
-        """`stop` in a loop."""
 
     # -- results --------------------------------------------------------------------------------------------
 
@@ -235,16 +236,24 @@ class AgentInterface(ABC):
         """Store the vault and the persona."""
 
     @abstractmethod
-    def _run(self, errand: AgentTask) -> AgentStatusResponse: ...
+    def _running(self, task: AgentTask) -> Steps[AgentStatusResponse]:
+        """Do a task, and wait until it is done."""
 
     @abstractmethod
-    def _start(self, errand: AgentTask) -> AgentStatusResponse: ...
+    def _starting(self, task: AgentTask) -> Steps[AgentStatusResponse]:
+        """Start a task."""
 
     @abstractmethod
-    async def _arun(self, errand: AgentTask) -> AgentStatusResponse: ...
+    def _waiting(self) -> Steps[AgentStatusResponse]:
+        """Wait until the run has ended."""
 
     @abstractmethod
-    async def _astart(self, errand: AgentTask) -> AgentStatusResponse: ...
+    def _reporting(self) -> Steps[AgentStatusResponse]:
+        """Return the current status."""
+
+    @abstractmethod
+    def _stopping(self) -> Steps[AgentStatusResponse]:
+        """Stop before the next step."""
 
 
 def not_started() -> UsageError:

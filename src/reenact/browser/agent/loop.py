@@ -131,7 +131,7 @@ class AgentLoop:
         It is named after the agent only if the user named the agent, because two runs of a program are compared by
         such names.
         """
-        with self._session._crossing.inside():
+        with self._session.core.recording.inside():
             around = boundary.current()
             if around is None or around.hidden:
                 return around

@@ -86,7 +86,8 @@ class PageEvents:
         self._log.start(self._watch_dialogs(page, tab), "dialogs")
         # Playwright reports a chooser here only if the program listens itself; this listener requests none.
         with suppress(AttributeError):
-            page._impl_obj._channel.onFileChooser(self._log.guarded(lambda event: self._chooser(tab, event)))
+            channel = page._impl_obj._channel
+            channel.onFileChooser(self._log.guarded(lambda event: self._chooser(tab, event)))
 
     def closed(self, tab: int) -> None:
         """Note that a page is closed."""

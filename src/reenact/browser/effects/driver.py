@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
+from reenact.browser.effects.calls import Steps, Wanted
 from reenact.browser.effects.operations import Operation
 from reenact.browser.effects.session_recording import SessionRecording
 from reenact.browser.effects.thread import BrowserThread
@@ -12,8 +13,6 @@ from reenact.browser.page.live_browser import LiveBrowser
 from reenact.core import boundary
 from reenact.core.boundary import aperform, perform
 from reenact.core.model.event import Effect
-
-T = TypeVar("T")
 
 
 class KnownTabs(Protocol):
@@ -64,60 +63,56 @@ class BrowserDriver:
     """The browser of one session, if there is one, and its last known pages.
 
     Attributes:
-        crossing: The recording of its effects.
+        recording: The recording of its effects.
         tabs: The open tabs' addresses by their numbers, from the steps' outcomes.
         front: The number of the tab in front.
         seen: The elements of the last observation.
     """
 
-    def __init__(self, crossing: SessionRecording, doer: BrowserBackend) -> None:
-        self.crossing = crossing
+    def __init__(self, recording: SessionRecording, backend: BrowserBackend) -> None:
+        self.recording = recording
         self.tabs: dict[int, str] = {}
         self.front: int | None = None
         self.seen: list[dict[str, Any]] = []
         self._worker: BrowserThread | None = None
-        self._doer = doer
+        self._backend = backend
 
     @property
     def ended(self) -> str | None:
         """The reason that the browser cannot be used any more, or None."""
-        return self._doer.ended
+        return self._backend.ended
 
     @property
     def live(self) -> LiveBrowser | None:
         """The browser, if it is in this process."""
-        return self._doer.live
+        return self._backend.live
 
-    def run(self, step: Operation) -> Any:
+    def run(self, step: Operation) -> Steps[Any]:
         """Run a step as an effect, and return its answer."""
-        with self.crossing.inside():
-            if step.ask is not None and self._doer.up:
-                step.asked = self._thread().call(lambda: self._doer.ask_for(step))
+        with self.recording.inside():
+            if step.ask is not None and self._backend.up:
+                step.asked = yield self.call(lambda: self._backend.ask_for(step))
             effect = self._effect(step)
-            return step.done(perform(effect, lambda: self._do(step)))
-
-    async def arun(self, step: Operation) -> Any:
-        """`run`, awaited."""
-        with self.crossing.inside():
-            if step.ask is not None and self._doer.up:
-                step.asked = await self._thread().acall(lambda: self._doer.ask_for(step))
-            effect = self._effect(step)
-            return step.done(await aperform(effect, lambda: self._ado(step)))
+            answer = yield Wanted(
+                lambda: perform(effect, lambda: self._done(step).block()),
+                lambda: aperform(effect, lambda: self._done(step).wait()),
+            )
+            return step.done(answer)
 
     def _effect(self, step: Operation) -> Effect:
-        step.sent = step.args(self.crossing.secret)
+        step.sent = step.args(self.recording.secret)
         return Effect(step.kind, step.name, step.sent, leaf=True)
 
     def starting(self, id: str, asked: dict[str, Any]) -> Operation:
         """Return the first step, which starts the browser."""
 
         async def live(nobody: Any, call: int | None) -> dict[str, Any]:
-            return await self._doer.open(id)
+            return await self._backend.open(id)
 
         def told(outcome: dict[str, Any]) -> dict[str, Any]:
             self.tabs, self.front = {0: outcome["url"]}, 0
             # A session on a server gets its id there.
-            self.crossing.id = outcome.get("session_id") or self.crossing.id
+            self.recording.id = outcome.get("session_id") or self.recording.id
             return outcome
 
         return Operation("start", live, lambda _: asked, done=told)
@@ -131,45 +126,26 @@ class BrowserDriver:
         if "elements" in outcome:
             self.seen = [*outcome["elements"]]
 
-    def stop(self, why: str) -> None:
+    def stop(self, why: str) -> Steps[None]:
         """End the browser. Harmless where there is none."""
         worker = self._worker
         if worker is None or not worker.here:
             return
         try:
-            worker.call(lambda: self._doer.close(why))
+            yield self.call(lambda: self._backend.close(why))
         finally:
             self._worker = None
             worker.stop()
 
-    async def astop(self, why: str) -> None:
-        """`stop`, awaited."""
-        worker = self._worker
-        if worker is None or not worker.here:
-            return
-        try:
-            await worker.acall(lambda: self._doer.close(why))
-        finally:
-            self._worker = None
-            worker.stop()
-
-    def call(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Await a coroutine in the worker's thread without an effect: nothing is recorded."""
-        return self._thread().call(make)
-
-    async def acall(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """`call`, awaited."""
-        return await self._thread().acall(make)
+    def call(self, make: Callable[[], Coroutine[Any, Any, Any]]) -> Wanted:
+        """Return the wait for a coroutine in the browser's thread. It is no effect: nothing is recorded."""
+        return Wanted(lambda: self._thread().call(make), lambda: self._thread().acall(make))
 
     # -- live ------------------------------------------------------------------------------------------------
 
-    def _do(self, step: Operation) -> Any:
+    def _done(self, step: Operation) -> Wanted:
         call = _number()
-        return self._thread().call(lambda: self._doer.do(step, call, self))
-
-    async def _ado(self, step: Operation) -> Any:
-        call = _number()
-        return await self._thread().acall(lambda: self._doer.do(step, call, self))
+        return self.call(lambda: self._backend.do(step, call, self))
 
     def _thread(self) -> BrowserThread:
         if self._worker is None:
@@ -178,6 +154,6 @@ class BrowserDriver:
 
 
 def _number() -> int | None:
-    """Return the number of the current call."""
+    """Return the number of the current effect."""
     scope = boundary.current()
     return None if scope is None else scope.call

@@ -17,12 +17,12 @@ class LocalBrowser:
     """A browser of this process.
 
     Args:
-        crossing: The recording of the session's effects; it provides the file of the footage.
+        recording: The recording of the session's effects; it provides the file of the footage.
         settings: The settings of the browser.
     """
 
-    def __init__(self, crossing: SessionRecording, settings: LaunchSettings) -> None:
-        self._crossing = crossing
+    def __init__(self, recording: SessionRecording, settings: LaunchSettings) -> None:
+        self._recording = recording
         self._settings = settings
         self.live: LiveBrowser | None = None
 
@@ -41,7 +41,7 @@ class LocalBrowser:
         live = LiveBrowser(self._settings)
         told = await live.open()
         self.live = live
-        beside = self._crossing.sidecar()
+        beside = self._recording.sidecar()
         if beside is not None:
             await live.film(beside, id, told)
         return told
@@ -64,7 +64,7 @@ class LocalBrowser:
 
     async def _revive(self, step: Operation, at: KnownTabs) -> None:
         """Open a new browser at the recorded addresses, to go live in a recorded session."""
-        await self.open(self._crossing.id)
+        await self.open(self._recording.id)
         live = self.live
         assert live is not None
         pages = dict(at.tabs)

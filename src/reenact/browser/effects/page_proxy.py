@@ -10,14 +10,17 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from playwright import async_api
 
 from reenact.browser.actions.types import MASK
+from reenact.browser.effects.calls import Steps, arun, run
+from reenact.browser.effects.driver import BrowserDriver
 from reenact.browser.effects.operations import Hide, Operation
 from reenact.browser.page import secret
 from reenact.browser.page.live_browser import LiveBrowser
@@ -61,45 +64,83 @@ DOING = frozenset({
 
 
 class PageServices(Protocol):
-    """The session's services for a page."""
+    """The session's services for a page.
+
+    Attributes:
+        asynchronous: True in a program that awaits.
+        driver: The session's browser.
+    """
 
     asynchronous: bool
+    driver: BrowserDriver
 
-    def call(self, step: Operation) -> Any:
+    def ask(self, step: Operation) -> Steps[Any]:
         """Run a step."""
 
-    async def acall(self, step: Operation) -> Any:
-        """The same, awaited."""
+    def page_failed(self, name: str, args: Mapping[str, Any], error: Exception) -> Steps[None]:
+        """Handle a failed call."""
 
-    def heard(self, outcome: Mapping[str, Any]) -> None:
-        """Note the outcome of a call, with the current tab and address."""
-
-    def failed(self, name: str, args: Mapping[str, Any], error: Exception) -> Sequence[Awaitable[None]]:
-        """Report a failed call. Return the awaitables of an asynchronous program."""
-
-    def skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
+    def page_skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
         """Return True if a call that acts must be skipped because of an earlier failure."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression for an object of Playwright's in the browser.
+
+    Attributes:
+        services: The session's.
+        kind: The object's type.
+        path: The expression: a root, and the attributes and calls from there on.
+        text: The same as text.
+    """
+
+    services: PageServices
+    kind: str
+    path: tuple[Any, ...]
+    text: str
+
+    def describe(self, name: str, kind: str, /, *args: Any, **options: Any) -> PlaywrightProxy:
+        """Return the object that a call of this one describes."""
+        shown = ", ".join([*map(_shown, args), *(f"{key}={_shown(value)}" for key, value in options.items())])
+        path = (*self.path, ("call", name, args, options))
+        return PlaywrightProxy(Expression(self.services, kind, path, f"{self.text}.{name}({shown})"))
+
+    def perform(self, name: str, /, *args: Any, **options: Any) -> Any:
+        """Return the result of a call, or in a program that awaits, its awaitable."""
+        call = self.called(_asking(self, name, args, options))
+        return arun(call) if self.services.asynchronous else run(call)
+
+    def called(self, step: Operation) -> Steps[Any]:
+        """Run a step, unless it must be skipped."""
+        name = step.name.removeprefix("page.")
+        acts = name in DOING or name.startswith("expect_")
+        if acts and self.services.page_skipped(step.name, lambda: step.args(_masked)):
+            return None
+        try:
+            return (yield from self.services.ask(step))
+        except async_api.Error as error:
+            yield from self.services.page_failed(step.name, step.sent, error)
+            raise
 
 
 class PlaywrightProxy:
     """An object of Playwright's in the browser: a page, a locator, an element, a response."""
 
-    def __init__(self, owner: PageServices, kind: str, path: tuple[Any, ...], text: str) -> None:
-        self._owner = owner
-        self._kind = kind
-        self._path = path
-        self._text = text
+    def __init__(self, expression: Expression) -> None:
+        self._expression = expression
 
     def __repr__(self) -> str:
-        return f"<{self._kind} {self._text}>"
+        return f"<{self._expression.kind} {self._expression.text}>"
 
     def __dir__(self) -> list[str]:
-        return [name for name in dir(getattr(async_api, self._kind)) if not name.startswith("_")]
+        return [name for name in dir(getattr(async_api, self._expression.kind)) if not name.startswith("_")]
 
     def __getattr__(self, name: str) -> Any:
-        member = None if name.startswith("_") else inspect.getattr_static(_class(self._kind), name, None)
+        own = self._expression
+        member = None if name.startswith("_") else inspect.getattr_static(_class(own.kind), name, None)
         if member is None:
-            raise AttributeError(f"{self._kind} has no {name!r}")
+            raise AttributeError(f"{own.kind} has no {name!r}")
         if name in _LISTENS:
             raise UsageError(
                 f"session.page.{name}: functions of the program's are not called from the browser's "
@@ -108,64 +149,29 @@ class PlaywrightProxy:
         if isinstance(member, property):
             gives = _gives(member.fget)
             if gives in _DESCRIBES or name == "main_frame":
-                return PlaywrightProxy(
-                    self._owner, gives, (*self._path, ("get", name)), f"{self._text}.{name}"
-                )
-            return self._owner.call(_asking(self, name, None, {}))
+                path = (*own.path, ("get", name))
+                return PlaywrightProxy(Expression(own.services, gives, path, f"{own.text}.{name}"))
+            return run(own.services.ask(_asking(own, name, None, {})))
         if name.startswith("expect_"):
-            return functools.partial(_Expecting, self, name)
+            return functools.partial(_Expecting, own, name)
         if inspect.iscoroutinefunction(member) or _gives(member) not in _DESCRIBES:
-            return functools.partial(self._call, name)
-        return functools.partial(self._describe, name, _gives(member))
-
-    def _describe(self, name: str, kind: str, /, *args: Any, **options: Any) -> PlaywrightProxy:
-        shown = ", ".join([*map(_shown, args), *(f"{key}={_shown(value)}" for key, value in options.items())])
-        return PlaywrightProxy(
-            self._owner, kind, (*self._path, ("call", name, args, options)), f"{self._text}.{name}({shown})"
-        )
-
-    def _call(self, name: str, /, *args: Any, **options: Any) -> Any:
-        step = _asking(self, name, args, options)
-        return self._acalled(step) if self._owner.asynchronous else self._called(step)
-
-    def _called(self, step: Operation) -> Any:
-        if self._skips(step):
-            return None
-        try:
-            return self._owner.call(step)
-        except async_api.Error as error:
-            self._owner.failed(step.name, step.sent, error)
-            raise
-
-    async def _acalled(self, step: Operation) -> Any:
-        if self._skips(step):
-            return None
-        try:
-            return await self._owner.acall(step)
-        except async_api.Error as error:
-            for told in self._owner.failed(step.name, step.sent, error):
-                await told
-            raise
-
-    def _skips(self, step: Operation) -> bool:
-        name = step.name.removeprefix("page.")
-        acts = name in DOING or name.startswith("expect_")
-        return acts and self._owner.skipped(step.name, lambda: step.args(_masked))
+            return functools.partial(own.perform, name)
+        return functools.partial(own.describe, name, _gives(member))
 
 
 class PageProxy(PlaywrightProxy):
     """The page of one tab: the active one at the time of access."""
 
-    def __init__(self, owner: PageServices, tab: int) -> None:
-        super().__init__(owner, "Page", (("tab", tab),), "page")
+    def __init__(self, services: PageServices, tab: int) -> None:
+        super().__init__(Expression(services, "Page", (("tab", tab),), "page"))
 
 
 class _Expecting:
     """`with page.expect_popup() as popup: …`: the result is `popup.value` after the body."""
 
-    def __init__(self, remote: PlaywrightProxy, name: str, /, *args: Any, **options: Any) -> None:
-        self._remote = remote
-        self._begin = _asking(remote, name, args, options, expects=True)
+    def __init__(self, of: Expression, name: str, /, *args: Any, **options: Any) -> None:
+        self._of = of
+        self._begin = _asking(of, name, args, options, expects=True)
         self._waiting: PlaywrightProxy | None = None
         self._value: Any = None
 
@@ -174,34 +180,39 @@ class _Expecting:
         """The awaited result."""
         return self._value
 
-    def _end(self) -> Operation:
-        assert self._waiting is not None
-        step = _asking(self._waiting, "value", None, {}, expects=True)
-        step.name = f"{self._begin.name}.value"
-        return step
+    def _enter(self) -> Steps[Self]:
+        self._waiting = yield from self._of.called(self._begin)
+        return self
+
+    def _exit(self, error: BaseException | None) -> Steps[None]:
+        if error is None and self._waiting is not None:
+            step = _asking(_expression(self._waiting), "value", None, {}, expects=True)
+            step.name = f"{self._begin.name}.value"
+            self._value = yield from self._of.called(step)
 
     def __enter__(self) -> Self:
-        self._waiting = self._remote._called(self._begin)
-        return self
+        return run(self._enter())
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        if error is None and self._waiting is not None:
-            self._value = self._remote._called(self._end())
+        run(self._exit(error))
 
     async def __aenter__(self) -> Self:
-        self._waiting = await self._remote._acalled(self._begin)
-        return self
+        return await arun(self._enter())
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        if error is None and self._waiting is not None:
-            self._value = await self._remote._acalled(self._end())
+        await arun(self._exit(error))
+
+
+def _expression(proxy: PlaywrightProxy) -> Expression:
+    """Return a proxy's expression. All its public attributes are Playwright's."""
+    return vars(proxy)["_expression"]  # type: ignore[no-any-return]
 
 
 # -- one call ----------------------------------------------------------------------------------------------------
 
 
 def _asking(
-    remote: PlaywrightProxy,
+    of: Expression,
     name: str,
     args: tuple[Any, ...] | None,
     options: dict[str, Any],
@@ -215,11 +226,11 @@ def _asking(
     async def live(browser: LiveBrowser, call: int | None) -> dict[str, Any]:
         with browser.use():
             if name not in _ACTS or browser.camera is None:
-                return await _done(browser, remote, name, args, options, expects=expects)
-            return await _filmed(browser, remote, name, args, options, step=step, call=call, hidden=hidden)
+                return await _done(browser, of, name, args, options, expects=expects)
+            return await _filmed(browser, of, name, args, options, step=step, call=call, hidden=hidden)
 
     async def ask(browser: LiveBrowser) -> bool:
-        return await _secret(browser, remote, args or ())
+        return await _secret(browser, of, args or ())
 
     def question(hide: Hide) -> dict[str, Any]:
         nonlocal hidden
@@ -228,7 +239,7 @@ def _asking(
             hidden = bool(draw("browser:secret", lambda: step.asked is not False))
             if hidden:
                 given[-1] = hide(str(given[-1]))
-        asked: dict[str, Any] = {} if remote._text == "page" else {"on": remote._text}
+        asked: dict[str, Any] = {} if of.text == "page" else {"on": of.text}
         return {
             **asked,
             **({"args": given} if given else {}),
@@ -236,8 +247,8 @@ def _asking(
         }
 
     def answer(outcome: dict[str, Any]) -> Any:
-        remote._owner.heard(outcome)
-        return _taken(remote._owner, outcome["value"])
+        of.services.driver.heard(outcome)
+        return _taken(of.services, outcome["value"])
 
     step = Operation(f"page.{name}", live, question, ask if writes else None, done=answer)
     return step
@@ -245,14 +256,14 @@ def _asking(
 
 async def _done(
     live: LiveBrowser,
-    remote: PlaywrightProxy,
+    of: Expression,
     name: str,
     args: tuple[Any, ...] | None,
     options: dict[str, Any],
     *,
     expects: bool,
 ) -> dict[str, Any]:
-    target = await _target(live, remote)
+    target = await _target(live, of)
     if expects and args is None:
         manager, info = target
         await manager.__aexit__(None, None, None)
@@ -283,7 +294,7 @@ async def _covered(live: LiveBrowser, options: dict[str, Any]) -> dict[str, Any]
 
 async def _filmed(
     live: LiveBrowser,
-    remote: PlaywrightProxy,
+    of: Expression,
     name: str,
     args: tuple[Any, ...] | None,
     options: dict[str, Any],
@@ -300,7 +311,7 @@ async def _filmed(
     sent = step.sent
     page, box = live.page, None
     with suppress(Exception):  # the call itself will report the error
-        target = await _target(live, remote)
+        target = await _target(live, of)
         if isinstance(target, async_api.Page) and args and name not in ("goto", "reload"):
             target = target.locator(args[0])
         if isinstance(target, async_api.Locator):
@@ -312,7 +323,7 @@ async def _filmed(
         aim["secret"] = hidden
     await live.camera.before(call, page, "script", {"type": f"page.{name}", **sent}, aim)
     try:
-        outcome = await _done(live, remote, name, args, options, expects=False)
+        outcome = await _done(live, of, name, args, options, expects=False)
     except Exception as error:
         if live.camera is not None:
             await live.camera.after(call, page, False, str(error).partition("\n")[0])
@@ -322,9 +333,9 @@ async def _filmed(
     return outcome
 
 
-async def _target(live: LiveBrowser, remote: PlaywrightProxy) -> Any:
+async def _target(live: LiveBrowser, of: Expression) -> Any:
     """Return the live object of an expression."""
-    root, *rest = remote._path
+    root, *rest = of.path
     target: Any = live.handle(root[1]) if root[0] == "handle" else live.tab(root[1])
     for step in rest:
         target = getattr(target, step[1])
@@ -335,13 +346,13 @@ async def _target(live: LiveBrowser, remote: PlaywrightProxy) -> Any:
 
 
 async def _real(live: LiveBrowser, value: Any) -> Any:
-    return await _target(live, value) if isinstance(value, PlaywrightProxy) else value
+    return await _target(live, _expression(value)) if isinstance(value, PlaywrightProxy) else value
 
 
-async def _secret(live: LiveBrowser, remote: PlaywrightProxy, args: tuple[Any, ...]) -> bool:
+async def _secret(live: LiveBrowser, of: Expression, args: tuple[Any, ...]) -> bool:
     """Return True if the value to write there is secret, or in doubt."""
     try:
-        target = await _target(live, remote)
+        target = await _target(live, of)
         if isinstance(target, async_api.Keyboard):
             target = live.page.locator(":focus")
         elif isinstance(target, (async_api.Page, async_api.Frame)):
@@ -357,7 +368,7 @@ async def _secret(live: LiveBrowser, remote: PlaywrightProxy, args: tuple[Any, .
 def _plain(value: Any) -> Any:
     """Return an argument as it is recorded."""
     if isinstance(value, PlaywrightProxy):
-        return {"element": value._text}
+        return {"element": _expression(value).text}
     if isinstance(value, re.Pattern):
         return {"pattern": value.pattern, "flags": value.flags & ~re.UNICODE}
     if callable(value):
@@ -382,12 +393,12 @@ def _kept(live: LiveBrowser, value: Any) -> Any:
     return value
 
 
-def _taken(owner: PageServices, value: Any) -> Any:
+def _taken(services: PageServices, value: Any) -> Any:
     if isinstance(value, list):
-        return [_taken(owner, item) for item in value]
+        return [_taken(services, item) for item in value]
     if isinstance(value, dict) and value.keys() == {"handle", "kind"}:
         number, kind = value["handle"], value["kind"]
-        return PlaywrightProxy(owner, kind, (("handle", number),), f"{kind.lower()}{number}")
+        return PlaywrightProxy(Expression(services, kind, (("handle", number),), f"{kind.lower()}{number}"))
     return value
 
 
@@ -396,7 +407,7 @@ def _masked(_: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    return value._text if isinstance(value, PlaywrightProxy) else repr(value)
+    return _expression(value).text if isinstance(value, PlaywrightProxy) else repr(value)
 
 
 def _class(kind: str) -> type:

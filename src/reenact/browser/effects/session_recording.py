@@ -163,7 +163,7 @@ class SessionRecording:
         return new_id() if folder is None else f"{folder.name}.{self._number}"
 
     def _drop(self, own: RecordingInProgress) -> None:
-        if own._replay is not None or own._block is not None or own._pid != os.getpid():
+        if not own.is_new:
             return  # a replay's recording must stay
         with suppress(RecordingError, OSError):
             LocalStore(self._home).remove(own.path)

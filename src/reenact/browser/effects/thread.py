@@ -33,7 +33,7 @@ class BrowserThread:
         self._up.acquire()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         # Neither a thread of the program, nor one that a replay must keep from the network.
-        self._thread._reenact_own = True  # type: ignore[attr-defined]
+        self._thread.reenact_own = True  # type: ignore[attr-defined]
         Context().run(self._thread.start)
         self._up.acquire()
 

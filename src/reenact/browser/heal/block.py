@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult
+from reenact.browser.effects.calls import Steps, Wanted, arun, run
 from reenact.browser.heal import expect as expecting
 from reenact.browser.heal.caller import here, place
-from reenact.browser.heal.guard import CallGuard
 from reenact.browser.heal.helper import BlockHelper, begun, made, now, over, stuck
 from reenact.browser.heal.mend import FailedStep
 from reenact.browser.page.session_options import check_steps
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from reenact.browser.agent import Agent
     from reenact.browser.agent.status import AgentStatusResponse
     from reenact.browser.heal.record import HealRecord as Record
+    from reenact.browser.session.core import Asked
     from reenact.browser.session.remote.agent import RemoteAgent
-    from reenact.browser.session.session import Asked, Session
+    from reenact.browser.session.session import Session
 
 Heal = Literal["agent", "auto", "off"]
 
@@ -52,7 +53,7 @@ class AgentFallback:
     message that says so, and is listed in `skipped`. A block calls at most one agent.
 
     Args:
-        session: The session; the block replaces its `execute` until the block ends.
+        session: The session; its calls pass through the block until the block ends.
         task: The purpose of the block in plain words: the agent's task.
         response_format: The form of the agent's answer, as for `Agent.run`.
         heal: `"agent"`: an agent takes over at once. `"auto"`: cheaper means repair the failed step first, and
@@ -69,6 +70,7 @@ class AgentFallback:
         agent_invoked: True if an agent was called.
         agent_response: The agent's last status, or None.
         heals: The records of each repair and of the agent's takeover: failed step, rung, verification.
+        asking: True while the block itself uses the session.
 
     Raises:
         UsageError: (a ValueError) An invalid argument, a block within a block of the same session, `scrape()`
@@ -91,12 +93,11 @@ class AgentFallback:
         self.heal = heal
         self._format = response_format
         self._expected = None if expect is None else expecting.expected(expect)
-        self._guard = CallGuard(session, self)
         self._helper = BlockHelper(session, heal, agent_params)
         self._offset: int | None = None
         self._began: float | None = None
         self._took: float | None = None
-        self._over = self._asking = False
+        self._over = self.asking = False
         self._verdict: expecting.ExpectationVerdict | None = None
         self.steps: list[ExecutionResult] = []
         self.skipped: list[dict[str, Any]] = []
@@ -111,20 +112,19 @@ class AgentFallback:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        try:
-            if error is None:
-                self._finish()
-        finally:
-            self._leave(error)
+        run(self._exit(error))
 
     async def __aenter__(self) -> Self:
         self._enter()
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        await arun(self._exit(error))
+
+    def _exit(self, error: BaseException | None) -> Steps[None]:
         try:
             if error is None:
-                await self._afinish()
+                yield from self._finish()
         finally:
             self._leave(error)
 
@@ -161,99 +161,76 @@ class AgentFallback:
 
         return patch.suggested(self.heals) if self.heals else ""
 
-    # -- the guarded calls -----------------------------------------------------------------------------------
+    # -- the calls of the session ----------------------------------------------------------------------------
 
     def execute(
         self, action: Asked = None, *, raise_on_failure: bool | None = None, **fields: Any
     ) -> ExecutionResult:
         """Execute an action within the block: a failure on the page is returned and calls for help."""
-        if self._asking:
-            return cast(
-                "ExecutionResult", self._guard.execute(action, raise_on_failure=raise_on_failure, **fields)
-            )
-        asked = _asked(action, raise_on_failure, fields)
-        if self._over:
-            return self._skip(asked)
-        result = self._session._execute(asked)
-        if not result.success:
-            failed = FailedStep.of(self._session, asked, result, place())
-            mend = here(self._session, lambda: self._mended(failed)) if self.heal == "auto" else None
-            if mend is None:
-                self.steps.append(result)
-                self._take_over(failed)
-                return result
-            result = mend
-        self.steps.append(result)
-        return result
+        return self._session.execute(action, raise_on_failure=raise_on_failure, **fields)
 
     async def aexecute(
         self, action: Asked = None, *, raise_on_failure: bool | None = None, **fields: Any
     ) -> ExecutionResult:
         """`execute`, awaited."""
-        if self._asking:
-            return cast(
-                "ExecutionResult",
-                await self._guard.aexecute(action, raise_on_failure=raise_on_failure, **fields),
-            )
+        return await self._session.aexecute(action, raise_on_failure=raise_on_failure, **fields)
+
+    def executed(
+        self, action: Asked, raise_on_failure: bool | None, fields: Mapping[str, Any]
+    ) -> Steps[ExecutionResult]:
+        """Execute an action of the script, unless an earlier one failed; call for help if it fails."""
         asked = _asked(action, raise_on_failure, fields)
         if self._over:
             return self._skip(asked)
-        result = await self._session._aexecute(asked)
+        result = yield from self._session.core.perform(asked)
         if not result.success:
             failed = FailedStep.of(self._session, asked, result, place())
-            mend = await self._mended(failed) if self.heal == "auto" else None
+            mend = (yield from self._mended(failed)) if self.heal == "auto" else None
             if mend is None:
                 self.steps.append(result)
-                await self._atake_over(failed)
+                yield from self._take_over(failed)
                 return result
             result = mend
         self.steps.append(result)
         return result
 
-    def scrape(self, *args: Any, **options: Any) -> Any:
-        """Refuse with UsageError: the values that a block reads are lost if an agent takes over."""
-        return self._guard.scrape(*args, **options) if self._asking else _refuse_scrape()
+    def refuse_scrape(self) -> NoReturn:
+        """Raise UsageError: the values that a block reads are lost if an agent takes over."""
+        raise UsageError(
+            "scrape() does not go with AgentFallback: read the page behind the block, or give it a response_format "
+            "for the agent's answer"
+        )
 
-    async def ascrape(self, *args: Any, **options: Any) -> Any:
-        """Refuse with UsageError, as `scrape` does."""
-        return await self._guard.ascrape(*args, **options) if self._asking else _refuse_scrape()
-
-    def page_failed(self, name: str, args: Mapping[str, Any], error: Exception) -> Awaitable[None] | None:
+    def page_failed(self, name: str, args: Mapping[str, Any], error: Exception) -> Steps[None]:
         """Call for help after a failed call of `session.page`.
 
         The program then gets the error as usual.
         """
-        if self._over or self._asking:
-            return None
+        if self._over or self.asking:
+            return
         said = f"session.{args.get('on', 'page')}.{name.removeprefix('page.')}: {_first_line(error)}"
         first = next(iter(args.get("args") or ()), None)
         aim = args.get("on") or (first if isinstance(first, str) else None)
-        failed = stuck(self._session, {"type": name, **({"selector": aim} if aim else {})}, said)
-        if self._session._asynchronous:
-            return self._atake_over(failed)
-        self._take_over(failed)
-        return None
+        action = {"type": name, **({"selector": aim} if aim else {})}
+        yield from self._take_over(stuck(self._session, action, said))
 
     def page_skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
         """Return True, and note it as skipped, if a `session.page` call comes after a failure."""
-        if not self._over or self._asking:
+        if not self._over or self.asking:
             return False
         self._note({"type": name, **args()})
         return True
 
     # -- help ------------------------------------------------------------------------------------------------
 
-    def _take_over(self, failed: FailedStep) -> None:
+    def _take_over(self, failed: FailedStep) -> Steps[None]:
         if (agent := self._called(failed)) is not None:
-            self._heard(agent.run(self.task, response_format=self._format, session_offset=self._offset))
-            self._judge()
-            self._wrote(failed)
-
-    async def _atake_over(self, failed: FailedStep) -> None:
-        if (agent := self._called(failed)) is not None:
-            answer = await agent.arun(self.task, response_format=self._format, session_offset=self._offset)
+            asked = {"response_format": self._format, "session_offset": self._offset}
+            answer = yield Wanted(
+                lambda: agent.run(self.task, **asked), lambda: agent.arun(self.task, **asked)
+            )
             self._heard(answer)
-            await self._ajudge()
+            yield from self._judge()
             self._wrote(failed)
 
     def _called(self, failed: FailedStep) -> Agent | RemoteAgent | None:
@@ -270,26 +247,24 @@ class AgentFallback:
         by = self._verdict.by if self._verdict is not None and self._verdict.met else ""
         self._helper.wrote(failed, self.agent_response, healed=self.success, by=by)
 
-    async def _mended(self, failed: FailedStep) -> ExecutionResult | None:
-        self._asking = True
+    def _mended(self, failed: FailedStep) -> Steps[ExecutionResult | None]:
+        def mended() -> Coroutine[Any, Any, ExecutionResult | None]:
+            return self._helper.mended(failed, self._expected)
+
+        self.asking = True
         try:
-            return await self._helper.mended(failed, self._expected)
+            mend: ExecutionResult | None = yield Wanted(lambda: here(self._session, mended), mended)
+            return mend
         finally:
-            self._asking = False
+            self.asking = False
 
     # -- the end ---------------------------------------------------------------------------------------------
 
-    def _finish(self) -> None:
+    def _finish(self) -> Steps[None]:
         if self._open_end():
-            self._judge()
+            yield from self._judge()
             if not self.success:
-                self._take_over(stuck(self._session, {"type": "expect"}, self.error or ""))
-
-    async def _afinish(self) -> None:
-        if self._open_end():
-            await self._ajudge()
-            if not self.success:
-                await self._atake_over(stuck(self._session, {"type": "expect"}, self.error or ""))
+                yield from self._take_over(stuck(self._session, {"type": "expect"}, self.error or ""))
 
     def _open_end(self) -> bool:
         """Return True if the expectation still has to be checked."""
@@ -300,24 +275,15 @@ class AgentFallback:
             self.success, self.error, self._over = False, f"the session is closed: {status.reason}", True
         return not self._over
 
-    def _judge(self) -> None:
+    def _judge(self) -> Steps[None]:
         """Check the expectation, unless the block has failed already."""
         if self._expected is None or not self.success:
             return
-        self._asking = True
+        self.asking = True
         try:
-            self._ruled(expecting.judged(self._session, self._expected))
+            self._ruled((yield from expecting.judged(self._session, self._expected)))
         finally:
-            self._asking = False
-
-    async def _ajudge(self) -> None:
-        if self._expected is None or not self.success:
-            return
-        self._asking = True
-        try:
-            self._ruled(await expecting.ajudged(self._session, self._expected))
-        finally:
-            self._asking = False
+            self.asking = False
 
     def _ruled(self, verdict: expecting.ExpectationVerdict) -> None:
         self._verdict = verdict
@@ -329,12 +295,18 @@ class AgentFallback:
     def _enter(self) -> None:
         if self._offset is not None:
             raise UsageError("this block was used before: make another AgentFallback")
-        self._guard.put()
+        if (other := self._session.core.block) is not None:
+            raise UsageError(
+                f"this session is within an AgentFallback already, {other.task!r}: let one block end before the next "
+                "begins"
+            )
+        self._session.core.block = self
         self._offset = self._session.offset()
         self._began = begun(self._session, self.task, self.heal)
 
     def _leave(self, error: BaseException | None) -> None:
-        self._guard.remove()
+        if self._session.core.block is self:
+            self._session.core.block = None
         if error is not None and not isinstance(error, Exception):
             return  # the program is being stopped: no more effects
         if self._began is not None:
@@ -353,7 +325,7 @@ class AgentFallback:
 
     def _note(self, action: dict[str, Any]) -> datetime:
         self.skipped.append(action)
-        with self._session._crossing.inside():
+        with self._session.core.recording.inside():
             effect = Effect("heal", "skip", {"action": action}, leaf=True)
             return datetime.fromtimestamp(boundary.perform(effect, time.time), UTC)
 
@@ -389,13 +361,6 @@ def _asked(action: Asked, raise_on_failure: bool | None, fields: Mapping[str, An
             "raise_on_failure=True does not go with AgentFallback: a step that fails calls the agent instead"
         )
     return do.action_of(action, **fields)
-
-
-def _refuse_scrape() -> NoReturn:
-    raise UsageError(
-        "scrape() does not go with AgentFallback: read the page behind the block, or give it a response_format for "
-        "the agent's answer"
-    )
 
 
 def _first_line(error: BaseException) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import sys
+import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from reenact.browser.effects.calls import in_a_loop
 from reenact.browser.heal.mend import ScriptPlace
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from reenact.browser.session.session import Session
 
 T = TypeVar("T")
@@ -20,7 +19,7 @@ T = TypeVar("T")
 
 def place() -> ScriptPlace | None:
     """Return the caller's place: the first frame outside of Reenact."""
-    frame: FrameType | None = sys._getframe(1)
+    frame = inspect.currentframe()
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if module != "reenact" and not module.startswith("reenact."):
@@ -31,7 +30,7 @@ def place() -> ScriptPlace | None:
 
 def here(session: Session, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Await a coroutine in the session's recording, from a program without a running loop."""
-    if asyncio._get_running_loop() is None:
+    if not in_a_loop():
         return asyncio.run(make())
     # In a notebook the running loop is busy with this cell, so a thread runs the coroutine.
     outcome: list[T] = []
@@ -44,7 +43,7 @@ def here(session: Session, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
             broken.append(error)
 
     thread = threading.Thread(target=heal, name="heal", daemon=True)
-    with session._crossing.inside():
+    with session.core.recording.inside():
         thread.start()
         thread.join()
     if broken:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import Error, Locator
 
 from reenact.browser.actions import types as do
+from reenact.browser.effects.calls import arun
 from reenact.browser.effects.operations import Operation
 from reenact.browser.heal.identity import ElementChoice, kind
 from reenact.browser.heal.mend import FailedStep, Mend
@@ -115,7 +116,9 @@ async def _asked(
         except Error:
             return []  # the page is closed or busy: there is no answer
 
-    return await session._driver.arun(Operation("candidates", live, lambda _: args, kind="heal"))
+    step = Operation("candidates", live, lambda _: args, kind="heal")
+    found: list[dict[str, Any]] = await arun(session.core.driver.run(step))
+    return found
 
 
 async def _fit(
@@ -186,7 +189,7 @@ async def taken(
     if not one["selectors"]:
         return None
     again = asked.model_copy(update={"id": None, "selector": one["selectors"], "timeout": PATIENCE})
-    result = await session._aexecute(again, actor="heal")
+    result = await arun(session.core.perform(again, "heal"))
     if not result.success and not result.delivered:
         return None
     mend = Mend(result, rung, failed.action.get("selector"), dict(result.selectors or one["selectors"]))

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Page
 
+from reenact.browser.effects.calls import Steps, Wanted, arun
 from reenact.browser.effects.operations import Operation, ServerSession
 from reenact.browser.page import selectors
 from reenact.browser.page.live_browser import LiveBrowser
@@ -125,24 +126,22 @@ def sent(body: Mapping[str, Any]) -> Expectation:
     return expected(given)
 
 
-def judged(session: Session, what: Expectation) -> ExpectationVerdict:
-    """Check an expectation; a page is given `PATIENCE` seconds to meet it."""
+def judged(session: Session, what: Expectation, *, now: bool = False) -> Steps[ExpectationVerdict]:
+    """Check an expectation; a page is given `PATIENCE` seconds to meet it, or none."""
     if what.kind != "function":
-        return _verdict(session._driver.run(looking(what, PATIENCE)))
-    with session._crossing.inside():
-        return _verdict(perform(_asked(what), lambda: _said(what.value, session)))
+        return _verdict((yield from session.core.driver.run(looking(what, 0 if now else PATIENCE))))
+
+    with session.core.recording.inside():
+        told = yield Wanted(
+            lambda: perform(_asked(what), lambda: _said(what.value, session)),
+            lambda: aperform(_asked(what), lambda: _asaid(what.value, session)),
+        )
+        return _verdict(told)
 
 
 async def ajudged(session: Session, what: Expectation, *, now: bool = False) -> ExpectationVerdict:
-    """`judged`, awaited; `now` gives a page no time."""
-    if what.kind != "function":
-        return _verdict(await session._driver.arun(looking(what, 0 if now else PATIENCE)))
-
-    async def live() -> dict[str, str]:
-        return await _asaid(what.value, session)
-
-    with session._crossing.inside():
-        return _verdict(await aperform(_asked(what), live))
+    """`judged`, awaited."""
+    return await arun(judged(session, what, now=now))
 
 
 # -- functions ---------------------------------------------------------------------------------------------------

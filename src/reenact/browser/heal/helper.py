@@ -100,7 +100,7 @@ class BlockHelper:
         except UsageError as missing:
             raise UsageError(f"{error.rstrip('.')}; and nobody can take over: {missing}") from None
         self.agent = agent_for(self._session, **{**self._params, "reasoning_model": model})
-        self.agent._trouble = f"{error} {self._left}".strip()
+        self.agent.trouble = f"{error} {self._left}".strip()
         return self.agent
 
     def wrote(self, failed: FailedStep, answer: AgentStatusResponse, *, healed: bool, by: str) -> None:
@@ -144,7 +144,7 @@ def _chosen(asked: Any) -> Any:
 
 def now(session: Session) -> float:
     """Return the seconds since the epoch, as recorded."""
-    with session._crossing.inside():
+    with session.core.recording.inside():
         return float(boundary.draw("fallback:clock", time.time))
 
 
@@ -163,7 +163,7 @@ def over(session: Session) -> float:
 
 
 def _marked(session: Session, effect: Effect) -> float:
-    with session._crossing.inside():
+    with session.core.recording.inside():
         return float(boundary.perform(effect, time.time))
 
 

@@ -61,7 +61,7 @@ async def climb(
     if failed.delivered and judge is None:
         return None
     means = MendOptions(budget_ms, judge, model)
-    with session._crossing.inside():
+    with session.core.recording.inside():
         around = boundary.current()
         scope = around if around is None or around.hidden else around.span("heal")
     with boundary.entered(scope):

@@ -44,7 +44,7 @@ async def known(session: Session, key: str) -> StepHistory:
         folder = session.recording
         return {} if folder is None else read(Path(folder), key)
 
-    with session._crossing.inside():
+    with session.core.recording.inside():
         return told(await aperform(Effect("heal", "memory", {"step": key}, leaf=True), live))
 
 
@@ -56,7 +56,7 @@ def told(found: Mapping[str, Any]) -> StepHistory:
 
 def read(folder: Path, key: str) -> dict[str, Any]:
     """Read a step's history from the recordings in the same store. Skip damaged ones."""
-    own = _header(folder)
+    own = header_of(folder)
     if own is None:
         return {}
     pasts: dict[bytes, dict[str, Any]] = {}
@@ -88,15 +88,16 @@ def _good(folder: Path, own: Mapping[str, Any]) -> Iterator[Path]:
         other = store.folder(id)
         if id == folder.name or not _ended_well(other):
             continue
-        header = _header(other)
-        if header is not None and _same(own, header):
+        header = header_of(other)
+        if header is not None and same_script(own, header):
             found += 1
             yield other
         if found == NEWEST:
             return
 
 
-def _header(folder: Path) -> dict[str, Any] | None:
+def header_of(folder: Path) -> dict[str, Any] | None:
+    """Return the header of a recording, or None where it cannot be read."""
     try:
         with folder.joinpath(EVENTS).open("rb") as file:
             header = orjson.loads(file.readline())
@@ -116,7 +117,8 @@ def _ended_well(folder: Path) -> bool:
     return last.startswith(b'{"event":"sealed","status":"ok"')
 
 
-def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def same_script(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return True if two recordings, given by their headers, are of the same script."""
     script = script_of(one)
     if script is not None and script == script_of(other):
         return True

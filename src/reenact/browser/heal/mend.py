@@ -58,9 +58,9 @@ class FailedStep:
         count: int | None = None,
     ) -> FailedStep:
         """Return the last step of a session, which failed; or the last of the first `count`."""
-        outcomes = session._outcomes[:count]
+        outcomes = session.core.outcomes[:count]
         told = dict(outcomes[-1]["action"])
-        key = key_of(told, _url_before(outcomes), elements=session._driver.seen, before=outcomes[:-1])
+        key = key_of(told, _url_before(outcomes), elements=session.core.driver.seen, before=outcomes[:-1])
         again = asked.type in _REPEATABLE or (isinstance(asked, do.Fill) and asked.clear_before_fill)
         return cls(asked, told, result, place, key, result.delivered and not again)
 

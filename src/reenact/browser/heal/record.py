@@ -173,12 +173,12 @@ def written(session: Session, heal: HealRecord) -> HealRecord:
 
     def live() -> dict[str, Tree]:
         tree = replace(heal, source=heal.source or digest(heal.file)).to_tree()
-        there = session._there
+        there = session.core.remote
         if there is not None and there.up:
-            session._driver.call(functools.partial(there.ask, "POST", "page/heal", tree))
+            session.core.driver.call(functools.partial(there.ask, "POST", "page/heal", tree)).block()
         return tree
 
-    with session._crossing.inside():
+    with session.core.recording.inside():
         asked = Effect("heal", "record", {"step": heal.key, "rung": heal.rung}, leaf=True)
         return HealRecord.from_tree(perform(asked, live))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import result_of
+from reenact.browser.effects.calls import arun
 from reenact.browser.effects.operations import Operation, ServerSession, asked_of
 from reenact.browser.heal import ladder
 from reenact.browser.heal.expect import Expectation
@@ -57,8 +58,10 @@ async def mended(
         what: The expectation that the judge checks.
         model: The name of the model for one question; None for the server's own.
     """
-    told = await session._driver.arun(_asking(failed, count, what if judge is not None else None, model))
-    session._caught_up(told["outcomes"])
+    told = await arun(
+        session.core.driver.run(_asking(failed, count, what if judge is not None else None, model))
+    )
+    session.core.adopt(told["outcomes"])
     failed = replace(failed, key=told["key"])
     mend = _mend(told)
     if told["asks"] and judge is not None:

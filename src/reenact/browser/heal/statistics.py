@@ -179,12 +179,12 @@ class _Runs:
         )
         own = self._header(heal.path)
         return sum(
-            memory._same(own, self._header(str(self._index.folder_of(hit.summary))))
+            memory.same_script(own, self._header(str(self._index.folder_of(hit.summary))))
             for hit in self._index.search(asked)
             if not later or hit.summary.moment > heal.moment
         )
 
     def _header(self, path: str) -> Mapping[str, Any]:
         if path not in self._headers:
-            self._headers[path] = memory._header(Path(path)) or {}
+            self._headers[path] = memory.header_of(Path(path)) or {}
         return self._headers[path]

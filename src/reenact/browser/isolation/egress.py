@@ -159,7 +159,7 @@ def resolve(host: str, port: int) -> list[str]:
 
 def _mark() -> None:
     # Not a thread of the recorded program's.
-    threading.current_thread()._reenact_own = True  # type: ignore[attr-defined]
+    threading.current_thread().reenact_own = True  # type: ignore[attr-defined]
 
 
 async def _greeted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, int]:

@@ -6,8 +6,8 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -165,11 +165,20 @@ class LiveBrowser:
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def use(self) -> _InUse:
-        """Around whatever is done: it is not idle meanwhile. Raises SessionError where the browser has ended."""
+    @contextmanager
+    def use(self) -> Iterator[None]:
+        """Keep the browser from counting as idle during the body.
+
+        Raises SessionError where the browser has ended.
+        """
         if self.ended is not None:
             raise SessionError(self.ended)
-        return _InUse(self)
+        self._busy += 1
+        try:
+            yield
+        finally:
+            self._busy -= 1
+            self._used = monotonic()
 
     # -- tabs ------------------------------------------------------------------------------------------------
 
@@ -408,20 +417,6 @@ class LiveBrowser:
                 await self.close(f"the session was closed because {why}")
                 return
             await asyncio.sleep(at - now)
-
-
-class _InUse:
-    """Counts that something is being done."""
-
-    def __init__(self, live: LiveBrowser) -> None:
-        self._live = live
-
-    def __enter__(self) -> None:
-        self._live._busy += 1
-
-    def __exit__(self, *_: object) -> None:
-        self._live._busy -= 1
-        self._live._used = monotonic()
 
 
 def _is_refused(url: str) -> bool:

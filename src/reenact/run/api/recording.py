@@ -107,6 +107,11 @@ class RecordingInProgress(Session):
         """Read the recording so far."""
         return loaded(self._store.load(self.path), self._store.root)
 
+    @property
+    def is_new(self) -> bool:
+        """True if it records a run of this process; False in a replay, and in a forked process."""
+        return self._replay is None and self._block is None and self._pid == os.getpid()
+
     def __repr__(self) -> str:
         return f"<recording {self.id} {self.name!r} at {self.path}>"
 

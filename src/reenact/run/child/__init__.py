@@ -242,7 +242,7 @@ class _Block(_Process):
         if event not in ("socket.connect", "socket.getaddrinfo") or current() is not None or self._outside:
             return
         thread = threading.current_thread()
-        if getattr(thread, "_reenact_own", False) or "socket" in self.plan.options.get("live", ()):
+        if getattr(thread, "reenact_own", False) or "socket" in self.plan.options.get("live", ()):
             return
         place = seal._place(arguments[1] if event == "socket.connect" else arguments[0])
         detail = f"the program reached for {place} outside of the recorded block"

@@ -37,7 +37,7 @@ class Watch:
         sys.excepthook, threading.excepthook = self._uncaught, self._in_thread
         with entered(None):
             guard = threading.Thread(target=self._end, name="reenact-end", daemon=True)
-            guard._reenact_own = True  # type: ignore[attr-defined]
+            guard.reenact_own = True  # type: ignore[attr-defined]
             guard.start()
 
     def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -80,7 +80,7 @@ def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentR
         reasoning_model=model_of(asked.reasoning_model, default, foreign=foreign),
         **asked.model_dump(include={"use_vision", "max_steps", "agent_id", "vault", "persona"}),
     )
-    agent._trouble = asked.trouble
+    agent.trouble = asked.trouble
     agent.start(asked.task, asked.url, asked.response_format, asked.session_offset)
     hosted.agents[agent.agent_id] = agent
     return _told(agent, foreign=foreign)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import BaseModel
 
+from reenact.browser.effects.calls import run
 from reenact.browser.heal import expect as expecting
 from reenact.errors import SessionError
 from reenact.server.access import Writer
@@ -42,14 +43,14 @@ def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictR
     """Check the page: `url`, `text` or `selector`; with `now` without waiting."""
     live = hosts.find(access.project, id).live()
     what = expecting.sent(body)
-    verdict = live._driver.run(expecting.looking(what, 0 if body.get("now") else expecting.PATIENCE))
+    verdict = run(live.core.driver.run(expecting.looking(what, 0 if body.get("now") else expecting.PATIENCE)))
     return VerdictResponse(state=verdict["state"], by=verdict["by"])
 
 
 @router.get("/{id}/page/address")
 def address(access: Writer, hosts: Hosts, id: SessionId) -> AddressResponse:
     """Return the address of the page in front, for clients that match a pattern."""
-    driver = hosts.find(access.project, id).live()._driver
+    driver = hosts.find(access.project, id).live().core.driver
     browser = driver.live
     if browser is None:
         raise SessionError("the session's browser is gone")
@@ -57,7 +58,7 @@ def address(access: Writer, hosts: Hosts, id: SessionId) -> AddressResponse:
     async def url() -> str:
         return browser.page.url
 
-    return AddressResponse(url=driver.call(url))
+    return AddressResponse(url=driver.call(url).block())
 
 
 @router.post("/{id}/page/mend")

@@ -206,7 +206,7 @@ def network(
     limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
 ) -> Logs:
     """Return its network requests and answers: recorded lines, without secrets."""
-    footage = _known(access, hosts, id).session._crossing.footage(id)
+    footage = _known(access, hosts, id).session.core.recording.footage(id)
     found = []
     for number, entry in enumerate(footage.entries("request", "response", "failed")):
         if offset <= number < offset + limit:
@@ -231,7 +231,7 @@ def replay(
     pace: Literal["real", "compact"] = "real",
 ) -> Replay:
     """The session as a video, while it goes on and afterwards; what is secret is covered in it."""
-    video = render(_known(access, hosts, id).session._crossing.footage(id), pace=pace)
+    video = render(_known(access, hosts, id).session.core.recording.footage(id), pace=pace)
     base = str(request.base_url).rstrip("/")
     address, expires = links.lend(f"session-{id}{video.path.suffix}", video.path, GOOD_FOR)
     captions, _ = links.lend(f"session-{id}.vtt", video.captions, GOOD_FOR)
@@ -256,10 +256,10 @@ def debug(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> Debu
     The WebSocket's address contains the session's own key.
     """
     hosted = hosts.find(access.project, id)
-    driver = hosted.live()._driver
+    driver = hosted.live().core.driver
     live = driver.live
     cdp = None
-    if live is not None and driver.call(live.address) is not None:
+    if live is not None and driver.call(live.address).block() is not None:
         at = str(request.base_url).rstrip("/").replace("http", "ws", 1)
         cdp = f"{at}{PROTOCOL}/{id}/{hosted.key}"
     viewer = _viewer(request, hosted)
@@ -305,7 +305,7 @@ def observe(
     if (url := (body or {}).get("url")) is not None:
         requests.check_address(str(url))
     seen = live.observe(url=url)
-    return responses.observation(seen, live._driver.front, began, datetime.now(UTC))
+    return responses.observation(seen, live.core.driver.front, began, datetime.now(UTC))
 
 
 @router.post("/{id}/page/scrape")
@@ -325,11 +325,11 @@ def screenshot(access: Writer, hosts: Hosts, id: SessionId) -> Picture:
 def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
     """Return whether an action's text is a secret, by its field. The action is not executed."""
     hosted = hosts.find(access.project, id)
-    action, driver = requests.action_of(body, files_of(hosted)), hosted.live()._driver
+    action, driver = requests.action_of(body, files_of(hosted)), hosted.live().core.driver
     live = driver.live
     if live is None:
         raise SessionError("the session's browser is gone")
-    return Secret(secret=driver.call(lambda: operations.secret_of(live, action)))
+    return Secret(secret=driver.call(lambda: operations.secret_of(live, action)).block())
 
 
 # -- within --------------------------------------------------------------------------------------------------------

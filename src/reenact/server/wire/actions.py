@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reenact.browser.actions.types import Scrape
+from reenact.browser.effects.calls import run
 from reenact.errors import SessionError
 from reenact.server.wire import requests, responses
 from reenact.server.wire.files import Files
@@ -21,7 +22,7 @@ def executed(hosted: Hosted, body: Mapping[str, Any]) -> responses.ExecutionResp
     action = requests.action_of(body, files_of(hosted))
     actor = "agent" if body.get("actor") == "agent" else "script"
     outcomes: list[Mapping[str, Any]] = []
-    result = live._execute(action, actor, outcomes.append)
+    result = run(live.core.perform(action, actor, outcomes.append))
     return responses.execution(body, action, result, outcomes[-1])
 
 
@@ -29,7 +30,7 @@ def scraped(hosted: Hosted, body: Mapping[str, Any]) -> responses.DataResponse:
     """Read the page that a session is at. Raises SessionError where that cannot be."""
     live = hosted.live()
     action = requests.action_of(requests.scrape_of(body), files_of(hosted))
-    result = live._execute(action)
+    result = run(live.core.perform(action))
     wanted = isinstance(action, Scrape) and (action.instructions or action.response_format)
     if not result.success and not (wanted and result.data is not None):
         raise SessionError(result.message)

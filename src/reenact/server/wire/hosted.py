@@ -228,7 +228,7 @@ class Hosting:
                 running = [one for one in self._all.values() if one.closed is None]
             for hosted in running:
                 with suppress(Exception):
-                    if (why := hosted.session._driver.ended) is not None:
+                    if (why := hosted.session.core.driver.ended) is not None:
                         self.stop(hosted, reason=why, cause=_cause(why))
 
 

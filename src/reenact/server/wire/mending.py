@@ -47,7 +47,7 @@ def mended(hosted: Hosted, body: Mapping[str, Any]) -> Mending:
     """
     session = hosted.live()
     action = requests.action_of(_mapping(body, "action"), files_of(hosted))
-    outcomes, count = session._outcomes, body.get("count")
+    outcomes, count = session.core.outcomes, body.get("count")
     if not isinstance(count, int) or not 0 < count <= len(outcomes):
         raise UsageError(f"count={count!r}: give the number of actions done when the step failed")
     last = outcomes[count - 1]

@@ -15,7 +15,7 @@ def recalled(project: str, home: Path, id: str) -> Hosted:
     """A session by its recording, as one that has ended. Raises UnknownSessionError."""
     session = Session(id, home=home)
     try:
-        footage = session._crossing.footage(id)
+        footage = session.core.recording.footage(id)
         recording = load(footage.path.parent)
     except RecordingError:
         raise UnknownSessionError(f"there is no session {id} here") from None
@@ -25,7 +25,7 @@ def recalled(project: str, home: Path, id: str) -> Hosted:
     ended = datetime.fromtimestamp(footage.path.stat().st_mtime, UTC)
     for step in recording.steps:
         if step.call.kind == "browser" and isinstance(step.output, dict) and "success" in step.output:
-            session._outcomes.append(step.output)
+            session.core.outcomes.append(step.output)
     return Hosted(
         session, project, None, created=began, used=ended, closed=max(began, ended), reason="it was stopped",
         cause="unknown",

@@ -15,6 +15,7 @@ from playwright.async_api import Error
 
 from reenact.browser.actions import types as do
 from reenact.browser.camera.footage import sessions
+from reenact.browser.effects.calls import arun
 from reenact.browser.effects.operations import cookies_of
 from reenact.browser.heal.harden.mutations import KINDS
 from reenact.browser.heal.harden.recorded_pages import RecordedPages
@@ -132,7 +133,7 @@ async def _hardened(course: ScriptRun, mutations: int, seed: int, told: Told) ->
             for step in course.steps
             if isinstance(step.action, do.Aimed)
         ]
-    folder = course.session.recording
+    folder = course.session.recording.folder
     return Hardened(
         course.script,
         Path(folder).name if folder else "",
@@ -145,7 +146,7 @@ async def _hardened(course: ScriptRun, mutations: int, seed: int, told: Told) ->
 
 
 def _served(course: ScriptRun) -> RecordedPages:
-    folder = course.session.recording
+    folder = course.session.recording.folder
     if folder is None or not Path(folder).is_dir():
         raise UsageError(
             f"{course.script}: nothing was kept of its run; harden needs a session with save_replay_on='always'"
@@ -206,14 +207,14 @@ class RepeatedSession:
         """Do the first `until` steps in an empty browser. Return the failure as a text, or ""."""
         await self._empty()
         for step in self.course.steps[:until]:
-            result = await self.session._aexecute(step.action)
+            result = await arun(self.session.core.perform(step.action))
             if not result.success:
                 return f"step {step.number}: {result.message}"
         return ""
 
     async def _empty(self) -> None:
         session = self.session
-        session._outcomes.clear()
+        session.core.outcomes.clear()
         if self._served is not None:
             self._served.again()
         cookies = session.options.cookie_file

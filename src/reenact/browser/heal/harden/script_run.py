@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult
 from reenact.browser.heal.caller import place
-from reenact.browser.session.session import Session
+from reenact.browser.session.core import SessionCore
 from reenact.errors import UsageError
 
 
@@ -43,13 +43,13 @@ class ScriptRun:
 
     Attributes:
         script: Its file.
-        session: The session that it used.
+        session: The inside of the session that it used.
         steps: Its actions.
         left: Its parts that cannot be repeated, in words.
     """
 
     script: Path
-    session: Session
+    session: SessionCore
     steps: list[ScriptAction]
     left: list[str]
 
@@ -64,7 +64,7 @@ def run(script: Path, argv: Sequence[str] = ()) -> ScriptRun:
         raise UsageError(f"{script}: there is no such script")
     if script.suffix != ".py":
         raise UsageError(f"{script}: harden runs Python scripts (.py)")
-    with _hearing() as heard, _started(script, argv), redirect_stdout(sys.stderr):
+    with _collected() as heard, _started(script, argv), redirect_stdout(sys.stderr):
         try:
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as leaving:
@@ -79,50 +79,41 @@ def run(script: Path, argv: Sequence[str] = ()) -> ScriptRun:
 
 
 @dataclass
-class _FailureRecorder:
-    session: Session
+class _Performed:
+    core: SessionCore
     action: do.Action
     actor: str
     line: int | None
     result: ExecutionResult
 
 
-@contextmanager
-def _hearing() -> Iterator[list[_FailureRecorder | str]]:
-    """Collect the actions of all sessions.
+class _Collector:
+    """Collects the actions of all sessions.
 
     A text stands for a call of a page, which cannot be repeated.
     """
-    heard: list[_FailureRecorder | str] = []
-    own, aown = Session._execute, Session._aexecute
-    known: set[Session] = set()
 
-    def called(name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
-        heard.append(f"session.{name}")
-        return False  # False: the call goes ahead
+    def __init__(self) -> None:
+        self.done: list[_Performed | str] = []
 
-    def note(session: Session, action: do.Action, actor: str, result: ExecutionResult) -> None:
+    def acted(self, core: SessionCore, action: do.Action, actor: str, result: ExecutionResult) -> None:
+        """Note an action and its result."""
         at = place()
-        if session not in known:
-            known.add(session)
-            session._skips.append(called)
-        heard.append(_FailureRecorder(session, action, actor, at.line if at else None, result))
+        self.done.append(_Performed(core, action, actor, at.line if at else None, result))
 
-    def execute(self: Session, action: do.Action, actor: str = "script") -> ExecutionResult:
-        result = own(self, action, actor)
-        note(self, action, actor, result)
-        return result
+    def page_called(self, name: str) -> None:
+        """Note a call of `session.page`."""
+        self.done.append(f"session.{name}")
 
-    async def aexecute(self: Session, action: do.Action, actor: str = "script") -> ExecutionResult:
-        result = await aown(self, action, actor)
-        note(self, action, actor, result)
-        return result
 
-    Session._execute, Session._aexecute = execute, aexecute  # type: ignore[method-assign, assignment]
+@contextmanager
+def _collected() -> Iterator[list[_Performed | str]]:
+    collector = _Collector()
+    SessionCore.listeners.append(collector)
     try:
-        yield heard
+        yield collector.done
     finally:
-        Session._execute, Session._aexecute = own, aown  # type: ignore[method-assign]
+        SessionCore.listeners.remove(collector)
 
 
 @contextmanager
@@ -137,17 +128,17 @@ def _started(script: Path, argv: Sequence[str]) -> Iterator[None]:
         sys.argv, sys.path[:] = before
 
 
-def _course(script: Path, heard: Sequence[_FailureRecorder | str]) -> ScriptRun:
-    done = [one for one in heard if isinstance(one, _FailureRecorder)]
+def _course(script: Path, heard: Sequence[_Performed | str]) -> ScriptRun:
+    done = [one for one in heard if isinstance(one, _Performed)]
     if not any(isinstance(one.action, do.Aimed) for one in done):
         raise UsageError(
             f"{script}: no session.execute(…) of it acts on an element, so there is nothing to harden"
         )
-    first = next(one.session for one in done if isinstance(one.action, do.Aimed))
+    first = next(one.core for one in done if isinstance(one.action, do.Aimed))
     left = sorted({one for one in heard if isinstance(one, str)})
     steps: list[ScriptAction] = []
     for one in done:
-        if one.session is not first:
+        if one.core is not first:
             left.append("the steps of its other sessions")
         elif one.actor != "script":
             left.append("what an agent did")
@@ -158,7 +149,7 @@ def _course(script: Path, heard: Sequence[_FailureRecorder | str]) -> ScriptRun:
     return ScriptRun(script, first, steps, list(dict.fromkeys(left)))
 
 
-def _lasting(one: _FailureRecorder) -> do.Action | None:
+def _lasting(one: _Performed) -> do.Action | None:
     action = one.action
     if not isinstance(action, do.Aimed) or action.id is None:
         return action
@@ -166,7 +157,7 @@ def _lasting(one: _FailureRecorder) -> do.Action | None:
     return action.model_copy(update={"id": None, "selector": selectors}) if selectors else None
 
 
-def _told(one: _FailureRecorder) -> str:
+def _told(one: _Performed) -> str:
     aim = (
         getattr(one.action, "selector", None)
         or getattr(one.action, "id", None)

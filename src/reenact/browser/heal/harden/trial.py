@@ -11,6 +11,7 @@ from playwright.async_api import ElementHandle, Error
 
 from reenact.browser.actions import perform as doing
 from reenact.browser.actions import types as do
+from reenact.browser.effects.calls import arun
 from reenact.browser.heal.harden.mutations import MutablePage, ObservedEvent, right, wrong
 from reenact.browser.heal.ladder import climb
 from reenact.browser.heal.mend import FailedStep, Mend
@@ -77,13 +78,14 @@ class ChangedPage:
 
     async def inside(self, make: Callable[[LiveBrowser], Awaitable[T]]) -> T:
         """Run a coroutine with the live browser, in its own thread. It is no step of the script."""
-        live = self._session._driver.live
+        live = self._session.core.driver.live
         assert live is not None
 
         async def made() -> T:
             return await make(live)
 
-        return await self._session._driver.acall(made)
+        found: T = await self._session.core.driver.call(made).wait()
+        return found
 
     async def change(self, asked: do.Aimed, change: PageChange) -> str | None:
         """Change the page around a step's element; return None where that is not possible."""
@@ -174,7 +176,7 @@ async def _tried(  # noqa: PLR0917 - the parts of one attempt, handed on once
     model: Any,
 ) -> StepTrial:
     step = asked.model_copy(update={"timeout": min(asked.timeout, PATIENCE)})
-    result = await session._aexecute(step)
+    result = await arun(session.core.perform(step))
     hits = await watched.hits()
     trial = replace(trial, why=result.message, acted=right(hits))
     other = wrong(hits)

@@ -14,6 +14,7 @@ from playwright.async_api import Error
 
 from reenact.browser.actions import perform as doing
 from reenact.browser.actions import types as do
+from reenact.browser.effects.calls import arun
 from reenact.browser.effects.operations import Hide, Operation
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, StepHistory
 from reenact.browser.page.isolated_world import of_element
@@ -94,11 +95,11 @@ class DismissRung:
             done = None
             if layer["modal"] and not layer["fields"] and not escaped:
                 escaped = True
-                done = await session._aexecute(do.PressKey(key="Escape"), actor="heal")
+                done = await arun(session.core.perform(do.PressKey(key="Escape"), "heal"))
                 closed.append(f"{layer['described']}: Escape")
             elif (way := way_out(layer)) is not None:
                 away = do.Click(id=None, selector=way["selector"], timeout=PATIENCE)
-                done = await session._aexecute(away, actor="heal")
+                done = await arun(session.core.perform(away, "heal"))
                 closed.append(f"{layer['described']}: {way['described']}")
             if done is None:
                 return None
@@ -106,7 +107,7 @@ class DismissRung:
                 return _halted(failed, done, closed, left)
         if not closed:
             return None
-        result = await session._aexecute(asked.model_copy(update={"timeout": PATIENCE}), actor="heal")
+        result = await arun(session.core.perform(asked.model_copy(update={"timeout": PATIENCE}), "heal"))
         if not result.success and not result.delivered:
             return None
         evidence = {"reason": failed.reason, "closed": closed, "consequence": result.consequence}
@@ -139,7 +140,7 @@ def _tidy(name: str) -> str:
 
 def _own(session: Session, layer: Mapping[str, Any]) -> bool:
     """Return True if the script's last step opened the layer: then the script needs it."""
-    done = [one for one in session._outcomes if one["success"] and one.get("actor") == "script"]
+    done = [one for one in session.core.outcomes if one["success"] and one.get("actor") == "script"]
     added: Sequence[str] = (
         ((done[-1].get("consequence") or {}).get("dom") or {}).get("added") or () if done else ()
     )
@@ -175,5 +176,5 @@ async def _layer(session: Session, failed: FailedStep) -> dict[str, Any] | None:
     def args(_: Hide) -> dict[str, Any]:
         return {name: failed.action[name] for name in ("selector", "id") if name in failed.action}
 
-    found = await session._driver.arun(Operation("layer", live, args, kind="heal"))
+    found = await arun(session.core.driver.run(Operation("layer", live, args, kind="heal")))
     return None if found is None else {"modal": False, "fields": 0, "exits": [], **found}

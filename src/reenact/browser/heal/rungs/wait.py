@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reenact.browser.actions import types as do
+from reenact.browser.effects.calls import arun
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, StepHistory
 from reenact.browser.heal.rungs.alternative import AlternativeRung
 
@@ -91,7 +92,7 @@ class WaitRung:
             return None  # a layer that has an exit must be closed by the rung `dismiss`
         patience = _LEAST if _still(failed, asked) else _patience(asked.timeout, means.budget_ms)
         again = asked.model_copy(update={"timeout": patience})
-        return await session._aexecute(again, actor="heal")
+        return await arun(session.core.perform(again, "heal"))
 
     async def _opened(
         self, session: Session, failed: FailedStep, means: MendOptions
@@ -99,8 +100,8 @@ class WaitRung:
         if not any(words in failed.result.message for words in _NETWORK):
             return None
         for _ in range(max(means.budget_ms // PAUSE, 1)):
-            await session._aexecute(do.Wait(time_ms=PAUSE), actor="heal")
-            result = await session._aexecute(failed.asked, actor="heal")
+            await arun(session.core.perform(do.Wait(time_ms=PAUSE), "heal"))
+            result = await arun(session.core.perform(failed.asked, "heal"))
             if result.success or not any(words in result.message for words in _NETWORK):
                 return result
         return None

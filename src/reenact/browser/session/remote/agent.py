@@ -13,6 +13,7 @@ from reenact.browser.agent.decision import schema_of
 from reenact.browser.agent.interface import AgentInterface, AgentTask, not_started
 from reenact.browser.agent.status import AgentStatusResponse, line
 from reenact.browser.agent.step_log import LogStream, StepLog
+from reenact.browser.effects.calls import Steps, arun, run
 from reenact.browser.effects.operations import Operation, ServerSession
 from reenact.browser.script.script import WorkflowCode
 from reenact.errors import SessionError, UsageError
@@ -37,55 +38,31 @@ class RemoteAgent(AgentInterface):
 
     # -- start and wait -------------------------------------------------------------------------------------
 
-    def _run(self, errand: AgentTask) -> AgentStatusResponse:
-        self._start(errand)
-        return self.wait()
+    def _running(self, task: AgentTask) -> Steps[AgentStatusResponse]:
+        yield from self._starting(task)
+        return (yield from self._waiting())
 
-    def _start(self, errand: AgentTask) -> AgentStatusResponse:
-        return self._heard(self._session._run(self._starting(errand)))
+    def _starting(self, task: AgentTask) -> Steps[AgentStatusResponse]:
+        return self._received((yield from self._session.core.ask(self._start_step(task))))
 
-    async def _arun(self, errand: AgentTask) -> AgentStatusResponse:
-        await self._astart(errand)
-        return await self.await_()
+    def _waiting(self) -> Steps[AgentStatusResponse]:
+        return self._ask("wait")
 
-    async def _astart(self, errand: AgentTask) -> AgentStatusResponse:
-        return self._heard(await self._session._arun(self._starting(errand)))
+    def _reporting(self) -> Steps[AgentStatusResponse]:
+        return self._ask("status")
 
-    def wait(self) -> AgentStatusResponse:
-        """Wait until it has ended. Raises UsageError where it was not started."""
-        return self._asked("wait")
-
-    def status(self) -> AgentStatusResponse:
-        """Return the current status. Raises UsageError where it was not started."""
-        return self._asked("status")
-
-    def stop(self) -> AgentStatusResponse:
-        """Stop before the next step, and wait for the end."""
-        return self._asked("stop")
+    def _stopping(self) -> Steps[AgentStatusResponse]:
+        return self._ask("stop")
 
     def watch_logs(self) -> LogStream:
         """Return the live log: iterate with `for` or `async for`, or await it to print it.
 
         Raises UsageError where it was not started.
         """
-        first, log = self._begun(), StepLog()
+        first, log = self._started(), StepLog()
         log.add(f"agent {first.agent_id}: {first.task}")
         threading.Thread(target=self._follow, args=(log,), name="agent-log", daemon=True).start()
-        return LogStream(log, self._begun)
-
-    # -- the same in a loop ---------------------------------------------------------------------------------
-
-    async def await_(self) -> AgentStatusResponse:
-        """`wait` in a loop."""
-        return await self._aasked("wait")
-
-    async def astatus(self) -> AgentStatusResponse:
-        """`status` in a loop."""
-        return await self._aasked("status")
-
-    async def astop(self) -> AgentStatusResponse:
-        """`stop` in a loop."""
-        return await self._aasked("stop")
+        return LogStream(log, self._started)
 
     # -- results --------------------------------------------------------------------------------------------
 
@@ -107,7 +84,7 @@ class RemoteAgent(AgentInterface):
     @property
     def workflow(self) -> RemoteWorkflow:
         """Its actions as a script: `agent.workflow.code()`."""
-        return RemoteWorkflow(self._session, self._begun().agent_id)
+        return RemoteWorkflow(self._session, self._started().agent_id)
 
     # -- inside ---------------------------------------------------------------------------------------------
 
@@ -127,16 +104,16 @@ class RemoteAgent(AgentInterface):
             raise UsageError(f"vault={type(vault).__name__}: it is a mapping of names to secrets")
         self._vault, self._persona = vault, persona
 
-    def _starting(self, errand: AgentTask) -> Operation:
-        self.request = self.request.model_copy(update=errand.told())
+    def _start_step(self, task: AgentTask) -> Operation:
+        self.request = self.request.model_copy(update=task.told())
         asked = self.request.model_dump(exclude_none=True)
-        if errand.response_format is not None:
-            asked["response_format"] = dict(schema_of(errand.response_format))
+        if task.response_format is not None:
+            asked["response_format"] = dict(schema_of(task.response_format))
         besides = {
             "agent_id": self._name,
             "vault": None if self._vault is None else dict(self._vault),
             "persona": self._persona,
-            "trouble": self._trouble or None,
+            "trouble": self.trouble or None,
         }
         sent = {**asked, **{name: value for name, value in besides.items() if value is not None}}
 
@@ -147,18 +124,16 @@ class RemoteAgent(AgentInterface):
         self._told = False
         return Operation("agent.start", _nowhere, lambda _: asked, kind="remote", wire=wire)
 
-    def _asked(self, what: str) -> AgentStatusResponse:
-        last = self._begun()
+    def _ask(self, what: str) -> Steps[AgentStatusResponse]:
+        last = self._started()
         # An ended agent stays as it is, also after the session's end.
-        return last if last.status == "closed" else self._heard(self._session._run(self._asking(what)))
-
-    async def _aasked(self, what: str) -> AgentStatusResponse:
-        last = self._begun()
-        return last if last.status == "closed" else self._heard(await self._session._arun(self._asking(what)))
+        if last.status == "closed":
+            return last
+        return self._received((yield from self._session.core.ask(self._asking(what))))
 
     def _asking(self, what: str) -> Operation:
         """Return the question about the agent; the answer includes its new actions in the session."""
-        id = self._begun().agent_id
+        id = self._started().agent_id
         known = self._session.offset()
 
         async def wire(link: ServerSession) -> Any:
@@ -170,9 +145,9 @@ class RemoteAgent(AgentInterface):
 
         return Operation(f"agent.{what}", _nowhere, kind="remote", wire=wire)
 
-    def _heard(self, outcome: Mapping[str, Any]) -> AgentStatusResponse:
+    def _received(self, outcome: Mapping[str, Any]) -> AgentStatusResponse:
         told = outcome["status"]
-        self._session._caught_up(outcome["outcomes"])
+        self._session.core.adopt(outcome["outcomes"])
         self._cost = None if told["cost"] is None else Decimal(told["cost"])
         self._tokens = told["tokens"]
         last = self._last = AgentStatusResponse.model_validate(told)
@@ -183,11 +158,11 @@ class RemoteAgent(AgentInterface):
 
     def _follow(self, log: StepLog) -> None:
         """Write each step into a log as it comes, until the agent has ended. This is not recorded."""
-        there, seen = self._session._there, 0
+        there, seen = self._session.core.remote, 0
         try:
             while there is not None and there.up:
                 path = f"agents/{self.agent_id}?wait={PATIENCE}&after={seen}"
-                told = self._session._driver.call(functools.partial(there.request, "GET", path))
+                told = self._session.core.driver.call(functools.partial(there.request, "GET", path)).block()
                 for number, taken in enumerate(told["steps"][seen:], seen + 1):
                     log.add(line(number, taken))
                 seen = len(told["steps"])
@@ -199,7 +174,7 @@ class RemoteAgent(AgentInterface):
         finally:
             log.close()
 
-    def _begun(self) -> AgentStatusResponse:
+    def _started(self) -> AgentStatusResponse:
         if self._last is None:
             raise not_started()
         return self._last
@@ -218,11 +193,11 @@ class RemoteWorkflow:
 
     def code(self) -> WorkflowCode:
         """Return the script."""
-        return WorkflowCode.model_validate(self._session._run(self._step()))
+        return WorkflowCode.model_validate(run(self._session.core.ask(self._step())))
 
     async def acode(self) -> WorkflowCode:
         """`code`, awaited."""
-        return WorkflowCode.model_validate(await self._session._arun(self._step()))
+        return WorkflowCode.model_validate(await arun(self._session.core.ask(self._step())))
 
     def _step(self) -> Operation:
         async def wire(link: ServerSession) -> Any:

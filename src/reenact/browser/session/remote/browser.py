@@ -33,7 +33,7 @@ class RemoteBrowser:
 
     Args:
         server: The server.
-        crossing: The place of the session's effects here, if a recording is made.
+        recording: The place of the session's effects here, if a recording is made.
         id: An existing session, or None for a new one.
         options: The session's, as the user gave them.
 
@@ -44,14 +44,14 @@ class RemoteBrowser:
     live: LiveBrowser | None = None
 
     def __init__(
-        self, server: Server, crossing: SessionRecording, id: str | None, options: Mapping[str, Any]
+        self, server: Server, recording: SessionRecording, id: str | None, options: Mapping[str, Any]
     ) -> None:
         for name, why in _OF_THIS_MACHINE.items():
             if options.get(name) is not None:
                 raise UsageError(f"Session({name}=…) does not go with a server: {why}")
         self.server = server
         self._options = {name: _sent(name, value) for name, value in options.items() if name not in _OWN}
-        self._crossing = crossing
+        self._recording = recording
         self._asker = ServerConnection(server)
         self._id = id or ""
         self._open = False
@@ -84,7 +84,7 @@ class RemoteBrowser:
 
     def hide(self, value: str) -> str:
         """Return the token that replaces a secret value in the recording here."""
-        return self._crossing.secret(value)
+        return self._recording.secret(value)
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Return the answer to a request about the session."""

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reenact.browser.effects.calls import Steps
 from reenact.browser.session.remote.link import Server
 from reenact.core import boundary, private
 from reenact.errors import SessionError, UsageError
@@ -77,22 +78,13 @@ class RemoteReplay:
         return f'<video controls preload="metadata" width="960" src="{html.escape(self.mp4_url)}"></video>'
 
 
-def replay_of(there: RemoteBrowser, driver: BrowserDriver, **options: Any) -> RemoteReplay:
+def replay_of(there: RemoteBrowser, driver: BrowserDriver, **options: Any) -> Steps[RemoteReplay]:
     """Return the video of a server's session, running or ended. Raises SessionError."""
     try:
-        return _read(driver.call(lambda: there.ask("GET", _path(options))))
+        return _read((yield driver.call(lambda: there.ask("GET", _path(options)))))
     finally:
         if not there.up:
-            driver.stop("it was stopped")
-
-
-async def areplay_of(there: RemoteBrowser, driver: BrowserDriver, **options: Any) -> RemoteReplay:
-    """`replay_of`, awaited."""
-    try:
-        return _read(await driver.acall(lambda: there.ask("GET", _path(options))))
-    finally:
-        if not there.up:
-            await driver.astop("it was stopped")
+            yield from driver.stop("it was stopped")
 
 
 def _path(options: dict[str, Any]) -> str:
