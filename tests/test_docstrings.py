@@ -13,6 +13,7 @@ SOURCE = Path(reenact.__file__).parent
 PACKAGES = (
     "adapters",
     "analysis",
+    "browser",
     "core/boundary",
     "core/messages",
     "core/model",

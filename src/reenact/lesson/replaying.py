@@ -54,7 +54,7 @@ def trace_of(session: Session) -> dict[str, Any]:
         return asdict(SessionRecord.of(session))
     if isinstance(session, Mapping):
         found = {"session_id": "", **session}
-        return asdict(SessionRecord._checked(found, Path(str(found["session_id"] or "the session"))))
+        return asdict(SessionRecord.checked(found, Path(str(found["session_id"] or "the session"))))
     if isinstance(session, (str, os.PathLike)):
         return asdict(SessionRecord.load(session))
     raise UsageError(f"a {type(session).__name__} is no session: give a SessionRecord, its dict or its file")

@@ -82,7 +82,7 @@ class SessionRecord:
             raise NotARecording(f"{path} cannot be read: {error.strerror or error}") from None
         except ValueError as error:
             raise NotARecording(f"{path} is no session: it is damaged JSON ({error})") from None
-        return cls._checked(found, path)
+        return cls.checked(found, path)
 
     @classmethod
     def of(cls, recording: Recording, agent: str = "") -> SessionRecord:
@@ -115,7 +115,7 @@ class SessionRecord:
         )
 
     @classmethod
-    def _checked(cls, found: Any, path: Path) -> SessionRecord:
+    def checked(cls, found: Any, path: Path) -> SessionRecord:
         known = [each.name for each in fields(cls)]
         if not isinstance(found, dict) or "session_id" not in found:
             raise NotARecording(

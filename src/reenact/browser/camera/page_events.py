@@ -86,7 +86,7 @@ class PageEvents:
         self._log.start(self._watch_dialogs(page, tab), "dialogs")
         # Playwright reports a chooser here only if the program listens itself; this listener requests none.
         with suppress(AttributeError):
-            channel = page._impl_obj._channel
+            channel = page._impl_obj._channel  # noqa: SLF001 - Playwright offers no other way
             channel.onFileChooser(self._log.guarded(lambda event: self._chooser(tab, event)))
 
     def closed(self, tab: int) -> None:

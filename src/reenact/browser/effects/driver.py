@@ -138,7 +138,7 @@ class BrowserDriver:
             worker.stop()
 
     def call(self, make: Callable[[], Coroutine[Any, Any, Any]]) -> Wanted:
-        """Return the wait for a coroutine in the browser's thread. It is no effect: nothing is recorded."""
+        """Have a coroutine run in the browser's thread. It is no effect: nothing is recorded."""
         return Wanted(lambda: self._thread().call(make), lambda: self._thread().acall(make))
 
     # -- live ------------------------------------------------------------------------------------------------

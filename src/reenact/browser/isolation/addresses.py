@@ -1,4 +1,4 @@
-"""Decide which addresses a browser may open: by scheme, and by the network address that a name resolves to."""
+"""Decide if a browser may open an address: by its scheme, and by its network address."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class RefusedAddressError(ValueError):
 
 
 def typed(text: str) -> str:
-    """Return what a person typed as a browser takes it: `example.com` means `https://example.com`."""
+    """Complete a typed address as a browser does: `example.com` means `https://example.com`."""
     text = text.strip(_TRIMMED).translate(_DROPPED)
     if _KNOWN.match(text) or ((found := _SCHEME.match(text)) and text[found.end() :].startswith("//")):
         return text
@@ -88,10 +88,12 @@ def check_scheme(url: str) -> None:
 
 @dataclass(frozen=True)
 class Reach:
-    """The machines that a browser may connect to. Metadata services of clouds are never among them.
+    """The machines that a browser may connect to.
+
+    Metadata services of clouds are never among them.
 
     Attributes:
-        private: Whether loopback, private and link-local addresses may be opened.
+        private: True if loopback, private and link-local addresses may be opened.
         networks: Networks beside the public ones that may be opened.
         names: Names that may be opened whatever they resolve to, in lower case.
         own: The port of the server itself, which is refused at every address of this machine; 0 for none.
@@ -104,7 +106,10 @@ class Reach:
 
     @classmethod
     def of(cls, named: Iterable[str], *, private: bool = False) -> Reach:
-        """Read networks, addresses and names: `10.0.0.0/8`, `192.168.1.7`, `wiki.internal`. Raises UsageError."""
+        """Read networks, addresses and names: `10.0.0.0/8`, `192.168.1.7`, `wiki.internal`.
+
+        Raises UsageError.
+        """
         networks: list[Network] = []
         names = set()
         for one in named:

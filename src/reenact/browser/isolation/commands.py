@@ -1,4 +1,4 @@
-"""Which commands of the browser's protocol a client may give to a browser that a server has open for it."""
+"""The commands of the browser's protocol that a client may give to a server's browser."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PROXY = ("proxyServer", "proxyBypassList", "originsWithUniversalNetworkAccess")
 
 
 def check(client: ProtocolClient, method: str, params: dict[str, Any]) -> Mapping[str, Any] | None:
-    """See that a client may give a command; the browser's sandbox holds whatever is forgotten here.
+    """Refuse a command that a client may not give. The browser's sandbox is the second barrier.
 
     Returns:
         None where the command is passed on, else the answer to it.

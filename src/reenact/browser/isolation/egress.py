@@ -1,7 +1,7 @@
-"""The one way from a browser to the network: a SOCKS 5 proxy that resolves each name once and checks the address.
+"""A browser's only way to the network: a SOCKS 5 proxy that checks each address.
 
-A browser that is told to use it resolves no names by itself. What it connects to is the address that was checked, so
-a name that resolves to something else a moment later changes nothing.
+A browser that uses it resolves no names itself. The proxy resolves each name once, and connects to the address that it
+checked, so a name that resolves to another address a moment later changes nothing.
 """
 
 from __future__ import annotations
@@ -163,7 +163,10 @@ def _mark() -> None:
 
 
 async def _greeted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, int]:
-    """Read which machine and port the browser wants. Raises _Failed for what is no SOCKS 5 connection."""
+    """Read the machine and the port that the browser wants.
+
+    Raises _Failed for what is no SOCKS 5 connection.
+    """
     version, methods = await reader.readexactly(2)
     if version != 5 or 0 not in await reader.readexactly(methods):
         raise _Failed(_FAILED, "no SOCKS 5")
@@ -213,7 +216,7 @@ class _Pipe:
 
 
 async def _both(one: _Pipe, other: _Pipe) -> None:
-    """Copy in both directions until both have ended, one has failed, or nothing has moved for long."""
+    """Copy in both directions until both have ended, one has failed, or both are idle for long."""
     tasks = {asyncio.create_task(one.run()), asyncio.create_task(other.run())}
     try:
         while tasks:

@@ -1,4 +1,4 @@
-"""The WebSocket by which another program speaks to a session's browser: on loopback, with an unguessable key."""
+"""A WebSocket for other programs that use a session's browser: on loopback, with a key."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class DebugEndpoint:
             await self._server.wait_closed()
 
     def _enter(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Let in clients that have the key. A page of the web may not try, under whatever name it found this port."""
+        """Admit clients that have the key, and refuse pages of the web, even by another host name."""
         given = request.path.strip("/").encode("utf-8", "surrogateescape")
         named = [f"{host}:{self._port()}" for host in ("127.0.0.1", "localhost")]
         of_a_page = "Origin" in request.headers or request.headers.get_all("Host") not in (

@@ -34,7 +34,7 @@ class GuestResources:
 
     @property
     def browser(self) -> Path:
-        """The folder that the browser may write: its profile, its temporary files, downloads under way."""
+        """The folder that the browser may write: profile, temporary files, unfinished downloads."""
         return self.folder / "browser"
 
     def lend(self, path: Path) -> Path:

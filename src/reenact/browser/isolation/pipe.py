@@ -1,7 +1,7 @@
-"""Let other programs speak to a session's browser, beside Playwright, over the pipe that the browser was started with.
+"""Share the pipe of a session's browser between Playwright and other programs.
 
-The browser listens on no port. What Playwright and the browser say to each other passes through here; another client
-gets a session of the browser's own (`Target.attachToBrowserTarget`), and sees and uses nothing but what comes of that.
+The browser listens on no port. All messages between Playwright and the browser pass through here; another client gets
+a session of the browser's own (`Target.attachToBrowserTarget`), and can use nothing beyond that session.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any
 
 Say = Callable[[str], None]
 Check = Callable[["ProtocolClient", str, dict[str, Any]], Mapping[str, Any] | None]
-"""Looks at a client's command, by its method and parameters. It may change the parameters; what it returns is the
-answer, and nothing is passed on. Raises ValueError for a command that is refused.
+"""Checks a client's command, by its method and parameters, which it may change.
+
+None passes the command on; a mapping is its answer. Raises ValueError for a refused command.
 """
 
 _FIRST = 1 << 30

@@ -1,4 +1,4 @@
-"""Give each hosted browser a user, files and a network of its own, as far as the machine allows.
+"""Give each hosted browser its own user, files and network, as far as the machine allows.
 
 `start.py` changes the user and the network, bubblewrap (`bwrap`) shows the browser the system's programs and its own
 folder alone, and Chromium's own sandbox goes on inside. What a machine allows is found by trying, once.
@@ -25,13 +25,13 @@ from reenact.browser.isolation.starter import Starter
 from reenact.errors import SessionError
 
 PORT = 1080
-"""Where the proxy is inside a network of the browser's own."""
+"""The proxy's port inside a network of the browser's own."""
 
 _USERS = range(61_184, 65_520)
 """Numbers of users that systems keep free for such a purpose."""
 _PATIENCE = 20.0
 _ENVIRON = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ")
-"""What a browser is told of the server's environment; with a screen also its name."""
+"""The environment variables that a browser gets; with a screen it also gets `DISPLAY`."""
 
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _SETTINGS = (
@@ -69,7 +69,7 @@ POLICY: dict[str, Any] = {
     "VideoCaptureAllowed": False,
     "WebRtcIPHandling": "disable_non_proxied_udp",
 }
-"""What Chromium itself refuses: every page that is not of the web, and other ways out."""
+"""Chromium's own policies: it refuses every page that is not of the web, and other ways out."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,10 @@ _taking = threading.Lock()
 
 
 def isolation(executable: str) -> Isolation:
-    """Find what the machine allows for a browser, by trying the strongest first; remember it. Takes up to seconds."""
+    """Find the strongest protection that the machine allows for a browser.
+
+    It is found by trying, which takes up to seconds, and remembered.
+    """
     with _probing:
         found = _known.get(executable)
         if found is None:
@@ -156,7 +159,7 @@ def _works(one: Isolation, executable: str) -> bool:
 
 
 def find_out() -> Isolation | None:
-    """Find what the machine allows for the browser that sessions will have; None where there is no browser."""
+    """Find the protection of the browser that sessions will have; None without a browser."""
     with suppress(SessionError):
         return isolation(executable.find())
     return None
@@ -236,7 +239,7 @@ class Sandbox:
         )
 
     def environ(self, *, headed: bool = False) -> dict[str, str]:
-        """Return the browser's environment: nothing of the server's but languages, the time zone, and a screen."""
+        """Return the browser's environment: the server's languages, time zone and screen."""
         names = (*_ENVIRON, "DISPLAY") if headed else _ENVIRON
         home = self.home / "home"
         return {
@@ -250,7 +253,7 @@ class Sandbox:
         }
 
     def fetch(self, source: Path, target: Path) -> int:
-        """Copy a download from where the browser wrote it; return its bytes. Raises OSError for what is no plain file.
+        """Copy a finished download; return its bytes. Raises OSError for what is no plain file.
 
         A link that a browser put there must not make the server read another file.
         """
@@ -265,7 +268,10 @@ class Sandbox:
         return target.stat().st_size
 
     def leave(self) -> None:
-        """Give back what the room has taken, when the browser has ended. The folder is its owner's to remove."""
+        """Release the user and the files of the browser, which has ended.
+
+        The caller removes the folder.
+        """
         self.starter.close()
         if self._user is not None:
             with _taking:
@@ -273,7 +279,7 @@ class Sandbox:
             self._user = None
 
     def _hidden(self, headed: bool) -> list[str]:
-        """Return the words of the command that shows the browser the system's programs and its own folder alone."""
+        """Return the command by which the browser sees the system's programs and its own folder."""
         words = [
             "bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
             "--die-with-parent", "--hostname", "browser", "--ro-bind", "/usr", "/usr",

@@ -1,7 +1,7 @@
-"""Start a browser with less than its parent has: another user, a network of its own, a program that hides files.
+"""Start a browser as another user, with its own network, behind a program that hides files.
 
-Run as a program of its own by what `sandbox.py` writes: `start.py PLAN ARGUMENT…`. PLAN is a JSON file; the arguments
-are the browser's. It imports the standard library alone, and ends by becoming the browser.
+The script that `sandbox.py` writes runs it as a program: `start.py PLAN ARGUMENT…`. PLAN is a JSON file; the
+arguments are the browser's. It imports the standard library alone, and ends by becoming the browser.
 """
 
 import ctypes
@@ -57,7 +57,7 @@ def main() -> None:
 
 @contextmanager
 def short(path: str) -> Iterator[str]:
-    """Give a name of a socket's path that is short enough to be bound or connected to, where the system has one."""
+    """Yield a name of a socket's path that is short enough for the system, if there is one."""
     if len(os.fsencode(path)) <= _LONGEST_NAME or not sys.platform.startswith("linux"):
         yield path
         return
@@ -98,7 +98,7 @@ def _own_network() -> None:
 
 
 def _between() -> list[int]:
-    """Put the parent between Playwright and the browser; return Playwright's two ends and the browser's."""
+    """Put the parent between Playwright and the browser; return the ends of both."""
     commands, to_browser = os.pipe()
     from_browser, answers = os.pipe()
     theirs = [os.dup(_COMMANDS), os.dup(_ANSWERS)]

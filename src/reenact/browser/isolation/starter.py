@@ -1,4 +1,4 @@
-"""The small program that starts a browser, and gives this process what it needs of it: pipes, a socket."""
+"""The program that starts a browser, and passes its pipes and its socket to this process."""
 
 from __future__ import annotations
 

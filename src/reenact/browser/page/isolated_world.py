@@ -27,7 +27,7 @@ _mute: WeakSet[Frame] = WeakSet()
 """Frames that did not answer while they had no document, as a refused address leaves them."""
 _PATIENCE = 5.0
 _BRIEF = 1.0
-"""Seconds in which a frame answers; the brief ones for a frame that has no document. The main frame has no limit."""
+"""Seconds for a frame's answer; `_BRIEF` without a document. The main frame has no limit."""
 _loaded: WeakKeyDictionary[CDPSession, dict[str, str]] = WeakKeyDictionary()
 
 
@@ -69,7 +69,7 @@ async def of_refs(page: Page, request: Any) -> list[tuple[Frame, Any]]:
 
 
 async def is_mute(page: Page) -> bool:
-    """Find if a page has a frame that answers nothing: it has no document, as its address was refused."""
+    """Return True if a page has a frame without a document, as its address was refused."""
     bare = [one for one in page.frames if not one.url and one.parent_frame is not None and one not in _mute]
     await asyncio.gather(*(_in_time(one, one.evaluate("1")) for one in bare), return_exceptions=True)
     return any(_is_skipped(one) for one in page.frames)

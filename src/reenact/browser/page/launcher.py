@@ -1,4 +1,4 @@
-"""How a session comes to its browser: starts one that is found, or connects to one that runs."""
+"""Start an installed browser for a session, or connect to a running one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from reenact.errors import SessionError
 _PROFILE = "reenact-browser-"
 _LOCAL = Reach(private=True)
 DOWNLOADS = "reenact-downloads-"
-"""How the temporary folder of a session's downloads is called, before the number of its process."""
+"""The beginning of the name of a temporary folder of downloads; the process number follows."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,14 @@ class LaunchSettings:
 
 @dataclass(frozen=True)
 class LaunchedBrowser:
-    """A browser: its context, the address that it was found at, a folder to remove behind it, its proxy and door."""
+    """A started browser, with its proxy and its endpoint.
+
+    Attributes:
+        context: Playwright's context.
+        browser: Playwright's browser; None where a profile was opened.
+        cdp: The address that it was connected to by, or None.
+        folder: A folder to remove after its end.
+    """
 
     context: BrowserContext
     browser: Browser | None
@@ -165,7 +172,7 @@ async def _for_a_guest(playwright: Playwright, settings: LaunchSettings, path: s
 
 
 async def _begin(room: sandbox.Sandbox, egress: Egress) -> DebugEndpoint | None:
-    """Take what the browser gives when it starts: a socket in its own network for the proxy, and its pipes."""
+    """Take the browser's pipes, and the socket in its own network for the proxy."""
     if not room.speaks:
         return None
     descriptors = await room.starter.received()
@@ -233,13 +240,13 @@ async def connect(playwright: Playwright, settings: LaunchSettings) -> LaunchedB
 
 
 def _has_proxy(settings: LaunchSettings) -> bool:
-    """Tell whether the user's own proxy connects the browser: by an argument, or the system's settings."""
+    """Return True if the browser has the user's proxy: by an argument, or the system's settings."""
     named = any(one.startswith(("--proxy-", "--no-proxy-server")) for one in settings.chrome_args)
     return named or bool(getproxies().keys() & {"http", "https", "all", "socks"})
 
 
 def _through(port: int) -> list[str]:
-    """Return the arguments that send all of a browser's connections through the proxy at a port of loopback."""
+    """Return the arguments that send all connections through the proxy at a port of loopback."""
     return [
         f"--proxy-server=socks5://127.0.0.1:{port}",
         # Without this, loopback would be connected to directly.

@@ -1,4 +1,4 @@
-"""The living browser of a session: started, watched over, ended. Used in the worker's thread only, inside effects."""
+"""The running browser of a session. It is used in its own thread alone, inside effects."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from reenact.errors import ActionError, SessionError
 _QUALITY = 80
 """Of a screenshot's JPEG."""
 _STILL = 3
-"""How often a screenshot is taken until no secret has moved meanwhile."""
+"""The most tries of a screenshot during which no secret moves."""
 _HIDDEN = 50
 """Fields that are masked in one tab because a secret was written into them."""
 _EXTENT = """whole => whole
@@ -56,15 +56,15 @@ class LiveBrowser:
     """One browser, its tabs, and the clock by which it ends.
 
     Attributes:
-        ended: Why it can be used no more, once that is so.
+        ended: The reason that it cannot be used any more, or None.
         context: Playwright's context.
-        sight: What was last observed of each tab, by page.
-        handles: What the program holds of the page's objects, by number (`page.py`).
+        sight: The last observation of each tab, by page.
+        handles: The page's objects that the program has, by number (`page_proxy.py`).
         cdp: The address that the browser was connected to by, or None for one that was started.
-        camera: Who films it, if anybody does.
-        asked: An action that is about to be done, and its element, or why there is none.
-        requests: What its tabs send.
-        room: Where the browser of a server's session lives; None for a program's own.
+        camera: The camera, or None.
+        asked: The next action, and its element or the reason that there is none.
+        requests: The requests of its tabs.
+        room: The sandbox of a server's browser; None for a program's own.
     """
 
     context: BrowserContext
@@ -101,7 +101,7 @@ class LiveBrowser:
     # -- from the beginning to the end -----------------------------------------------------------------------
 
     async def open(self) -> dict[str, Any]:
-        """Start the browser, or connect to one. Returns what there is to say about it.
+        """Start the browser, or connect to one. Return the facts about it.
 
         Raises:
             SessionError: There is no browser, or it does not start.
@@ -203,18 +203,18 @@ class LiveBrowser:
                 self.camera.active(page)
 
     def number(self, page: Page) -> int:
-        """A tab's number in the order in which they opened."""
+        """Return a tab's number in the order in which they opened."""
         return self._numbers.setdefault(page, len(self._numbers))
 
     def tab(self, number: int) -> Page:
-        """The tab of that number. Raises SessionError where it is closed."""
+        """Return the tab of that number. Raises SessionError where it is closed."""
         for page, known in self._numbers.items():
             if known == number and not page.is_closed():
                 return page
         raise SessionError(f"tab {number} is closed")
 
     async def arrived(self, patience: float) -> None:
-        """Wait until no tab is on its way to another page, for so many seconds at most."""
+        """Wait until no tab is loading another page, for at most `patience` seconds."""
         try:
             async with asyncio.timeout(patience):
                 while self._under_way or self._unborn:
@@ -225,11 +225,11 @@ class LiveBrowser:
             self._unborn = 0
 
     def renumber(self, numbers: dict[Page, int]) -> None:
-        """Give the tabs the numbers that a recording had given to those in whose place they stand."""
+        """Give the tabs the numbers of the recorded tabs that they replace."""
         self._numbers.update(numbers)
 
     async def recognise(self, elements: Sequence[Mapping[str, Any]]) -> None:
-        """Have the ids of a recorded observation mean the same elements here, by what they are called."""
+        """Map the ids of a recorded observation to the elements of the same role and name here."""
         seen = await snapshot.look(self.page, secret=self.settings.mask)
         here: dict[tuple[str, str], list[snapshot.Element]] = {}
         for element in seen.elements:
@@ -242,7 +242,7 @@ class LiveBrowser:
         self.sight[self.page] = replace(seen, elements=tuple(known))
 
     def handle(self, number: int) -> Any:
-        """What the program holds by that number."""
+        """Return the object that the program has by that number. Raises SessionError."""
         if number >= len(self.handles):
             raise SessionError(
                 "what the recording held there (an element, a popup) is not in this browser: look it up again"
@@ -250,11 +250,14 @@ class LiveBrowser:
         return self.handles[number]
 
     async def is_secret(self, locator: Any) -> bool:
-        """Whether what is in that element must not be seen."""
+        """Return True if the content of an element is secret."""
         return await secret.is_secret(locator, self.mask(self.page))
 
     def known(self, action: object) -> Locator | None:
-        """The element of an action, where it was looked for just before. Raises LookupError where it was not found."""
+        """Return the element of an action that was looked for just before, or None.
+
+        Raises LookupError where it was not found.
+        """
         asked, self.asked = self.asked, None
         if asked is None or asked[0] is not action:
             return None
@@ -263,18 +266,18 @@ class LiveBrowser:
         return asked[1]
 
     def mask(self, page: Page) -> tuple[str, ...]:
-        """Selectors of what must not be seen in a tab: those that the user named, and of fields that got a secret."""
+        """Return the selectors of a tab's secrets: the user's own, and fields that got a secret."""
         return (*self.settings.mask, *self._hidden.get(page, ()))
 
     def hide(self, page: Page, selector: str) -> None:
-        """A secret goes into a field that does not look like one: it is masked from now on."""
+        """Mask a field from now on, as a secret is written into it."""
         hidden = self._hidden.setdefault(page, [])
         if selector not in hidden:
             hidden.append(selector)
             del hidden[:-_HIDDEN]
 
     async def screenshot(self, page: Page, *, whole: bool = False) -> bytes:
-        """A JPEG of what is in view, or of the whole page, without what must not be seen."""
+        """Return a JPEG of the view, or of the whole page, with secrets covered."""
         mask = self.mask(page)
         before = await secret.masks(page, mask, beyond=whole)
         for _ in range(_STILL):
@@ -287,12 +290,12 @@ class LiveBrowser:
             return picture
         left, top, *size = await page.evaluate(_EXTENT, whole)
         boxes = [(x + left, y + top, width, height) for x, y, width, height in boxes]
-        if not still:  # they move all the time: where they were in the picture, nobody knows
+        if not still:  # they move all the time: their place in the picture is unknown
             boxes = [(0.0, 0.0, size[0], size[1])]
         return await asyncio.to_thread(covered, picture, boxes, (size[0], size[1]), quality=_QUALITY)
 
     async def film(self, beside: Sidecar, id: str, told: dict[str, Any]) -> None:
-        """Keep what is to be seen of this session in that file."""
+        """Film this session into a file."""
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         head = {name: told[name] for name in ("viewport", "browser", "headless")}
         self._beside = beside
@@ -304,11 +307,11 @@ class LiveBrowser:
         return await secret.masks(page, self.mask(page))
 
     async def address(self) -> str | None:
-        """Return where another program may speak to the browser, or None. It is a secret: who has it may do all."""
+        """Return the address for other programs, or None. It is a secret: it allows everything."""
         return self.cdp if self._door is None else await self._door.url()
 
     def check(self, url: str) -> None:
-        """See that an address may be opened. Raises ActionError."""
+        """Raise ActionError if an address may not be opened."""
         if self.settings.guest is None:
             return
         try:
@@ -317,7 +320,7 @@ class LiveBrowser:
             raise ActionError(str(error)) from None
 
     def given(self, name: str) -> Path:
-        """Return the path of a file that a page is to be given. Raises ActionError where there is none."""
+        """Return the path of a file to upload. Raises ActionError where there is none."""
         path, guest = Path(name), self.settings.guest
         try:
             if path.is_file():
@@ -327,13 +330,13 @@ class LiveBrowser:
         raise ActionError(f"there is no file {name}")
 
     def unreached(self, url: str, said: str) -> str | None:
-        """Return why an address was not connected to, where the browser knows only that its proxy said no."""
+        """Return the reason that the proxy refused an address, or None."""
         if self._egress is None or "ERR_SOCKS_CONNECTION" not in said:
             return None
         return self._egress.why(urlsplit(url).hostname or "") or self._egress.last
 
     def downloads(self) -> Path:
-        """The folder of downloads; where the user named none, it is gone with the session."""
+        """Return the folder of downloads; a temporary one if the user named none."""
         if self.settings.downloads:
             path = Path(self.settings.downloads)
             path.mkdir(parents=True, exist_ok=True)
@@ -372,7 +375,7 @@ class LiveBrowser:
         self._hidden.pop(page, None)
 
     def _strayed(self, frame: Frame) -> None:
-        """Lead a guest's tab back that shows something else than a page of the web."""
+        """Empty a tab of a hosted browser that shows something else than a page of the web."""
         if frame.parent_frame is None and not _is_shown(frame.url):
             task = asyncio.create_task(_lead_back(frame.page))
             self._leading.add(task)
@@ -428,7 +431,7 @@ def _is_refused(url: str) -> bool:
 
 
 def _is_shown(url: str) -> bool:
-    """Tell whether a guest may see a tab: one with a page of the web, none yet, or the browser's word of a failure."""
+    """Return True if a hosted tab may be seen: a page of the web, none, or an error page."""
     return url in ("", ":", "chrome-error://chromewebdata/") or not _is_refused(url)
 
 

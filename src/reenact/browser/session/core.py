@@ -155,7 +155,7 @@ class SessionCore:
     def execute(
         self, action: Asked, raise_on_failure: bool | None, fields: Mapping[str, Any]
     ) -> Steps[ExecutionResult]:
-        """Do an action of the script; raise its error if that is asked for, or the session's default."""
+        """Do an action of the script; raise its error if asked to, or by the session's default."""
         if self.block is not None and not self.block.asking:
             return (yield from self.block.executed(action, raise_on_failure, fields))
         result = yield from self.perform(do.action_of(action, **fields))
