@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
-import importlib
 import io
 import json
 import os
@@ -38,10 +37,9 @@ AT_THE_START = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "TERMINAL_WIDTH", "FORCE_C
 def serve(descriptor: int, main: Callable[..., int]) -> None:
     """Fork for each message on `descriptor` until it is closed, and run the command `main` in the fork."""
     line = socket.socket(fileno=descriptor)
-    from reenact.cli import PLACES
+    from reenact.cli import application
 
-    for place in PLACES:
-        importlib.import_module(f"reenact.cli.{place}")
+    application([])
     with tempfile.TemporaryDirectory() as home, contextlib.redirect_stderr(io.StringIO()):
         main(["list", "--home", home])  # imports what commands import when they are run
     gc.collect()

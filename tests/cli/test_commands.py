@@ -6,8 +6,9 @@ import sys
 import pytest
 
 from reenact.cli import PLACES, application, main
+from reenact.verbs.registry import VERBS
 
-ALL = [command for commands in PLACES.values() for command in commands]
+ALL = [verb.name for verb in VERBS] + [command for commands in PLACES.values() for command in commands]
 
 
 def names(words):

@@ -16,40 +16,34 @@ import typer
 from reenact import __version__
 from reenact.cli import present
 from reenact.errors import ReenactError
+from reenact.verbs.registry import VERBS
 
 UNABLE = 2
 
 PLACES = {
     "running": ("record", "replay", "doctor"),
-    "forking": ("fork",),
     "reading": ("list", "show"),
     "browsing": ("browse",),
     "checking": ("fsck",),
     "collecting": ("collect",),
     "comparing": ("diff",),
     "debugging": ("debug",),
-    "diagnosing": ("diagnose",),
     "exchanging": ("push", "pull", "sync"),
-    "filming": ("video",),
     "hardening": ("harden",),
     "healing": ("heals",),
     "hosting": ("console", "serve"),
     "keeping": ("export", "import", "rm", "prune"),
     "keys": ("keys",),
-    "regression": ("keep",),
-    "reproducing": ("reproduce", "bisect"),
-    "reporting": ("report",),
     "scripting": ("export-script",),
     "projects": ("team",),
     "serving": ("mcp",),
     "shipping": ("ship",),
     "trusting": ("trust",),
-    "verifying": ("verify",),
     "watching": ("watch",),
 }
-"""The modules and their commands, in the order of `--help`.
+"""The modules with commands that are no verbs of `verbs/registry.py`: pages, servers, groups of commands.
 
-Only the module of the given command is imported: all of them take half a second.
+Only the module of the given command is imported: all of them take a second.
 """
 
 _waiting = list(entry_points(group="reenact.readers"))
@@ -82,8 +76,14 @@ def application(words: Sequence[str]) -> typer.Typer:
     )
     app.callback()(reenact)
     asked = words[0] if words else ""
-    named = [place for place, commands in PLACES.items() if asked in commands]
-    for place in named or PLACES:
+    if asked == "--version":
+        return app
+    verbs = [verb for verb in VERBS if verb.name == asked]
+    places = [place for place, commands in PLACES.items() if asked in commands]
+    every = not verbs and not places
+    for verb in VERBS if every else verbs:
+        importlib.import_module("reenact.cli.derive").add(app, verb)
+    for place in PLACES if every else places:
         importlib.import_module(f"reenact.cli.{place}").register(app)
     return app
 

@@ -9,12 +9,11 @@ import typer
 
 from reenact.cli import present
 from reenact.cli.exchanging import Objects, Project, Store
-from reenact.cli.options import Home, Json
-from reenact.cli.teams import Team, place_of
+from reenact.cli.options import Home, Json, Team
 from reenact.core.store.check import Check, Checked
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.team.open import team_store
+from reenact.team.open import place_of, team_store
 
 _CLEAN, _FOUND = 0, 1
 

@@ -10,11 +10,10 @@ import typer
 
 from reenact.cli import present
 from reenact.cli.options import Home, Json, ids
-from reenact.cli.teams import place_of
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.location import OBJECTS, PROJECT, STORE, Place
-from reenact.team.open import team_store
+from reenact.team.open import place_of, team_store
 
 if TYPE_CHECKING:
     from reenact.team.ship.exchange import Exchange, Moved

@@ -13,6 +13,7 @@ from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore, nameable
 from reenact.errors import UsageError
 from reenact.server.operations.logs import Form
+from reenact.team.location import STORE
 
 
 def ids(incomplete: str) -> list[tuple[str, str]]:
@@ -55,6 +56,7 @@ Log = Annotated[
     typer.Option(help="Write each request and event to standard error: json or text.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+Team = Annotated[bool, typer.Option("--team", help=f"In the team's store, ${STORE}, and not here.")]
 RunForeign = Annotated[
     bool,
     typer.Option(

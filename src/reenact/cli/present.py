@@ -68,7 +68,7 @@ def say(text: str) -> None:
 
 def dump(value: Any) -> None:
     """A value as JSON on standard output."""
-    text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+    text = orjson.dumps(value, default=repr, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
     sys.stdout.write(json_escaped(text) + "\n")
 
 

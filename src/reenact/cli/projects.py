@@ -12,10 +12,9 @@ from rich.table import Table
 from reenact.cli import present, team_backup, team_deleting
 from reenact.cli.exchanging import Objects, Store
 from reenact.cli.options import Json
-from reenact.cli.teams import place_of
 from reenact.errors import UsageError
 from reenact.team.location import Place
-from reenact.team.open import team_store
+from reenact.team.open import place_of, team_store
 
 _AGE = re.compile(r"(\d+)\s*([hdwy])")
 _AGES = {"h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}

@@ -13,8 +13,8 @@ from reenact.cli import present
 from reenact.cli.exchanging import Objects, Store
 from reenact.cli.options import Json
 from reenact.cli.team_plan import plan
-from reenact.cli.teams import place_of
 from reenact.errors import UsageError
+from reenact.team.open import place_of
 
 if TYPE_CHECKING:
     from reenact.team.backup import Kept

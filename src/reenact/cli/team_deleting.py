@@ -11,9 +11,8 @@ import typer
 from reenact.cli import present
 from reenact.cli.exchanging import Objects, Project, Store
 from reenact.cli.options import Json
-from reenact.cli.teams import place_of
 from reenact.errors import RecordingNotFound, UsageError
-from reenact.team.open import team_store
+from reenact.team.open import place_of, team_store
 
 _SECOND = 1_000_000_000
 

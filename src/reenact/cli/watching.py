@@ -16,12 +16,12 @@ from reenact.browser.session.file_server import shelf
 from reenact.browser.video.pace import Kind
 from reenact.browser.watch import write
 from reenact.cli import present
-from reenact.cli.filming import folder_of
 from reenact.cli.opening import opened
 from reenact.cli.options import Home, Ref, ids
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.open import Reaching
+from reenact.verbs.video import folder_of
 
 _SERVED = 8 * 3600.0
 

@@ -47,9 +47,6 @@ ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
 AT_ONCE = 2
 """The largest number of running jobs; the others wait."""
 
-_SORTED = ("verify", "diagnose")
-"""Kinds of jobs that sort out foreign recordings by themselves, or run no recorded program."""
-
 WAITING = 100
 """The largest number of waiting jobs."""
 
@@ -132,7 +129,7 @@ class Jobs:
         for id in order.ids:
             if not (store.folder(id) / "events.jsonl").is_file():
                 raise RecordingNotFound(f"there is no recording {id}")
-            if order.runs and order.kind not in _SORTED and not self._run_foreign:
+            if order.runs and not order.sorts_foreign and not self._run_foreign:
                 allowed(local.load(store.folder(id)), store.root)
         with self._lock:
             if self._closing or sum(job.status == "queued" for job in self._own.values()) >= WAITING:

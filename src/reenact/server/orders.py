@@ -1,223 +1,167 @@
-"""Orders of jobs: the verbs of the command line, with their options."""
+"""Orders of jobs, made from the options of the verbs that are jobs.
+
+An order has the verb (`kind`), the recordings by their full ids, and the other options within limits; no option that
+names a path or a command. It is a union by `kind`, so that the document of the API has each of them.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, create_model
+from pydantic.fields import FieldInfo
+
+from reenact.verbs.interface import JSON, RECORDING, Cli, Options, Wire
+from reenact.verbs.registry import VERBS, Verb
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
 """A recording's full id: no prefix, and no path."""
 
+Ids = Annotated[list[Id], Field(min_length=1, max_length=10_000)]
 Text = Annotated[str, StringConstraints(max_length=10_000)]
-Word = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
-Words = Annotated[list[Word], Field(max_length=100)]
-Seconds = Annotated[float, Field(gt=0, le=3600)]
+Words = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1, max_length=1000)]], Field(max_length=100)
+]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A model without unknown fields."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class Rerunning(_Strict):
-    """How a program is run again: what runs for real, what need not match, and for how many seconds at most."""
+class Order(Strict):
+    """An order of any kind. The subclasses are made by `order_of`."""
 
-    live: Words = []
-    ignore: Words = []
-    timeout: Seconds = 120.0
+    kind: str
 
+    if TYPE_CHECKING:
+        options: BaseModel
 
-class ReproduceOptions(Rerunning):
-    """As `reenact reproduce` has them."""
+    @property
+    def values(self) -> dict[str, Any]:
+        """The given values, by the names of the verb's options. Defaults are those of the verb."""
+        subject = _subject(verb_of(self).module.Options)
+        given = self.options.model_dump(exclude_defaults=True)
+        return {subject: getattr(self, _plural(self)), **given}
 
-    times: int = Field(default=5, ge=1, le=100)
-    check_world: bool = False
-
-
-class VerifyOptions(Rerunning):
-    """As `reenact verify` has them."""
-
-    entry: str = Field(default="", max_length=200)
-    workers: int = Field(default=0, ge=0, le=64)
-    on_divergence: Literal["raise", "realign", "live"] = "raise"
-    timeout: Seconds = 60.0
-
-
-class ForkOptions(_Strict):
-    """As `reenact fork` has them: the step that is the first to be live, and what is other from there on."""
-
-    at: int = Field(ge=1)
-    set: Annotated[list[Text], Field(max_length=100)] = []
-    model: str = Field(default="", max_length=200)
-    live: Words = []
-    ignore: Words = []
-
-
-class BisectOptions(Rerunning):
-    """As `reenact bisect` has them. `check` is a shell command; without one, good is the output of the good run."""
-
-    good: Id
-    check: Text = ""
-    exact: bool = False
-    trials: int = Field(default=40, ge=1, le=10_000)
-
-
-class VideoOptions(_Strict):
-    """As `reenact video` has them."""
-
-    session: int = Field(default=1, ge=1)
-    pace: Literal["real", "compact"] = "real"
-    mask: bool = True
-
-
-class ReportOptions(_Strict):
-    """As `reenact report` has them. With `times`, `check` or `check_world` programs and requests are made again."""
-
-    format: Literal["html", "md"] = "html"
-    good: Id | None = None
-    check: Text = ""
-    times: int = Field(default=0, ge=0, le=100)
-    check_world: bool = False
-
-
-class KeepOptions(_Strict):
-    """As `reenact keep` has them."""
-
-    name: str = Field(default="", max_length=200)
-    entry: str = Field(default="", max_length=1000)
-    is_async: bool = False
-    live: Words = []
-
-
-class DiagnoseOptions(_Strict):
-    """As `reenact diagnose` has them: rules to ask or leave, a filter of runs to compare with, a model to ask too."""
-
-    rules: Words = []
-    without: Words = []
-    baseline: str = Field(default="", max_length=4000)
-    judge: str = Field(default="", max_length=200)
-
-
-class _Order(_Strict):
-    recording: Id
+    @property
+    def asked(self) -> Options:
+        """The options of the verb."""
+        return verb_of(self).module.Options.of_order(self.values)
 
     @property
     def ids(self) -> list[str]:
         """The recordings that it is about."""
-        return [self.recording]
-
-    @property
-    def runs(self) -> bool:
-        """The job starts programs."""
-        return True
-
-
-class Reproduce(_Order):
-    """Does the failure reproduce? The result is what `reenact reproduce --json` gives."""
-
-    kind: Literal["reproduce"]
-    options: ReproduceOptions = ReproduceOptions()
-
-
-class Verify(_Strict):
-    """Replay recordings against today's code. The result is what `reenact verify --json` gives; also as files."""
-
-    kind: Literal["verify"]
-    recordings: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
-    options: VerifyOptions = VerifyOptions()
-
-    @property
-    def ids(self) -> list[str]:
-        """The recordings that it is about."""
-        return self.recordings
-
-    @property
-    def runs(self) -> bool:
-        """The job starts programs."""
-        return True
-
-
-class Fork(_Order):
-    """Run the program again up to a step, and live from there. The result is what `reenact fork --json` gives."""
-
-    kind: Literal["fork"]
-    options: ForkOptions
-
-
-class Bisect(_Order):
-    """Find the decisive step of a bad run. The result is what `reenact bisect --json` gives."""
-
-    kind: Literal["bisect"]
-    options: BisectOptions
-
-    @property
-    def ids(self) -> list[str]:
-        """The recordings that it is about."""
-        return [self.recording, self.options.good]
-
-
-class Video(_Order):
-    """A browser session as a video, with its captions and the map of its time as files."""
-
-    kind: Literal["video"]
-    options: VideoOptions = VideoOptions()
-
-    @property
-    def runs(self) -> bool:
-        """The job starts programs."""
-        return False
-
-
-class Report(_Order):
-    """One page about a recording, as a file."""
-
-    kind: Literal["report"]
-    options: ReportOptions = ReportOptions()
-
-    @property
-    def ids(self) -> list[str]:
-        """The recordings that it is about."""
-        return [self.recording, *([self.options.good] if self.options.good else [])]
-
-    @property
-    def runs(self) -> bool:
-        """The job starts programs."""
-        return bool(self.options.times or self.options.check or self.options.check_world)
-
-
-class Keep(_Order):
-    """A recording as a pytest test: the test and the recording, as files."""
-
-    kind: Literal["keep"]
-    options: KeepOptions = KeepOptions()
-
-    @property
-    def runs(self) -> bool:
-        """The job starts programs."""
-        return False
-
-
-class Diagnose(_Strict):
-    """What is odd about recordings. The result is what `reenact diagnose --json` gives."""
-
-    kind: Literal["diagnose"]
-    recordings: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
-    options: DiagnoseOptions = DiagnoseOptions()
-
-    @property
-    def ids(self) -> list[str]:
-        """The recordings that it is about."""
-        return self.recordings
+        return list(_ids(self.asked))
 
     @property
     def runs(self) -> bool:
         """The job starts programs, or asks a model with the server's own key."""
-        return bool(self.options.judge)
+        return self.asked.starts_programs
+
+    @property
+    def sorts_foreign(self) -> bool:
+        """The verb refuses foreign recordings one by one, by itself."""
+        return verb_of(self).module.Options.sorts_foreign
 
 
-Kind = Literal["reproduce", "verify", "fork", "bisect", "video", "report", "keep", "diagnose"]
-Order = Annotated[
-    Reproduce | Verify | Fork | Bisect | Video | Report | Keep | Diagnose, Field(discriminator="kind")
-]
-ORDERS: TypeAdapter[Order] = TypeAdapter(Order)
+def verb_of(order: Order) -> Verb:
+    """Return the verb that an order is for."""
+    return next(verb for verb in VERBS if verb.name == order.kind)
+
+
+def order_of(verb: Verb) -> type[Order]:
+    """Return the model of a verb's orders."""
+    options = verb.module.Options
+    subject = _subject(options)
+    fields = {
+        name: _field(verb, name, info)
+        for name, info in options.model_fields.items()
+        if name != subject and _wire(info).offered
+    }
+    title = "".join(part.capitalize() for part in verb.name.split("-"))
+    wire = cast("Any", create_model)(
+        f"{title}Options",
+        __base__=Strict,
+        __doc__=f"Options as `reenact {verb.name}` has them.",
+        **fields,
+    )
+    several = get_origin(options.model_fields[subject].annotation) is tuple
+    about = {"recordings": (Ids, ...)} if several else {"recording": (Id, ...)}
+    required = any(info.is_required() for info in wire.model_fields.values())
+    first = (options.__doc__ or "").partition("\n")[0]
+    made: type[Order] = cast("Any", create_model)(
+        title,
+        __base__=Order,
+        __doc__=f"{first} {_outcome(verb)}",
+        kind=(Literal[verb.name], ...),
+        **about,
+        options=(wire, ... if required else wire()),
+    )
+    return made
+
+
+def _outcome(verb: Verb) -> str:
+    if JSON in verb.module.Options.common:
+        return f"The result is that of `reenact {verb.name} --json`."
+    return f"The files are those of `reenact {verb.name}`."
+
+
+def _field(verb: Verb, name: str, info: FieldInfo) -> tuple[Any, Any]:
+    """Return type and default of a field of the order."""
+    wire = _wire(info)
+    kind = wire.type or info.annotation
+    if Path in (kind, *get_args(kind)):
+        raise TypeError(f"{verb.name}: {name} is a path, which no order may name: mark it LOCAL")
+    if wire.type is None and RECORDING in info.metadata:
+        kind = Id | None if type(None) in get_args(kind) else Id
+    elif kind is str and not wire.limits:
+        kind = Text
+    elif get_origin(kind) is tuple:
+        kind = Words
+    if wire.limits:
+        kind = Annotated[kind, Field(**cast("Any", wire.limits))]
+    if info.is_required():
+        return kind, ...
+    default = info.get_default() if wire.default is None else wire.default
+    return kind, list(default) if isinstance(default, tuple) else default
+
+
+def _wire(info: FieldInfo) -> Wire:
+    return next((mark for mark in info.metadata if isinstance(mark, Wire)), Wire())
+
+
+def _subject(options: type[Options]) -> str:
+    """Return the field with the recordings that the verb is about: its argument."""
+    return next(
+        name
+        for name, info in options.model_fields.items()
+        if RECORDING in info.metadata
+        and any(isinstance(mark, Cli) and mark.argument for mark in info.metadata)
+    )
+
+
+def _ids(options: Options) -> Iterable[str]:
+    for name, info in type(options).model_fields.items():
+        if RECORDING in info.metadata and (value := getattr(options, name)):
+            yield from (value,) if isinstance(value, str) else value
+
+
+def _plural(order: Order) -> str:
+    return "recordings" if "recordings" in type(order).model_fields else "recording"
+
+
+if TYPE_CHECKING:
+    AnyOrder = Order
+else:
+    AnyOrder = Annotated[
+        reduce(or_, [order_of(verb) for verb in VERBS if verb.job]), Field(discriminator="kind")
+    ]
+
+ORDERS: TypeAdapter[Order] = TypeAdapter(AnyOrder)
 """Reads an order from JSON."""

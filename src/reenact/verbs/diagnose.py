@@ -1,17 +1,20 @@
-"""`anomalies`: what is odd about a recorded run."""
+"""`diagnose` and `reenact.anomalies`: find the anomalies of recorded runs by named rules."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from reenact.analysis.anomalies import Anomaly, Baseline, Choice, examine, installed, ordered
+from pydantic import Field
+
+from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, Rule, examine, installed, ordered
 from reenact.analysis.anomalies import settings as settings_of
 from reenact.analysis.anomalies.judge import asked
 from reenact.core.query.filter import Filter
@@ -20,8 +23,128 @@ from reenact.core.query.summary import Summary
 from reenact.core.store.base import Library
 from reenact.core.store.index import Index, Progress
 from reenact.core.store.local import LocalStore
-from reenact.errors import UsageError
+from reenact.errors import ReenactError, UsageError
 from reenact.team.open import Reaching
+from reenact.verbs import interface
+from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Wire
+
+
+class Options(interface.Options):
+    """Say what is odd about recorded runs: named rules, each with the step, what it rests on, and a plain sentence.
+
+    Exit status 0, or 1 where something of severity error is found. docs/diagnose.md has the rules and how to set them.
+    """
+
+    common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
+    sorts_foreign: ClassVar = True
+
+    refs: Annotated[
+        tuple[str, ...],
+        Field(description="Ids, the beginnings of some, `last`, or paths."),
+        Cli(argument=True, metavar="ID..."),
+        RECORDING,
+    ] = ()
+    rules: Annotated[
+        tuple[str, ...],
+        Field(description="Ask only this rule (or `all`); may be given several times."),
+        Cli(names=("--rule",)),
+    ] = ()
+    without: Annotated[
+        tuple[str, ...],
+        Field(description="Do not ask this rule; may be given several times."),
+        Cli(names=("--no-rule",)),
+    ] = ()
+    baseline: Annotated[
+        str | None,
+        Field(description="Compare time, tokens, cost and steps with these recordings: 'tag:good'."),
+        Cli(metavar="FILTER"),
+        Wire(of=str, default="", max_length=4000),
+    ] = None
+    judge: Annotated[
+        str | None,
+        Field(
+            description="Ask a model of Pydantic AI too (openai:gpt-4o); it is sent the recording's text.",
+        ),
+        Cli(metavar="MODEL"),
+        Wire(of=str, default="", max_length=200),
+    ] = None
+    list_rules: Annotated[
+        bool, Field(description="List the rules, and no more."), Cli(names=("--rules",)), LOCAL
+    ] = False
+    limit: Annotated[
+        int,
+        Field(ge=1, description="How many steps, the most suspect first."),
+        Cli(names=("--limit", "-n")),
+        LOCAL,
+    ] = 8
+    all: Annotated[bool, Field(description="All of them."), Cli(names=("--all", "-a")), LOCAL] = False
+
+    @property
+    def starts_programs(self) -> bool:
+        """True if a model is asked, with the server's own key."""
+        return bool(self.judge)
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The findings.
+
+    Attributes:
+        found: The recordings and their findings.
+        failed: The number of recordings that could not be examined; the user was warned of each.
+        rules: The rules that were to be listed, instead of findings.
+    """
+
+    found: Sequence[tuple[Recording, Sequence[Anomaly]]] = ()
+    failed: int = 0
+    rules: Sequence[Rule] | None = None
+
+    @property
+    def status(self) -> int:
+        """2 if some recording could not be examined, 1 for a finding of severity error, else 0."""
+        if self.failed:
+            return 2
+        return int(any(one.severity == "error" for _, anomalies in self.found for one in anomalies))
+
+    def tree(self) -> list[dict[str, Any]]:
+        """Return the findings, or the rules, as JSON values."""
+        if self.rules is not None:
+            return [_rule_tree(one) for one in self.rules]
+        return [diagnosis_tree(recording, anomalies) for recording, anomalies in self.found]
+
+
+def run(options: Options, context: Context) -> Result:
+    """Examine the recordings. Raises as `anomalies` does, if none of them can be examined."""
+    choice = chosen(rules=options.rules, without=options.without)
+    if options.list_rules:
+        return Result(rules=sorted(RULES.values(), key=lambda one: one.name))
+    if not options.refs:
+        raise UsageError("which recordings? `reenact diagnose last`, or ids that `reenact list` shows")
+    found: list[tuple[Recording, list[Anomaly]]] = []
+    failures = []
+    with context.opened() as (store, index):
+        paths = list(dict.fromkeys(store.find(ref) for ref in options.refs))
+        lines = None
+        if options.baseline is not None:
+            report = partial(context.progress, "reading the baseline")
+            lines = meant(index, options.baseline, progress=report)
+        for number, path in enumerate(paths, 1):
+            try:
+                recording = store.load(path)
+                usual = None if lines is None else _without(lines, recording.id)
+                found.append((recording, diagnosed(recording, choice, usual, options.judge)))
+            except ReenactError as error:
+                # The others are examined all the same.
+                failures.append(error)
+                label = f"{path.name}: {error}"
+            else:
+                label = f"{recording.id}: {len(found[-1][1])} found"
+            context.progress("examining", number, len(paths), label=label)
+    for error in failures if found else failures[:-1]:
+        context.warn(str(error))
+    if not found:
+        raise failures[-1]
+    return Result(found, failed=len(failures))
 
 
 def anomalies(
@@ -91,19 +214,17 @@ def usual_of(
     if not isinstance(baseline, str):
         return Baseline(one for one in baseline if one.id != leave)
     with closing(Index(LocalStore(home))) as index:
-        return usual_among(index, baseline, leave=leave)
-
-
-def usual_among(
-    index: Library, baseline: str, *, leave: str = "", progress: Progress | None = None
-) -> Baseline:
-    """The same among the recordings of an index."""
-    return Baseline(line for line in meant(index, baseline, progress=progress) if line.id != leave)
+        return _without(meant(index, baseline), leave)
 
 
 def meant(index: Library, filter: str, *, progress: Progress | None = None) -> list[Summary]:
     """Return the recordings that match a baseline's filter, for many comparisons."""
     return [hit.summary for hit in index.search(Filter(filter), progress=progress)]
+
+
+def _without(lines: Iterable[Summary], id: str) -> Baseline:
+    """Return the baseline without the recording that is compared with it."""
+    return Baseline(line for line in lines if line.id != id)
 
 
 def diagnosis_tree(recording: Recording, found: Iterable[Anomaly]) -> dict[str, Any]:
@@ -117,6 +238,21 @@ def diagnosis_tree(recording: Recording, found: Iterable[Anomaly]) -> dict[str, 
         "findings": [
             {**asdict(one), "others": list(one.others), "judge": one.rule == "judge"} for one in found
         ],
+    }
+
+
+def _rule_tree(rule: Rule) -> dict[str, Any]:
+    """Return one rule of `reenact diagnose --rules --json`."""
+    options = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in rule.options.items()
+    }
+    return {
+        "rule": rule.name,
+        "about": rule.about,
+        "severity": rule.severity,
+        "on": rule.on,
+        "baseline": rule.baseline,
+        "options": options,
     }
 
 

@@ -25,7 +25,7 @@ from reenact.server.films import Film, Frame, film_of, followed, picture_at
 from reenact.server.jobs import Job as Jobbed
 from reenact.server.jobs import Jobs
 from reenact.server.links import Lender, Links
-from reenact.server.orders import Video, VideoOptions
+from reenact.server.orders import ORDERS, Order
 from reenact.server.refusals import refusals
 from reenact.server.routes.common import MISSING, Id
 from reenact.server.routes.jobs import Job, shown
@@ -123,7 +123,9 @@ def video(
     if found is not None:
         return _lent(links, found, number)
     jobs: Jobs = request.app.state.jobs
-    order = Video(kind="video", recording=id, options=VideoOptions(session=number, pace=pace))
+    order = ORDERS.validate_python(
+        {"kind": "video", "recording": id, "options": {"session": number, "pace": pace}}
+    )
     job = _making(jobs, access.project, order) or jobs.start(access.project, order)
     if job.status == "failed":
         raise HTTPException(409, f"no video could be made of it (job {job.id}): {job.error}")
@@ -131,9 +133,9 @@ def video(
     return shown(jobs, access.project, job, links)
 
 
-def _making(jobs: Jobs, project: str, order: Video) -> Jobbed | None:
+def _making(jobs: Jobs, project: str, order: Order) -> Jobbed | None:
     """Return the job that makes this video already, or has failed to."""
-    alike = (job for job in jobs.all(project) if job.kind == "video" and job.recordings == (order.recording,))
+    alike = (job for job in jobs.all(project) if job.kind == "video" and job.recordings == tuple(order.ids))
     wanted = (job for job in alike if job.status in ("queued", "running", "failed"))
     return next((job for job in wanted if jobs.order(project, job.id) == order), None)
 

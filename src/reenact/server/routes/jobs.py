@@ -16,7 +16,7 @@ from reenact.server import jobs
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.jobs import ENDED, Status
 from reenact.server.links import Lender, Links
-from reenact.server.orders import Order
+from reenact.server.orders import AnyOrder
 from reenact.server.projects import Projects
 from reenact.server.refusals import refusals
 
@@ -79,7 +79,7 @@ def listed(request: Request, access: Reader, links: Lender) -> JobList:
 
 
 @router.post("", status_code=201, responses=refusals(400, 401, 403, 404, 409))
-def start(request: Request, access: Writer, links: Lender, order: Annotated[Order, Field()]) -> Job:
+def start(request: Request, access: Writer, links: Lender, order: Annotated[AnyOrder, Field()]) -> Job:
     """Start a job, or queue it. A job that runs programs needs the server's permission."""
     if order.runs and not request.app.state.settings.running:
         raise HTTPException(

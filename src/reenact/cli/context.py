@@ -1,0 +1,103 @@
+"""Run verbs for a user at a terminal: ask for consent, show progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from reenact.cli import present
+from reenact.cli.consent import agreed
+from reenact.core.query.recording import Recording
+from reenact.core.store.base import Library
+from reenact.core.store.local import LocalStore
+from reenact.team.open import Reaching, opened
+from reenact.verbs import interface
+
+EVERY = 10.0
+"""Seconds between lines on the progress if standard error is no terminal."""
+
+
+@dataclass
+class Context(interface.Context):
+    """The context of a command.
+
+    Attributes:
+        json: The result is printed as JSON.
+    """
+
+    json: bool = False
+    _bar: Progress | None = field(default=None, init=False)
+    _tasks: dict[str, TaskID] = field(default_factory=dict, init=False)
+    _next: float = field(default_factory=lambda: monotonic() + EVERY, init=False)
+
+    @property
+    def store(self) -> LocalStore:
+        """The local recordings and, by their ids, those of the team's store."""
+        return Reaching(self.home)
+
+    @contextmanager
+    def opened(self) -> Iterator[tuple[LocalStore, Library]]:
+        """Open the recordings, or the team's, and their index."""
+        with opened(self.home, team=self.team) as both:
+            yield both
+
+    def may_run(
+        self, recordings: Sequence[str | Recording], command: Sequence[str] = (), *, requests: bool = False
+    ) -> bool:
+        """Ask the user for each foreign recording."""
+        return agreed(recordings, command, self.home, run_foreign=self.run_foreign, requests=requests)
+
+    def say(self, line: str, of: int | None = None) -> None:
+        """Print the line, unless the result is printed as JSON."""
+        if not self.json:
+            present.say(line)
+
+    def note(self, line: str) -> None:
+        """Show the line beside the bar if there is one, or print it."""
+        if self._bar is not None and self._tasks:
+            self._bar.update(next(reversed(self._tasks.values())), description=escape(line))
+        else:
+            present.say(f"reenact: {line}")
+
+    def warn(self, line: str) -> None:
+        """Print the line."""
+        console = present.err() if self._bar is None else self._bar.console
+        with suppress(OSError, ValueError):
+            console.print(Text(present.visible(f"reenact: {line}")))
+
+    def progress(self, what: str, done: int, total: int, *, label: str = "", note: str = "") -> None:
+        """Draw a bar on a terminal; elsewhere print a line now and then, if there is a remark."""
+        if self._bar is not None:
+            if what not in self._tasks:
+                self._bar.start()
+                self._tasks[what] = self._bar.add_task("", total=total, what=what)
+            self._bar.update(self._tasks[what], completed=done, total=total)
+        elif note and monotonic() > self._next:
+            self._next = monotonic() + EVERY
+            present.say(f"reenact: {done} of {total}, {note}")
+
+    def __enter__(self) -> Self:
+        console = present.err()
+        if console.is_terminal:
+            columns = (
+                TextColumn("{task.fields[what]}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+            )
+            self._bar = Progress(*columns, TextColumn("{task.description}"), console=console, transient=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

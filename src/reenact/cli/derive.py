@@ -1,0 +1,136 @@
+"""Make the command of a verb from the fields of its `Options`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, get_args, get_origin
+
+import typer
+from annotated_types import Ge
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from reenact.cli import present
+from reenact.cli.context import Context
+from reenact.cli.options import ids
+from reenact.errors import UsageError
+from reenact.verbs.interface import RECORDING, Cli, Options, Result
+from reenact.verbs.registry import Verb
+
+_QUIET_DEATHS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+_PASSES_OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+def add(app: typer.Typer, verb: Verb) -> None:
+    """Add the command of a verb to the application."""
+    options = verb.module.Options
+    settings = dict(_PASSES_OPTIONS) if options.passes_options else {}
+    app.command(verb.name, context_settings=settings, help=inspect.getdoc(options))(_command(verb))
+
+
+def _command(verb: Verb) -> Callable[..., None]:
+    """Return a function with a parameter for each field and each common option, for typer to read."""
+    options = verb.module.Options
+
+    def command(**given: Any) -> None:
+        chosen = {name: given.pop(name) for name in list(given) if name in options.model_fields}
+        given["quiet"] = given.get("json", False)
+        with Context(**given) as context:
+            asked = _options(options, chosen)
+            result = verb.module.run(asked, context)
+        if context.json:
+            present.dump(result.tree())
+        _show(verb, result, asked, context)
+        end_like(result.status)
+
+    command.__name__ = verb.name.replace("-", "_")
+    command.__doc__ = options.__doc__
+    vars(command)["__signature__"] = inspect.Signature(list(_parameters(options)))
+    return command
+
+
+def _show(verb: Verb, result: Result, options: Options, context: Context) -> None:
+    """Print the result by the verb's own module for that, or as JSON."""
+    name = f"reenact.cli.render.{verb.name.replace('-', '_')}"
+    if importlib.util.find_spec(name) is not None:
+        importlib.import_module(name).show(result, options, context)
+    elif not context.json:
+        present.dump(result.tree())
+
+
+def _options(options: type[Options], given: dict[str, Any]) -> Options:
+    """Check the values of the command line. Raises UsageError."""
+    values = {name: value for name, value in given.items() if value is not None}
+    # In front of a command that takes all options, `--` is still there.
+    if values.get("command", ())[:1] == ["--"]:
+        values["command"] = values["command"][1:]
+    try:
+        return options.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise UsageError(f"{place}: {first['msg']}") from None
+
+
+def _parameters(options: type[Options]) -> Iterator[inspect.Parameter]:
+    for name, info in options.model_fields.items():
+        spelling = next((mark for mark in info.metadata if isinstance(mark, Cli)), Cli())
+        if spelling.offered:
+            yield _parameter(name, info, spelling)
+    for common in options.common:
+        kind: Any = Path | None if common.name == "home" else bool
+        default = None if common.name == "home" else False
+        flag = typer.Option(f"--{_kebab(common.name)}", help=common.help, show_default=False)
+        yield _keyword(common.name, Annotated[kind, flag], default)
+
+
+def _parameter(name: str, info: FieldInfo, spelling: Cli) -> inspect.Parameter:
+    """Return the parameter of one field."""
+    kind: Any = info.annotation
+    default = info.get_default()
+    if get_origin(kind) is tuple:
+        kind, default = list[get_args(kind)[0]] | None, list(default or ()) or None  # type: ignore[misc]
+    required = info.is_required() or spelling.required
+    if required and type(None) in get_args(kind):
+        (kind,) = (each for each in get_args(kind) if each is not type(None))
+    more: dict[str, Any] = {
+        "help": info.description,
+        "metavar": spelling.metavar,
+        "show_default": not required and default not in {None, ""},
+    }
+    least = next((mark.ge for mark in info.metadata if isinstance(mark, Ge)), None)
+    if least is not None:
+        more["min"] = least
+    if RECORDING in info.metadata:
+        more["autocompletion"] = ids
+    if spelling.argument:
+        found = typer.Argument(**more)
+    else:
+        flag = f"--{_kebab(name)}"
+        names = spelling.names or ((f"{flag}/--no-{_kebab(name)}",) if default is True else (flag,))
+        found = typer.Option(*names, **more)
+    return _keyword(name, Annotated[kind, found], inspect.Parameter.empty if required else default)
+
+
+def _keyword(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _kebab(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def end_like(status: int) -> NoReturn:
+    """Exit with a status or by a signal, so that the parent of a recorded program sees no difference."""
+    if status < 0 and -status in _QUIET_DEATHS:
+        sys.stdout.flush()
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    raise SystemExit(status if status >= 0 else 128 - status)

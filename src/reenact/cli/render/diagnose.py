@@ -1,0 +1,80 @@
+"""The output of `reenact diagnose`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from reenact.analysis.anomalies import SEVERITIES, Anomaly, Rule
+from reenact.cli import present
+from reenact.cli.context import Context
+from reenact.cli.transcript import Page
+from reenact.core.query.recording import Recording
+from reenact.verbs.diagnose import Options, Result
+
+_COLOURS = {"error": "bold red", "warning": "yellow", "info": "cyan"}
+_MANY = {"error": "error", "warning": "warning", "info": "remark"}
+
+
+def show(result: Result, options: Options, context: Context) -> None:
+    """Print the findings, or the rules, unless they are printed as JSON."""
+    if context.json:
+        return
+    if result.rules is not None:
+        _list(result.rules)
+        return
+    page = Page(present.out())
+    for recording, anomalies in result.found:
+        _tell(page, recording, anomalies, 1 << 30 if options.all else options.limit)
+
+
+def _tell(page: Page, recording: Recording, found: Sequence[Anomaly], limit: int) -> None:
+    title = Text(present.one_line(recording.name) or "recording", "bold").append(
+        f"  {recording.id}", "yellow"
+    )
+    title.append(f"  {present.many(len(recording.steps), 'step')}, {recording.status}", "dim")
+    page.line(title)
+    if not found:
+        page.line(Text("nothing odd", "green"), 2)
+        return
+    steps = list(dict.fromkeys(one.step for one in found))
+    for step in steps[:limit]:
+        _step(page, recording, step, [one for one in found if one.step == step])
+    counts = [
+        present.many(count, _MANY[severity])
+        for severity in SEVERITIES
+        if (count := sum(one.severity == severity for one in found))
+    ]
+    left = f"; {present.many(len(steps) - limit, 'step')} more with --all" if len(steps) > limit else ""
+    hint = next((step for step in steps if step is not None), None)
+    look = f"; `reenact show {recording.id} {hint}` shows the first" if hint is not None else ""
+    page.line(Text(f"{', '.join(counts)}{left}{look}", "dim"), 2)
+
+
+def _step(page: Page, recording: Recording, step: int | None, found: Sequence[Anomaly]) -> None:
+    about = Text("  the run as a whole" if step is None else f"  step {step}", "bold")
+    if step is not None and 1 <= step <= len(recording.steps):
+        call = recording.steps[step - 1].call
+        about.append(f"  {present.one_line(call.label, 60)}", "cyan")
+        places = [part for part in call.scope.split("/") if not part.startswith("thread:")]
+        about.append(f"  {present.one_line((places or [call.scope])[-1], 40)}", "dim")
+    page.line(about)
+    for one in found:
+        line = Text(f"{one.severity:<8}", _COLOURS[one.severity])
+        line.append(present.one_line(one.sentence)).append(f"  [{one.rule}]", "dim")
+        page.line(line, 4, 8)
+        if one.evidence:
+            page.line(Text(present.one_line(one.evidence), "dim italic"), 12)
+
+
+def _list(rules: Sequence[Rule]) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for title in ("rule", "severity", "", "what it finds"):
+        table.add_column(title, no_wrap=title != "what it finds")
+    for one in rules:
+        state = "" if one.on else "off"
+        state = "needs --baseline" if one.baseline else state
+        table.add_row(one.name, Text(one.severity, _COLOURS[one.severity]), Text(state, "dim"), one.about)
+    present.show(table)

@@ -1,0 +1,15 @@
+"""The output of `reenact report`."""
+
+from __future__ import annotations
+
+from reenact.cli import present
+from reenact.cli.context import Context
+from reenact.verbs.report import Options, Result
+
+
+def show(result: Result, options: Options, context: Context) -> None:
+    """Report the written page on standard error."""
+    size = present.size(result.output.stat().st_size)
+    beside = result.beside
+    with_it = "with the recording in it" if beside is None else f"the recording lies beside it: {beside}"
+    present.say(f"wrote {result.output} ({size}), {with_it}")

@@ -1,0 +1,103 @@
+"""`bisect`: find the answers of a good run that turn a bad run good."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field
+
+from reenact.errors import UsageError
+from reenact.verbs import interface
+from reenact.verbs.interface import LOCAL, RECORDING, Cli, Command, Context, Ignore, Live, Wire
+from reenact.verbs.reproduce import Decisive, bisect
+from reenact.verbs.reproduce.bisection import TRIALS
+from reenact.verbs.reproduce.rerun import PATIENCE
+from reenact.verbs.reproduce.trees import decisive_tree, summary
+from reenact.verbs.reproduce.verb import Timeout
+
+
+class Options(interface.Options):
+    """Find the decisive step: the smallest set of a good run's answers that turns the bad run good.
+
+    Each trial runs the program again, offline, with some answers replaced by those of the good run.
+
+    [bold]reenact bisect 3f9a --good last --check 'grep -q refunded "$REENACT_STDOUT"'[/bold]
+
+    Exit status: 0 found, 1 no answer changes the outcome, 2 could not search.
+    """
+
+    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)
+
+    bad: Annotated[
+        str, Field(description="The run that went wrong."), Cli(argument=True, metavar="BAD"), RECORDING
+    ]
+    command: Command = ()
+    good: Annotated[str, Field(description="A run of the same program that went well."), RECORDING]
+    check: Annotated[
+        str,
+        Field(
+            description="A command that says whether an outcome is good: exit status 0; 125 for undecided. It finds "
+            "the program's output in the file $REENACT_STDOUT."
+        ),
+    ] = ""
+    check_output: Annotated[
+        bool, Field(description="Good is what gives the output of the good run."), LOCAL
+    ] = False
+    live: Live = ()
+    ignore: Ignore = ()
+    exact: Annotated[
+        bool, Field(description="Answer only what was asked to the letter, with the same history.")
+    ] = False
+    trials: Annotated[
+        int, Field(ge=1, description="How many trials the search may take."), Wire(ge=1, le=10_000)
+    ] = TRIALS
+    timeout: Timeout = PATIENCE
+
+    @property
+    def starts_programs(self) -> bool:
+        """Always True."""
+        return True
+
+    @classmethod
+    def of_order(cls, values: dict[str, Any]) -> Self:
+        """Compare the output where an order has no check."""
+        return super().of_order({**values, "check_output": not values.get("check")})
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The result of the search."""
+
+    found: Decisive
+
+    @property
+    def status(self) -> int:
+        """0 if some answers turn the bad run, else 1."""
+        return 0 if self.found.changes else 1
+
+    def tree(self) -> dict[str, Any]:
+        """Return the search as JSON values."""
+        return {"summary": summary(self.found), **decisive_tree(self.found)}
+
+
+def run(options: Options, context: Context) -> Result:
+    """Search. Raises as `reenact.bisect` does."""
+    if bool(options.check) == options.check_output:
+        raise UsageError("say what is good: either --check 'a command', or --check-output")
+    run_foreign = context.may_run((options.bad, options.good), options.command)
+    found = bisect(
+        options.bad,
+        options.good,
+        check=options.check or None,
+        live=options.live,
+        ignore=options.ignore,
+        exact=options.exact,
+        trials=options.trials,
+        patience=options.timeout,
+        command=options.command,
+        home=context.home,
+        run_foreign=run_foreign,
+        progress=context.say,
+    )
+    return Result(found)

@@ -1,0 +1,92 @@
+"""`fork`: run a program again up to a step, and live from there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from reenact.run.launch import forking
+from reenact.run.launch.forking import Forked
+from reenact.verbs import interface
+from reenact.verbs.interface import Command, Context, Ignore, Live, Ref, Wire
+
+UNABLE, STOPPED = 2, 3
+
+
+class Options(interface.Options):
+    """Run the recorded program again up to a step, and live from there; what comes of it is recorded.
+
+    With --set that step has another answer, and the replay goes on as far as the program asks what was recorded.
+
+    Exit status: the program's; 2 could not fork, 3 stopped because no model is at hand.
+    """
+
+    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)
+
+    ref: Ref
+    command: Command = ()
+    at: Annotated[int, Field(description="The step that is the first to be live."), Wire(ge=1)]
+    set: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Edit that step's answer: 'output.status = \"lost\"', 'text = No.', 'error = \"KeyError: x\"'."
+        ),
+        Wire(of=list[Annotated[str, Field(max_length=10_000)]], max_length=100),
+    ] = ()
+    model: Annotated[
+        str, Field(description="Ask this language model from there on."), Wire(max_length=200)
+    ] = ""
+    live: Live = ()
+    ignore: Ignore = ()
+
+    @property
+    def starts_programs(self) -> bool:
+        """Always True."""
+        return True
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The fork.
+
+    Attributes:
+        forked: Its result.
+        at: The step of the fork.
+    """
+
+    forked: Forked
+    at: int
+
+    @property
+    def status(self) -> int:
+        """The program's exit status; 2 if nothing was forked, 3 if it stopped for lack of a model."""
+        if self.forked.recording is None:
+            return UNABLE
+        return STOPPED if self.forked.how == "stopped" else self.forked.status
+
+    @property
+    def failure(self) -> str:
+        """The reason that nothing was forked."""
+        done = self.forked
+        return f"{done.parent.id} was not forked: {done.reason}" if done.recording is None else ""
+
+    def tree(self) -> dict[str, Any]:
+        """Return the fork as JSON values."""
+        return self.forked.tree(self.at)
+
+
+def run(options: Options, context: Context) -> Result:
+    """Fork the recording. Raises as `reenact.run.launch.forking.fork` does."""
+    chosen = forking.Options(options.at, options.set, options.model, options.live, options.ignore)
+    run_foreign = context.may_run((options.ref,), options.command)
+    done = forking.fork(
+        options.ref,
+        chosen,
+        command=options.command,
+        home=context.home,
+        quiet=context.quiet,
+        run_foreign=run_foreign,
+    )
+    return Result(done, options.at)

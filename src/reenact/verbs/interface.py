@@ -1,0 +1,228 @@
+"""The parts of a verb: `Options` that say what it takes, a `Result`, and the `Context` in which it runs.
+
+A verb is a module with `Options`, `run(options, context)` and `Result`. The command line, the server's jobs and their
+document are derived from the fields of `Options`: see docs/decisions/0010-verbs.md.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Protocol, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reenact.core.query.recording import Recording
+from reenact.core.store.base import Library
+from reenact.core.store.index import Index
+from reenact.core.store.local import LocalStore
+
+# -- fields --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Cli:
+    """The spelling of a field on the command line; without one it is the option `--its-name`.
+
+    Attributes:
+        names: The option's names, such as `("--output", "-o")`.
+        argument: It is an argument, and no option.
+        metavar: The word for its value in the help.
+        required: It must be given there, though a server's job has a default for it.
+        offered: The command line has it.
+    """
+
+    names: tuple[str, ...] = ()
+    argument: bool = False
+    metavar: str | None = None
+    required: bool = False
+    offered: bool = True
+
+
+class Wire:
+    """The type and the limits of a field in a job's order; without one they follow from its type.
+
+    Args:
+        offered: An order may have it.
+        of: Its type there.
+        default: Its default there. A field with its default is not passed on: the default of `Options` counts.
+        limits: Arguments of pydantic's `Field`, such as `le=100`.
+    """
+
+    def __init__(self, *, offered: bool = True, of: Any = None, default: Any = None, **limits: float) -> None:
+        self.offered, self.type, self.default, self.limits = offered, of, default, limits
+
+
+class Mark:
+    """A mark of a field that has no values of its own."""
+
+
+RECORDING = Mark()
+"""Marks a field that names recordings. In a job's order each is a full id."""
+
+LOCAL = Wire(offered=False)
+"""Marks a field that no order of a job may have: paths, commands, and the form of the output."""
+
+Ref = Annotated[
+    str,
+    Field(description="An id, the beginning of one, `last`, or a path."),
+    Cli(argument=True, metavar="ID"),
+    RECORDING,
+]
+Command = Annotated[
+    tuple[str, ...],
+    Field(description="The program and its arguments, behind `--`."),
+    Cli(argument=True, metavar="-- COMMAND..."),
+    LOCAL,
+]
+Live = Annotated[
+    tuple[str, ...], Field(description="Let run for real: a kind (tool) or one (tool:cancel_order).")
+]
+Ignore = Annotated[tuple[str, ...], Field(description="What need not match: args.body.seed, order, stdout.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """An option that says where and in what form a command works; a verb's `common` lists those it has.
+
+    Attributes:
+        name: `home`, `run_foreign`, `team` or `json`.
+        help: The text of `--help`.
+    """
+
+    name: str
+    help: str
+
+
+HOME = Common("home", "The folder of the recordings; by default $REENACT_HOME, or .reenact here.")
+RUN_FOREIGN = Common(
+    "run_foreign", "Let the recorded program run, though the recording comes from elsewhere."
+)
+TEAM = Common("team", "In the team's store, $REENACT_STORE, and not here.")
+JSON = Common("json", "As JSON.")
+
+
+class Options(BaseModel):
+    """What a verb takes. The docstring of the subclass is the help of the command.
+
+    Attributes:
+        common: The common options of the command, in the order of its help.
+        passes_options: Everything behind the first argument belongs to the started program.
+        sorts_foreign: The verb refuses foreign recordings one by one, and goes on with the others.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    common: ClassVar[tuple[Common, ...]] = (HOME, JSON)
+    passes_options: ClassVar[bool] = False
+    sorts_foreign: ClassVar[bool] = False
+
+    @property
+    def starts_programs(self) -> bool:
+        """True if a program or a recorded request is run again, or a model is asked at the server's expense."""
+        return False
+
+    @classmethod
+    def of_order(cls, values: dict[str, Any]) -> Self:
+        """Return the options for the values of a job's order."""
+        return cls.model_validate(values)
+
+
+# -- running -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Context:
+    """The surroundings of a running verb. Interfaces subclass it to ask the user and to show progress.
+
+    Attributes:
+        home: The folder of the recordings; None for the default.
+        run_foreign: Programs of foreign recordings may run.
+        team: The recordings are those of the team's store.
+        files: In a job, whose recordings are named by full ids, the folder for the files that it makes. None on the
+            command line, where files without a given path go to the current folder.
+        quiet: Standard output is for the result alone.
+    """
+
+    home: Path | None = None
+    run_foreign: bool = False
+    team: bool = False
+    files: Path | None = None
+    quiet: bool = False
+
+    @property
+    def store(self) -> LocalStore:
+        """The recordings."""
+        return LocalStore(self.home)
+
+    @contextmanager
+    def opened(self) -> Iterator[tuple[LocalStore, Library]]:
+        """Open the recordings and their index."""
+        store = self.store
+        with closing(Index(store)) as index:
+            yield store, index
+
+    def may_run(
+        self, recordings: Sequence[str | Recording], command: Sequence[str] = (), *, requests: bool = False
+    ) -> bool:
+        """Return whether programs of foreign recordings may run, after asking the user if there is one.
+
+        Args:
+            recordings: The recordings whose programs are to run.
+            command: A command of the user's own to run instead.
+            requests: Recorded requests are to be sent again.
+
+        Raises ForeignRecording where the answer is no.
+        """
+        return self.run_foreign
+
+    def say(self, line: str, of: int | None = None) -> None:
+        """Report one finished part, of so many if that is known."""
+
+    def note(self, line: str) -> None:
+        """Report the present activity."""
+
+    def warn(self, line: str) -> None:
+        """Report a part that failed while the others go on."""
+
+    def progress(self, what: str, done: int, total: int, *, label: str = "", note: str = "") -> None:
+        """Report the number of finished parts.
+
+        Args:
+            what: The work, in one word.
+            done: The number of finished parts.
+            total: The number of all parts.
+            label: The part that was finished last.
+            note: A remark on all finished parts.
+        """
+
+
+class Result(ABC):
+    """The outcome of a verb."""
+
+    @property
+    def status(self) -> int:
+        """The exit status of the command; a negative one stands for the signal that ended the program."""
+        return 0
+
+    @property
+    def failure(self) -> str:
+        """The reason that a job with this outcome counts as failed, in one sentence; else empty."""
+        return ""
+
+    @abstractmethod
+    def tree(self) -> Any:
+        """Return the outcome as JSON values: the output of `--json`, and the result of a job."""
+
+
+class Module(Protocol):
+    """The module of a verb."""
+
+    Options: type[Options]
+
+    @staticmethod
+    def run(options: Any, context: Context, /) -> Result:
+        """Run the verb."""

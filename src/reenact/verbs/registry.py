@@ -1,0 +1,43 @@
+"""All verbs, one line each, in the order of `reenact --help`. A verb's module is imported when it is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from reenact.verbs.interface import Module
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb.
+
+    Attributes:
+        name: The name of the command, and the kind of the job.
+        path: The name of its module.
+        job: The server runs it as a job.
+    """
+
+    name: str
+    path: str
+    job: bool = False
+
+    @cached_property
+    def module(self) -> Module:
+        """Its `Options` and `run`, imported now."""
+        return cast("Module", import_module(self.path))
+
+
+VERBS = [
+    Verb("fork", "reenact.verbs.fork", job=True),
+    Verb("diagnose", "reenact.verbs.diagnose", job=True),
+    Verb("video", "reenact.verbs.video", job=True),
+    Verb("keep", "reenact.verbs.keep", job=True),
+    Verb("reproduce", "reenact.verbs.reproduce.verb", job=True),
+    Verb("bisect", "reenact.verbs.bisect", job=True),
+    Verb("report", "reenact.verbs.report", job=True),
+    Verb("verify", "reenact.verbs.verify.verb", job=True),
+]

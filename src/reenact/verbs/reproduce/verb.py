@@ -1,0 +1,94 @@
+"""`reproduce`: replay a failure several times, and compare the replays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from reenact.analysis.attempts import Reproduces, Reproduction
+from reenact.analysis.world import Asked
+from reenact.core.query.recording import Recording
+from reenact.verbs import interface
+from reenact.verbs.interface import Command, Context, Ignore, Live, Ref, Wire
+from reenact.verbs.reproduce.attempts import TIMES, reproduce
+from reenact.verbs.reproduce.rerun import PATIENCE
+from reenact.verbs.reproduce.trees import reproduction_tree
+from reenact.verbs.reproduce.world import check_world
+
+Timeout = Annotated[
+    float, Field(ge=0.1, description="Seconds that each run of the program may take."), Wire(gt=0, le=3600)
+]
+CheckWorld = Annotated[bool, Field(description="Ask the recorded GET and HEAD requests again, and compare.")]
+
+
+class Options(interface.Options):
+    """Does the failure reproduce? Replay it several times, quietly, and tell the replays together.
+
+    Exit status: 0 reproduced, 1 different or flaky, 2 it cannot be run.
+    """
+
+    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)
+
+    ref: Ref
+    command: Command = ()
+    times: Annotated[int, Field(ge=1, description="How often to replay it."), Wire(ge=1, le=100)] = TIMES
+    live: Live = ()
+    ignore: Ignore = ()
+    check_world: CheckWorld = False
+    timeout: Timeout = PATIENCE
+
+    @property
+    def starts_programs(self) -> bool:
+        """Always True."""
+        return True
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The replays.
+
+    Attributes:
+        recording: The replayed recording.
+        reproduction: The replays and their comparison.
+        asked: The recorded requests, sent again; None if they were not.
+    """
+
+    recording: Recording
+    reproduction: Reproduction
+    asked: Sequence[Asked] | None
+
+    @property
+    def status(self) -> int:
+        """0 for reproduced, 1 for different or flaky, 2 if it cannot be run."""
+        found = self.reproduction.result
+        return {Reproduces.REPRODUCED: 0, Reproduces.CANNOT_RUN: 2}.get(found, 1)
+
+    def tree(self) -> dict[str, Any]:
+        """Return the replays as JSON values."""
+        return reproduction_tree(self.reproduction, self.asked)
+
+
+def run(options: Options, context: Context) -> Result:
+    """Replay the recording. Raises as `reenact.reproduce` does."""
+    recording = context.store.load(options.ref)
+    run_foreign = context.may_run((recording,), options.command, requests=options.check_world)
+    progress = partial(context.say, of=options.times)
+    done = reproduce(
+        recording,
+        times=options.times,
+        live=options.live,
+        ignore=options.ignore,
+        patience=options.timeout,
+        command=options.command,
+        home=context.home,
+        run_foreign=run_foreign,
+        progress=progress,
+    )
+    asked = None
+    if options.check_world:
+        asked = check_world(recording, home=context.home, run_foreign=run_foreign, progress=progress)
+    return Result(recording, done, asked)

@@ -1,0 +1,213 @@
+"""`verify`: replay a fleet of recordings against today's code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, cast
+
+from pydantic import Field
+
+from reenact.core import private
+from reenact.core.query.filter import Filter
+from reenact.core.store.base import Library
+from reenact.core.store.local import SUFFIX, LocalStore
+from reenact.errors import UsageError
+from reenact.run import launch
+from reenact.team.open import place_of
+from reenact.verbs import interface
+from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Ignore, Live, Wire
+from reenact.verbs.verify import Outcome, Status, pages, passed, verify
+from reenact.verbs.verify.cluster import Cluster
+from reenact.verbs.verify.fleet import TIMEOUT
+from reenact.verbs.verify.outcome import GOOD
+from reenact.verbs.verify.shard import Shard
+
+OnDivergence = Annotated[
+    str,
+    Field(description="raise, realign (for edited programs), or live."),
+    Wire(of=Literal["raise", "realign", "live"]),
+]
+
+
+class Engines(StrEnum):
+    """The engines that run the replays."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+class Options(interface.Options):
+    """Replay many recordings against today's code, in parallel, each in a process of its own.
+
+    Foreign recordings are refused, each by its name, and the others go on; --run-foreign runs them too, and an --entry
+    of your own runs all.
+
+    Exit status: 0 all run as recorded (or better), 1 some do not, 2 it could not begin, or foreign ones were refused.
+    """
+
+    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.TEAM, interface.JSON)
+    sorts_foreign: ClassVar = True
+
+    refs: Annotated[
+        tuple[str, ...],
+        Field(description="Ids, files, folders of files. By default all recordings."),
+        Cli(argument=True, metavar="[RECORDING...]"),
+        RECORDING,
+    ] = ()
+    entry: Annotated[
+        str,
+        Field(description="What runs the program: pkg.module:function. By default the recorded commands."),
+        Wire(max_length=200),
+    ] = ""
+    filter: Annotated[str, Field(description="Only recordings that it means."), LOCAL] = ""
+    workers: Annotated[
+        int,
+        Field(ge=0, description="How many at once; 0: one for each core."),
+        Cli(names=("--workers", "-j")),
+        Wire(ge=0, le=64),
+    ] = 0
+    timeout: Annotated[
+        float, Field(ge=0.1, description="Seconds that one may take."), Wire(gt=0, le=3600)
+    ] = TIMEOUT
+    engine: Annotated[
+        Engines,
+        Field(description="Where the replays run: the cores of this machine, or a Ray cluster."),
+        LOCAL,
+    ] = Engines.LOCAL
+    address: Annotated[
+        str, Field(description="Of the Ray cluster: ray://head:10001, or auto on a node of it."), LOCAL
+    ] = ""
+    shard: Annotated[
+        str,
+        Field(description="Only one of so many equal parts: 2/5. Parts of all jobs make the whole."),
+        LOCAL,
+    ] = ""
+    from_zero: Annotated[
+        bool, Field(description="Parts are counted from 0: 0/5 is the first, 4/5 the last."), LOCAL
+    ] = False
+    exclude: Annotated[
+        tuple[str, ...],
+        Field(
+            description="What of this folder is not shipped to the nodes of the cluster, as in a .gitignore."
+        ),
+        LOCAL,
+    ] = ()
+    resume: Annotated[
+        bool,
+        Field(description="Only what no earlier run has found for this very code and these options."),
+        LOCAL,
+    ] = False
+    live: Live = ()
+    ignore: Ignore = ()
+    on_divergence: OnDivergence = "raise"
+    junit: Annotated[Path | None, Field(description="Write JUnit XML there."), LOCAL] = None
+    html: Annotated[Path | None, Field(description="Write a page there."), LOCAL] = None
+
+    @property
+    def starts_programs(self) -> bool:
+        """Always True."""
+        return True
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The outcomes, in the order of the recordings."""
+
+    outcomes: Sequence[Outcome]
+
+    @property
+    def status(self) -> int:
+        """1 if some recording does not run as recorded, 2 if some were refused, else 0."""
+        ran = [outcome for outcome in self.outcomes if outcome.status is not Status.REFUSED]
+        return 1 if not passed(ran) else 2 if len(ran) < len(self.outcomes) else 0
+
+    def tree(self) -> list[dict[str, Any]]:
+        """Return the outcomes as JSON values."""
+        return [outcome.tree() for outcome in self.outcomes]
+
+
+def run(options: Options, context: Context) -> Result:
+    """Replay the recordings, and write the files that were asked for. Raises as `verify` does."""
+    _check(options)
+    chosen_options = launch.Options(options.live, options.ignore, options.on_divergence)
+    with context.opened() as (store, index):
+        # A job names full ids: none of them stands for a file or a folder here.
+        chosen = list(options.refs) if context.files else _chosen(options, store, index)
+        if options.shard:
+            chosen = Shard.parsed(options.shard, first=0 if options.from_zero else 1).among(chosen)
+        place = place_of() if context.team else None
+        cluster = Cluster(
+            options.address, options.workers, excludes=options.exclude, team=place, say=context.note
+        )
+        counted = _Counted(context, len(chosen))
+        outcomes = verify(
+            chosen, entry=options.entry, options=chosen_options, workers=options.workers, timeout=options.timeout,
+            home=context.home, progress=counted, engine=cluster if options.engine is Engines.RAY else None,
+            resume=options.resume, team=cast("Any", store) if context.team else None, run_foreign=context.run_foreign,
+        )  # fmt: skip
+    files = context.files
+    for path, write in (
+        (options.junit or (files and files / "verify.xml"), pages.junit),
+        (options.html or (files and files / "verify.html"), pages.page),
+    ):
+        if path is not None:
+            private.write(path, write(outcomes))
+    return Result(outcomes)
+
+
+def _check(options: Options) -> None:
+    """Raise UsageError for options that contradict each other, before an hour of replays."""
+    if options.engine is not Engines.RAY and (options.address or options.exclude):
+        name = "--address" if options.address else "--exclude"
+        raise UsageError(f"{name} is of a Ray cluster: --engine ray")
+    if options.from_zero and not options.shard:
+        raise UsageError("--from-zero is how parts are counted: --shard 0/5 --from-zero")
+    for name, file in (("--junit", options.junit), ("--html", options.html)):
+        if file is not None and not file.absolute().parent.is_dir():
+            raise UsageError(f"{name} {file}: there is no folder {file.parent}")
+
+
+class _Counted:
+    """Reports the number of finished replays to the context."""
+
+    def __init__(self, context: Context, total: int) -> None:
+        self._context, self._total = context, total
+        self._done = self._bad = 0
+
+    def __call__(self, outcome: Outcome) -> None:
+        self._done += 1
+        self._bad += outcome.status not in GOOD
+        self._context.progress(
+            "verifying",
+            self._done,
+            self._total,
+            label=f"{outcome.id or outcome.ref}: {outcome.status.value}",
+            note=f"{self._bad} not as they should be",
+        )
+
+
+def _chosen(options: Options, store: LocalStore, index: Library) -> list[str]:
+    """Return the recordings to replay: ids, files, and those of folders."""
+    wanted = Filter(options.filter)
+    files = [
+        str(path)
+        for ref in options.refs
+        for path in (sorted(Path(ref).glob(f"**/*{SUFFIX}")) if _is_folder(ref) else [ref])
+    ]
+    if not options.refs:
+        files = store.ids()
+    if options.filter:
+        meant = {hit.summary.id for hit in index.search(wanted)}
+        files = [ref for ref in files if ref in meant]
+    if not files:
+        where = f" for which `{options.filter}` holds" if options.filter else ""
+        listed = "reenact list" if store.place == str(store.root) else "reenact list --team"
+        raise UsageError(f"there are no recordings to verify{where}; `{listed}` shows what there is")
+    return files
+
+
+def _is_folder(ref: str) -> bool:
+    return Path(ref).is_dir() and not (Path(ref) / "events.jsonl").exists()
