@@ -32,7 +32,7 @@ BROWSER_USE := .venv-browser-use
 BROWSER_USE_OLDER := .venv-browser-use-older
 # The console's sources, and what its types are made from.
 CONSOLE := $(shell find console -name node_modules -prune -o -name 'openapi.*' -o -name schema.ts -o -name '.api' -o -name '.stamp' -o -type f -print)
-API := $(shell find src/reenact/server -name '*.py')
+API := $(shell find src/reenact/server src/reenact/verbs -name '*.py')
 
 # Compiling while installing uses all cores; the first start of each program would use one.
 export UV_COMPILE_BYTECODE := 1

@@ -10,9 +10,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
+import importlib
 import io
 import json
 import os
+import pkgutil
 import pty
 import re
 import signal
@@ -37,9 +39,11 @@ AT_THE_START = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "TERMINAL_WIDTH", "FORCE_C
 def serve(descriptor: int, main: Callable[..., int]) -> None:
     """Fork for each message on `descriptor` until it is closed, and run the command `main` in the fork."""
     line = socket.socket(fileno=descriptor)
-    from reenact.cli import application
+    from reenact.cli import application, render
 
     application([])
+    for module in pkgutil.iter_modules(render.__path__, "reenact.cli.render."):
+        importlib.import_module(module.name)
     with tempfile.TemporaryDirectory() as home, contextlib.redirect_stderr(io.StringIO()):
         main(["list", "--home", home])  # imports what commands import when they are run
     gc.collect()

@@ -140,8 +140,8 @@ def run(options: Options, context: Context) -> Result:
             else:
                 label = f"{recording.id}: {len(found[-1][1])} found"
             context.progress("examining", number, len(paths), label=label)
-    for error in failures if found else failures[:-1]:
-        context.warn(str(error))
+    for failure in failures if found else failures[:-1]:
+        context.warn(str(failure))
     if not found:
         raise failures[-1]
     return Result(found, failed=len(failures))
