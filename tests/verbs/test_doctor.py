@@ -8,6 +8,7 @@ import sys
 import pytest
 from rich.console import Console
 
+from reenact.cli.render.doctor import table
 from reenact.verbs import doctor
 
 
@@ -99,5 +100,5 @@ def test_a_faithful_program_is_ok(shell):
 
 def test_the_table_has_a_line_for_each(tmp_path):
     console = Console(file=io.StringIO(), width=200)
-    doctor.show(doctor.examine(home=tmp_path), console)
+    table(doctor.examine(home=tmp_path), console)
     assert "python" in console.file.getvalue()

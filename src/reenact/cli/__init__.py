@@ -21,7 +21,6 @@ from reenact.verbs.registry import VERBS
 UNABLE = 2
 
 PLACES = {
-    "running": ("record", "replay", "doctor"),
     "reading": ("list", "show"),
     "browsing": ("browse",),
     "checking": ("fsck",),

@@ -15,11 +15,12 @@ import orjson
 import typer
 
 from reenact.cli import present
-from reenact.cli.options import Home, Log, texts
+from reenact.cli.options import Home, Log
 from reenact.core import private
 from reenact.core.model.storable import LONGEST_TAG
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
+from reenact.verbs.interface import recordable
 
 if TYPE_CHECKING:
     from reenact.server.traces import Kept, Traces
@@ -56,7 +57,7 @@ def collect(
 
     token = metrics.token_of(os.environ)
     traces = collector.Traces(
-        LocalStore(home), quiet=quiet, tags=texts("--tag", tag or (), LONGEST_TAG), now=monotonic()
+        LocalStore(home), quiet=quiet, tags=recordable("--tag", tag or (), LONGEST_TAG), now=monotonic()
     )
     address = collector.listen(host, port)
     if log is None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
 from types import TracebackType
 from typing import Self
@@ -17,8 +19,11 @@ from reenact.cli import present
 from reenact.cli.consent import agreed
 from reenact.core.query.recording import Recording
 from reenact.core.store.base import Library
+from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
-from reenact.team.open import Reaching, opened
+from reenact.core.store.local import home as home_of
+from reenact.errors import UsageError
+from reenact.team.open import Reaching, place_of, team_store
 from reenact.verbs import interface
 
 EVERY = 10.0
@@ -73,6 +78,12 @@ class Context(interface.Context):
         with suppress(OSError, ValueError):
             console.print(Text(present.visible(f"reenact: {line}")))
 
+    def listening(self, environ: Mapping[str, str]) -> None:
+        """Print the variables to set, for a shell to read."""
+        for variable, value in environ.items():
+            print(f"export {variable}={shlex.quote(value)}", flush=True)
+        present.say("reenact: recording what comes by these addresses; ctrl-c ends it")
+
     def progress(self, what: str, done: int, total: int, *, label: str = "", note: str = "") -> None:
         """Draw a bar on a terminal; elsewhere print a line now and then, if there is a remark."""
         if self._bar is not None:
@@ -101,3 +112,22 @@ class Context(interface.Context):
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+@contextmanager
+def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Library]]:
+    """Open the local recordings, or the team's, and their index. Raises UsageError."""
+    if not team:
+        here = Reaching(home)
+        with closing(Index(here)) as index:
+            yield here, index
+        return
+    if home is not None:
+        raise UsageError("--team is the team's store and --home a folder here: one of the two")
+    with team_store(place_of()) as there:
+        from reenact.team.index import TeamIndex  # noqa: PLC0415 - drivers that few need
+
+        # Its lines say where recordings come from.
+        there.adopt([], home_of(None))
+        with closing(TeamIndex(there)) as index:
+            yield there, index

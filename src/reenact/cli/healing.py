@@ -13,10 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from reenact.cli import present
+from reenact.cli.context import opened
 from reenact.cli.options import Home, Json, Team
 from reenact.core.query.filter import Filter
 from reenact.errors import UsageError
-from reenact.team.open import opened
 
 if TYPE_CHECKING:
     from reenact.browser.heal.record import HealRecord

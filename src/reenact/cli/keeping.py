@@ -13,7 +13,7 @@ import typer
 
 from reenact.analysis.interchange import importers
 from reenact.cli import collecting, present
-from reenact.cli.options import Home, Json, Ref, ids, texts
+from reenact.cli.options import Home, Json, Ref, ids
 from reenact.core.model.storable import LONGEST, LONGEST_TAG
 from reenact.core.query.summary import Summary
 from reenact.core.store import bundle, shared
@@ -21,6 +21,7 @@ from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore, load
 from reenact.errors import ReenactError, UsageError
 from reenact.team.open import Reaching
+from reenact.verbs.interface import recordable
 
 _AGE = re.compile(r"(\d+)\s*([mhdw])")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -128,8 +129,8 @@ def import_(
     searches like any recording; there is no program to replay, but code that speaks HTTP replays from a cassette by
     reenact.replay().
     """
-    store, tags = LocalStore(home), texts("--tag", tag or (), LONGEST_TAG)
-    texts("--name", [name], LONGEST)
+    store, tags = LocalStore(home), recordable("--tag", tag or (), LONGEST_TAG)
+    recordable("--name", [name], LONGEST)
     failures: list[str] = []
     kept: list[dict[str, object]] = []
     for file in _expanded(files, failures):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from reenact.core.model.storable import why_not
 from reenact.core.store.index import Index
-from reenact.core.store.local import LocalStore, nameable
-from reenact.errors import UsageError
+from reenact.core.store.local import LocalStore
 from reenact.server.operations.logs import Form
 from reenact.team.location import STORE
 
@@ -63,20 +60,6 @@ RunForeign = Annotated[
         "--run-foreign", help="Let the recorded program run, though the recording comes from elsewhere."
     ),
 ]
-
-
-def texts(option: str, values: Iterable[str], most: int) -> tuple[str, ...]:
-    """Check an option's texts for use in a recording.
-
-    Raises UsageError for one that is not UTF-8, or longer than `most` letters.
-    """
-    found = tuple(values)
-    for value in found:
-        if not nameable(value):
-            raise UsageError(f"{option} {value!r}: its bytes are not UTF-8; give it in UTF-8")
-        if problem := why_not(value, most):
-            raise UsageError(f"{option} {value[:40]}…: it {problem}")
-    return found
 
 
 def given(command: list[str] | None) -> list[str]:

@@ -16,6 +16,7 @@ from reenact.analysis.views import recording as shape
 from reenact.cli import pictures as images
 from reenact.cli import present
 from reenact.cli import state as states
+from reenact.cli.context import opened
 from reenact.cli.options import Home, Json, Ref, Team
 from reenact.cli.transcript import Page, tell, tell_step
 from reenact.cli.tree import drawn
@@ -30,7 +31,6 @@ from reenact.core.store.local import home as home_of
 from reenact.core.trust import Book, Standing
 from reenact.core.trust.consent import standing_of
 from reenact.errors import UsageError
-from reenact.team.open import opened
 
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 

@@ -8,15 +8,12 @@ and a list mean local recordings. While the store is away, local and cached reco
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reenact.core.store.base import ID, Library
-from reenact.core.store.index import Index
+from reenact.core.store.base import ID
 from reenact.core.store.local import LocalStore
-from reenact.core.store.local import home as home_of
 from reenact.core.store.writer import warn
 from reenact.errors import AmbiguousRecording, StoreAway, UsageError
 from reenact.team.location import OBJECTS, STORE, Place
@@ -101,25 +98,6 @@ def place_of(store: str = "", objects: str = "", project: str = "") -> Place:
             f"which team's store? Set {STORE}=postgresql://user@host/database and {OBJECTS}=s3://bucket/prefix"
         )
     return place
-
-
-@contextmanager
-def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Library]]:
-    """Open the local recordings, or the team's, and their index. Raises UsageError."""
-    if not team:
-        here = Reaching(home)
-        with closing(Index(here)) as index:
-            yield here, index
-        return
-    if home is not None:
-        raise UsageError("--team is the team's store and --home a folder here: one of the two")
-    with team_store(place_of()) as there:
-        from reenact.team.index import TeamIndex  # noqa: PLC0415 - drivers that few need
-
-        # Its lines say where recordings come from.
-        there.adopt([], home_of(None))
-        with closing(TeamIndex(there)) as index:
-            yield there, index
 
 
 def _place() -> Place | None:

@@ -18,7 +18,7 @@ from reenact.verbs.reproduce.verb import Timeout
 
 
 class Options(interface.Options):
-    """Find the decisive step: the smallest set of a good run's answers that turns the bad run good.
+    """Find the decisive step: the fewest answers of a good run that turn the bad run good.
 
     Each trial runs the program again, offline, with some answers replaced by those of the good run.
 

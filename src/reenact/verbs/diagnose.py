@@ -30,7 +30,9 @@ from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Wire
 
 
 class Options(interface.Options):
-    """Say what is odd about recorded runs: named rules, each with the step, what it rests on, and a plain sentence.
+    """Find anomalies of recorded runs by named rules.
+
+    Each finding has the step, its evidence, and a plain sentence.
 
     Exit status 0, or 1 where something of severity error is found. docs/diagnose.md has the rules and how to set them.
     """

@@ -1,4 +1,4 @@
-"""Report the parts of an environment or a program that would not be replayed."""
+"""`doctor`: report the parts of an environment or a program that would not be replayed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, ClassVar, Literal
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from pydantic import Field
 
 from reenact import adapters
 from reenact.adapters.stdlib.processes import option_takes_value
@@ -26,6 +24,9 @@ from reenact.core.store.local import home as default_home
 from reenact.errors import ReenactError, UsageError
 from reenact.run import launch
 from reenact.team import ship
+from reenact.verbs import interface
+from reenact.verbs.interface import LOCAL, Command, Context
+from reenact.verbs.replay import JSON
 
 Level = Literal["ok", "note", "bad"]
 
@@ -76,6 +77,40 @@ class Finding:
         return asdict(self)
 
 
+class Options(interface.Options):
+    """Report the parts of this environment, or of a program, that would not be replayed."""
+
+    common: ClassVar = (JSON, interface.HOME)
+
+    command: Command = ()
+    run: Annotated[
+        bool,
+        Field(description="Record the program and replay it at once, in a folder of its own."),
+        LOCAL,
+    ] = False
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The findings."""
+
+    findings: Sequence[Finding]
+
+    @property
+    def status(self) -> int:
+        """1 if a finding is bad, else 0."""
+        return int(any(finding.level == "bad" for finding in self.findings))
+
+    def tree(self) -> list[dict[str, str]]:
+        """Return the findings as JSON values."""
+        return [finding.tree() for finding in self.findings]
+
+
+def run(options: Options, context: Context) -> Result:
+    """Examine the environment or a command. Raises as `examine` does."""
+    return Result(examine(options.command, run=options.run, home=context.home))
+
+
 def examine(
     command: Sequence[str] = (), *, run: bool = False, home: str | os.PathLike[str] | None = None
 ) -> list[Finding]:
@@ -86,18 +121,6 @@ def examine(
         if run:
             found += _tried(command)
     return found
-
-
-def show(findings: Sequence[Finding], console: Console) -> None:
-    """As a table."""
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column(overflow="fold")
-    marks = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "bad": "[red]bad[/]"}
-    for finding in findings:
-        table.add_row(marks[finding.level], Text(finding.topic), Text(finding.text))
-    console.print(table)
 
 
 # -- the environment -----------------------------------------------------------------------------------------

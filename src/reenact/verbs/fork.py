@@ -16,7 +16,7 @@ UNABLE, STOPPED = 2, 3
 
 
 class Options(interface.Options):
-    """Run the recorded program again up to a step, and live from there; what comes of it is recorded.
+    """Run the recorded program again up to a step, and live from there; record the result.
 
     With --set that step has another answer, and the replay goes on as far as the program asks what was recorded.
 

@@ -1,4 +1,4 @@
-"""The parts of a verb: `Options` that say what it takes, a `Result`, and the `Context` in which it runs.
+"""The parts of a verb: its `Options`, its `Result`, and the `Context` in which it runs.
 
 A verb is a module with `Options`, `run(options, context)` and `Result`. The command line, the server's jobs and their
 document are derived from the fields of `Options`: see docs/decisions/0010-verbs.md.
@@ -7,7 +7,7 @@ document are derived from the fields of `Options`: see docs/decisions/0010-verbs
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +15,12 @@ from typing import Annotated, Any, ClassVar, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reenact.core.model.storable import why_not
 from reenact.core.query.recording import Recording
 from reenact.core.store.base import Library
 from reenact.core.store.index import Index
-from reenact.core.store.local import LocalStore
+from reenact.core.store.local import LocalStore, nameable
+from reenact.errors import UsageError
 
 # -- fields --------------------------------------------------------------------------------------------------
 
@@ -43,7 +45,7 @@ class Cli:
 
 
 class Wire:
-    """The type and the limits of a field in a job's order; without one they follow from its type.
+    """The type and the limits of a field in a job's order, if others than its own type gives.
 
     Args:
         offered: An order may have it.
@@ -64,7 +66,7 @@ RECORDING = Mark()
 """Marks a field that names recordings. In a job's order each is a full id."""
 
 LOCAL = Wire(offered=False)
-"""Marks a field that no order of a job may have: paths, commands, and the form of the output."""
+"""Marks a field that no order of a job has: a path, a command, the form of the output."""
 
 Ref = Annotated[
     str,
@@ -86,7 +88,7 @@ Ignore = Annotated[tuple[str, ...], Field(description="What need not match: args
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """An option that says where and in what form a command works; a verb's `common` lists those it has.
+    """An option of many commands, about their surroundings; `common` of a verb lists its own.
 
     Attributes:
         name: `home`, `run_foreign`, `team` or `json`.
@@ -106,7 +108,7 @@ JSON = Common("json", "As JSON.")
 
 
 class Options(BaseModel):
-    """What a verb takes. The docstring of the subclass is the help of the command.
+    """The options of a verb. The docstring of the subclass is the help of the command.
 
     Attributes:
         common: The common options of the command, in the order of its help.
@@ -122,7 +124,7 @@ class Options(BaseModel):
 
     @property
     def starts_programs(self) -> bool:
-        """True if a program or a recorded request is run again, or a model is asked at the server's expense."""
+        """True if a program or a recorded request is run again, or a model is asked."""
         return False
 
     @classmethod
@@ -131,12 +133,28 @@ class Options(BaseModel):
         return cls.model_validate(values)
 
 
+def recordable(option: str, values: Iterable[str], most: int) -> tuple[str, ...]:
+    """Check an option's texts for use in a recording.
+
+    Raises UsageError for one that is not UTF-8, or longer than `most` letters.
+    """
+    found = tuple(values)
+    for value in found:
+        if not nameable(value):
+            raise UsageError(f"{option} {value!r}: its bytes are not UTF-8; give it in UTF-8")
+        if problem := why_not(value, most):
+            raise UsageError(f"{option} {value[:40]}…: it {problem}")
+    return found
+
+
 # -- running -------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Context:
-    """The surroundings of a running verb. Interfaces subclass it to ask the user and to show progress.
+    """The surroundings of a running verb.
+
+    Interfaces subclass it to ask the user and to show progress.
 
     Attributes:
         home: The folder of the recordings; None for the default.
@@ -168,7 +186,7 @@ class Context:
     def may_run(
         self, recordings: Sequence[str | Recording], command: Sequence[str] = (), *, requests: bool = False
     ) -> bool:
-        """Return whether programs of foreign recordings may run, after asking the user if there is one.
+        """Ask the user, if there is one, for leave to run programs of foreign recordings.
 
         Args:
             recordings: The recordings whose programs are to run.
@@ -188,6 +206,9 @@ class Context:
     def warn(self, line: str) -> None:
         """Report a part that failed while the others go on."""
 
+    def listening(self, environ: Mapping[str, str]) -> None:
+        """Report the environment variables that point SDKs at a recording proxy, once it listens."""
+
     def progress(self, what: str, done: int, total: int, *, label: str = "", note: str = "") -> None:
         """Report the number of finished parts.
 
@@ -205,7 +226,7 @@ class Result(ABC):
 
     @property
     def status(self) -> int:
-        """The exit status of the command; a negative one stands for the signal that ended the program."""
+        """The exit status of the command; of a program ended by a signal, minus its number."""
         return 0
 
     @property

@@ -1,4 +1,7 @@
-"""All verbs, one line each, in the order of `reenact --help`. A verb's module is imported when it is used."""
+"""All verbs, one line each, in the order of `reenact --help`.
+
+A verb's module is imported when it is used.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,9 @@ class Verb:
 
 
 VERBS = [
+    Verb("record", "reenact.verbs.record"),
+    Verb("replay", "reenact.verbs.replay"),
+    Verb("doctor", "reenact.verbs.doctor"),
     Verb("fork", "reenact.verbs.fork", job=True),
     Verb("diagnose", "reenact.verbs.diagnose", job=True),
     Verb("video", "reenact.verbs.video", job=True),

@@ -1,4 +1,4 @@
-"""`report`: write one page about a recording for a newcomer, with the results of running it again."""
+"""`report`: write one page about a recording, with the results of running it again."""
 
 from __future__ import annotations
 

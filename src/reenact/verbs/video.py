@@ -103,7 +103,7 @@ def run(options: Options, context: Context) -> Result:
 
 @contextmanager
 def folder_of(store: LocalStore, ref: str) -> Iterator[Path]:
-    """Give the recording's folder; of an exported file, a temporary one that it is unpacked into."""
+    """Give the recording's folder; an exported file is unpacked into a temporary one."""
     source = store.find(ref)
     if source.is_dir():
         yield source

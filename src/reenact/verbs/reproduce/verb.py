@@ -26,7 +26,7 @@ CheckWorld = Annotated[bool, Field(description="Ask the recorded GET and HEAD re
 
 
 class Options(interface.Options):
-    """Does the failure reproduce? Replay it several times, quietly, and tell the replays together.
+    """Replay a failure several times, quietly, and say if it reproduces.
 
     Exit status: 0 reproduced, 1 different or flaky, 2 it cannot be run.
     """

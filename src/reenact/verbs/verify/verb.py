@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field
 
@@ -19,17 +19,12 @@ from reenact.run import launch
 from reenact.team.open import place_of
 from reenact.verbs import interface
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Ignore, Live, Wire
+from reenact.verbs.replay import OnDivergence
 from reenact.verbs.verify import Outcome, Status, pages, passed, verify
 from reenact.verbs.verify.cluster import Cluster
 from reenact.verbs.verify.fleet import TIMEOUT
 from reenact.verbs.verify.outcome import GOOD
 from reenact.verbs.verify.shard import Shard
-
-OnDivergence = Annotated[
-    str,
-    Field(description="raise, realign (for edited programs), or live."),
-    Wire(of=Literal["raise", "realign", "live"]),
-]
 
 
 class Engines(StrEnum):

@@ -1,0 +1,40 @@
+"""The output of `reenact record`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from reenact.cli import present
+from reenact.cli.context import Context
+from reenact.core.store.local import LocalStore
+from reenact.run.launch import ended_by
+from reenact.verbs.record import Options, Result
+
+
+def show(result: Result, options: Options, context: Context) -> None:
+    """Report the recording on standard error, and the command to replay it."""
+    done, home = result.done, context.home
+    recording = done.recording
+    if recording is None:
+        present.say(f"reenact: {result.failure}")
+        return
+    where = f"--home {shlex.quote(str(home))} " if home else ""
+    if Path(recording.path).parent == LocalStore(home).recordings:
+        ref = where + recording.id
+    else:
+        # It could not be written where it should have been.
+        ref = shlex.quote(recording.path)
+    steps = len(recording.steps)
+    counted = f"{steps} {'step' if steps == 1 else 'steps'}"
+    if len(recording.logs) > 1:
+        counted += f" in {len(recording.logs)} processes"
+    if recording.status == "unsealed":
+        how = f"ended by {ended_by(done.status)}" if done.status < 0 else "it left no word"
+        present.say(f"reenact: recorded {recording.id} up to its end ({counted}; unsealed: {how})")
+    else:
+        present.say(f"reenact: recorded {recording.id} ({counted}, {recording.status})")
+    command = "" if options.command else " -- COMMAND"
+    present.say(f"reenact: replay it with: reenact replay {ref}{command}")
+    if options.proxy and not recording.steps:
+        present.say("reenact: no request came by the proxy: docs/proxy.md names the variables that SDKs read")

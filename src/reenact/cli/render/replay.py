@@ -1,0 +1,32 @@
+"""The output of `reenact replay`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reenact.analysis.views.terminal import Terminal
+from reenact.cli import present
+from reenact.cli.context import Context
+from reenact.cli.verdict import panel
+from reenact.core.model.divergence import Verdict
+from reenact.verbs.replay import Options, Result
+
+
+def show(result: Result, options: Options, context: Context) -> None:
+    """Print warnings and, unless it is printed as JSON, the verdict on standard error."""
+    for warning in result.done.warnings:
+        present.say(f"reenact: warning: {warning}")
+    verdict = result.done.verdict
+    if verdict is None:
+        present.say(f"reenact: {result.failure}")
+    elif not context.json:
+        Terminal(stderr=True, highlight=False).print(panel(verdict, name=result.done.recording.name))
+        _unused(verdict, options.live)
+
+
+def _unused(verdict: Verdict, live: Iterable[str]) -> None:
+    """Warn of effects allowed to run live that never came: their names may be misspelt."""
+    came = {word for label in verdict.live for word in (label, label.partition(":")[0])}
+    for word in live:
+        if word not in came and not verdict.divergences:
+            present.say(f"reenact: --live {word}: nothing of that name came; `reenact show` names the kinds")

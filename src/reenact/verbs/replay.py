@@ -1,0 +1,98 @@
+"""`replay`: run a recorded program again, answered from the recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from reenact.core.model.divergence import verdict_tree
+from reenact.run import launch
+from reenact.verbs import interface
+from reenact.verbs.interface import Command, Common, Context, Ignore, Live, Ref, Wire
+
+FAITHFUL, DIVERGED, UNABLE = 0, 1, 2
+
+JSON = Common("json", "As JSON; what the program writes goes to standard error.")
+
+OnDivergence = Annotated[
+    str,
+    Field(description="raise, realign (for edited programs), or live."),
+    Wire(of=Literal["raise", "realign", "live"]),
+]
+
+
+class Options(interface.Options):
+    """Run the recorded program again, offline: every answer comes from the recording.
+
+    Exit status: 0 faithful, 1 diverged or partly from the recording, 2 could not run.
+    """
+
+    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, JSON)
+
+    ref: Ref
+    command: Command = ()
+    live: Live = ()
+    ignore: Ignore = ()
+    on_divergence: OnDivergence = "raise"
+    inserted: Annotated[
+        str,
+        Field(description="With realign, what a new call gets: refuse or live."),
+        Wire(of=Literal["refuse", "live"]),
+    ] = "refuse"
+    pace: Annotated[
+        str,
+        Field(description="fast, or real to take as long as recorded."),
+        Wire(of=Literal["fast", "real"]),
+    ] = "fast"
+
+    @property
+    def starts_programs(self) -> bool:
+        """Always True."""
+        return True
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The replay."""
+
+    done: launch.Replayed
+
+    @property
+    def status(self) -> int:
+        """0 for a faithful replay, 1 for any other, 2 if there was none."""
+        if self.done.verdict is None:
+            return UNABLE
+        return FAITHFUL if self.done.verdict.faithful else DIVERGED
+
+    @property
+    def failure(self) -> str:
+        """The reason that there is no verdict."""
+        done = self.done
+        return f"{done.recording.id} was not replayed: {done.failed}" if done.verdict is None else ""
+
+    def tree(self) -> dict[str, Any]:
+        """Return the verdict as JSON values."""
+        done = self.done
+        tree = {"recording": done.recording.id, "exit": done.status, "warnings": done.warnings}
+        if done.verdict is None:
+            return {**tree, "failed": done.failed}
+        return {**tree, "verdict": verdict_tree(done.verdict)}
+
+
+def run(options: Options, context: Context) -> Result:
+    """Replay the recording. Raises as `reenact.run.launch.replay` does."""
+    chosen = launch.Options(
+        options.live, options.ignore, options.on_divergence, options.inserted, options.pace
+    )
+    run_foreign = context.may_run((options.ref,), options.command)
+    done = launch.replay(
+        options.ref,
+        chosen,
+        command=options.command,
+        home=context.home,
+        quiet=context.quiet,
+        run_foreign=run_foreign,
+    )
+    return Result(done)
