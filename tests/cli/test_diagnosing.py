@@ -141,3 +141,12 @@ def test_a_recording_without_outputs_costs_one_line_and_spares_the_others(shell,
     assert done.status == 2
     assert done.ours == [f"reenact: recording {empty.id} cannot be diagnosed: it has no steps"]
     assert good in done.out
+
+
+def test_a_recording_that_cannot_be_read_does_not_hide_the_others(shell, run):
+    good, bad = run(says("hello")), run(says("hello"))
+    (LocalStore(shell.home).folder(bad) / "events.jsonl").write_text("nonsense\n")
+    done = shell.run("diagnose", bad, good, "--json")
+    assert (done.status, [one["id"] for one in done.json], len(done.ours)) == (2, [good], 1)
+    done = shell.run("diagnose", bad, "--json")
+    assert (done.status, done.out, len(done.ours)) == (2, "", 1)

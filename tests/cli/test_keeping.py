@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.cli import keeping, main
+from reenact.cli import context, main
 from reenact.core.store.local import LocalStore
 
 DATA = Path(__file__).parents[1] / "analysis" / "interchange" / "importers" / "data"
@@ -80,8 +80,8 @@ def test_what_lies_outside_is_not_deleted(home, ids, capsys):
 
 @pytest.mark.parametrize(("answer", "left"), [(True, 3), (False, 4)])
 def test_a_person_is_asked(home, ids, monkeypatch, answer, left):
-    monkeypatch.setattr(keeping.sys.stdin, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(keeping.typer, "confirm", lambda *_, **__: answer)
+    monkeypatch.setattr(context.sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(context.typer, "confirm", lambda *_, **__: answer)
     assert main(["rm", ids[0]]) == 0
     assert len(home.ids()) == left
 

@@ -31,7 +31,6 @@ PLACES = {
     "hardening": ("harden",),
     "healing": ("heals",),
     "hosting": ("console", "serve"),
-    "keeping": ("export", "import", "rm", "prune"),
     "keys": ("keys",),
     "scripting": ("export-script",),
     "projects": ("team",),

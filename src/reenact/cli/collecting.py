@@ -1,25 +1,17 @@
-"""`reenact collect`: receive traces of other programs over the network.
-
-`send` and `write` export recordings as traces, for `export --otlp`.
-"""
+"""`reenact collect`: receive traces of other programs over the network."""
 
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
 
 from reenact.cli import present
 from reenact.cli.options import Home, Log
-from reenact.core import private
 from reenact.core.model.storable import LONGEST_TAG
 from reenact.core.store.local import LocalStore
-from reenact.errors import UsageError
 from reenact.verbs.interface import recordable
 
 if TYPE_CHECKING:
@@ -127,38 +119,3 @@ def _summary(traces: Traces) -> str:
             f"{present.many(counts.late, 'span')} too late: an earlier collector recorded their traces"
         )
     return "; ".join(parts)
-
-
-def send(store: LocalStore, ref: str, url: str, headers: list[str]) -> None:
-    """Send a recording as a trace, for `reenact export --otlp`. Raises ReenactError."""
-    from reenact.analysis.interchange.exporters import otel  # noqa: PLC0415 - an HTTP client: no other command should pay
-
-    given = otel.headers_of(headers)
-    recording = store.load(ref)
-    spans = otel.spans_of(recording)
-    target = otel.deliver(spans, url, given)
-    present.say(
-        f"sent {recording.id} to {target} as trace {spans[0].trace} ({present.many(len(spans), 'span')})"
-    )
-
-
-def write(store: LocalStore, ref: str, file: Path, *, force: bool) -> None:
-    """Write a recording as a trace in OTLP's JSON, for `export --otlp-json`.
-
-    Raises ReenactError.
-    """
-    from reenact.analysis.interchange.exporters import otel  # noqa: PLC0415 - as above
-
-    spans = otel.spans_of(store.load(ref))
-    data = orjson.dumps(otel.to_json(spans)) + b"\n"
-    if str(file) == "-":
-        sys.stdout.buffer.write(data)
-        return
-    if file.is_dir():
-        file /= f"{store.load(ref).id}.json"
-    if file.exists() and not force:
-        raise UsageError(f"{file} is there already; --force replaces it")
-    private.write(file, data)
-    present.say(
-        f"written to {file} ({present.many(len(spans), 'span')}, {present.size(file.stat().st_size)})"
-    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
+import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
@@ -77,6 +79,14 @@ class Context(interface.Context):
         console = present.err() if self._bar is None else self._bar.console
         with suppress(OSError, ValueError):
             console.print(Text(present.visible(f"reenact: {line}")))
+
+    def confirm(self, question: str, details: Iterable[str]) -> bool | None:
+        """Ask on the terminal; None if standard input is none."""
+        if not sys.stdin.isatty():
+            return None
+        for line in details:
+            present.say(line)
+        return typer.confirm(question, err=True)
 
     def listening(self, environ: Mapping[str, str]) -> None:
         """Print the variables to set, for a shell to read."""

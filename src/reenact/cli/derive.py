@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import keyword
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import GenericAlias
 from typing import Annotated, Any, NoReturn, get_args, get_origin
 
 import typer
@@ -58,7 +60,8 @@ def _command(verb: Verb) -> Callable[..., None]:
 
 def _show(verb: Verb, result: Result, options: Options, context: Context) -> None:
     """Print the result by the verb's own module for that, or as JSON."""
-    name = f"reenact.cli.render.{verb.name.replace('-', '_')}"
+    word = verb.name.replace("-", "_")
+    name = f"reenact.cli.render.{word}_" if keyword.iskeyword(word) else f"reenact.cli.render.{word}"
     if importlib.util.find_spec(name) is not None:
         importlib.import_module(name).show(result, options, context)
     elif not context.json:
@@ -94,16 +97,17 @@ def _parameters(options: type[Options]) -> Iterator[inspect.Parameter]:
 def _parameter(name: str, info: FieldInfo, spelling: Cli) -> inspect.Parameter:
     """Return the parameter of one field."""
     kind: Any = info.annotation
-    default = info.get_default()
-    if get_origin(kind) is tuple:
-        kind, default = list[get_args(kind)[0]] | None, list(default or ()) or None  # type: ignore[misc]
+    default = None if info.is_required() else info.get_default()
     required = info.is_required() or spelling.required
+    if get_origin(kind) is tuple:
+        kind, default = GenericAlias(list, get_args(kind)[0]), list(default or ()) or None
+        kind = kind if required else kind | None
     if required and type(None) in get_args(kind):
         (kind,) = (each for each in get_args(kind) if each is not type(None))
     more: dict[str, Any] = {
         "help": info.description,
         "metavar": spelling.metavar,
-        "show_default": not required and default not in {None, ""},
+        "show_default": not required and default is not None and default != "",
     }
     least = next((mark.ge for mark in info.metadata if isinstance(mark, Ge)), None)
     if least is not None:

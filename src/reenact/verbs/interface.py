@@ -206,6 +206,10 @@ class Context:
     def warn(self, line: str) -> None:
         """Report a part that failed while the others go on."""
 
+    def confirm(self, question: str, details: Iterable[str]) -> bool | None:
+        """Ask the user for consent, after some lines of details; None without a user to ask."""
+        return None
+
     def listening(self, environ: Mapping[str, str]) -> None:
         """Report the environment variables that point SDKs at a recording proxy, once it listens."""
 

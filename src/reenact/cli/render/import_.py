@@ -1,0 +1,13 @@
+"""The output of `reenact import`."""
+
+from __future__ import annotations
+
+from reenact.cli import present
+from reenact.cli.context import Context
+from reenact.verbs.import_ import Options, Result
+
+
+def show(result: Result, options: Options, context: Context) -> None:
+    """Report the files that could not be imported on standard error."""
+    for failure in result.failures:
+        present.say(f"reenact: {failure}")

@@ -1,0 +1,143 @@
+"""`export`: write a recording to one file, or send it as a trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import orjson
+from pydantic import Field
+
+from reenact.analysis.interchange.exporters import otel
+from reenact.core import private
+from reenact.core.query.recording import Recording
+from reenact.core.store import bundle
+from reenact.core.store.local import load
+from reenact.errors import UsageError
+from reenact.verbs import interface
+from reenact.verbs.interface import LOCAL, Cli, Context, Ref
+
+STDOUT = Path("-")
+
+
+class Options(interface.Options):
+    """Write a recording to one file, to attach to a bug report.
+
+    `reenact import` and `reenact show` read it.
+
+    With [bold]--otlp[/bold] or [bold]--otlp-json[/bold] it becomes a trace instead, by OpenTelemetry's GenAI
+    conventions.
+    """
+
+    common: ClassVar = (interface.HOME,)
+
+    ref: Ref
+    file: Annotated[
+        Path | None,
+        Field(description="The file to write, NAME.reenact, or a folder for it."),
+        Cli(argument=True),
+        LOCAL,
+    ] = None
+    force: Annotated[bool, Field(description="Replace a file that is there."), LOCAL] = False
+    salvage: Annotated[
+        bool, Field(description="Of a damaged recording, keep what is whole and note the holes.")
+    ] = False
+    otlp: Annotated[
+        str, Field(description="Send it as a trace to this OTLP endpoint instead."), Cli(metavar="URL"), LOCAL
+    ] = ""
+    otlp_header: Annotated[
+        tuple[str, ...],
+        Field(description="A header to send along, besides those of OTEL_EXPORTER_OTLP_HEADERS."),
+        Cli(metavar="'NAME: VALUE'"),
+        LOCAL,
+    ] = ()
+    otlp_json: Annotated[
+        Path | None,
+        Field(description="Write it as a trace, in OTLP's JSON; - is standard output."),
+        Cli(metavar="FILE"),
+        LOCAL,
+    ] = None
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A trace that was sent.
+
+    Attributes:
+        recording: The id of its recording.
+        target: The address.
+        trace: The trace's id.
+        spans: The number of its spans.
+    """
+
+    recording: str
+    target: str
+    trace: str
+    spans: int
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The file or the trace.
+
+    Attributes:
+        file: The written file.
+        notes: The holes of a salvaged recording.
+        spans: The number of spans, if the file is a trace.
+        output: A trace for standard output.
+        sent: The trace that was sent.
+    """
+
+    file: Path | None = None
+    notes: tuple[str, ...] = ()
+    spans: int = 0
+    output: bytes = b""
+    sent: Sent | None = None
+
+    def tree(self) -> dict[str, Any]:
+        """Return the path of the written file as JSON values."""
+        return {"file": None if self.file is None else str(self.file)}
+
+
+def run(options: Options, context: Context) -> Result:
+    """Export the recording. Raises ReenactError if it cannot be read, written or sent."""
+    if not options.otlp and options.otlp_json is None:
+        target = bundle.export(
+            context.store,
+            options.ref,
+            options.file or Path(),
+            force=options.force,
+            whole=not options.salvage,
+            progress=partial(context.progress, "exporting"),
+        )
+        return Result(target, load(target).notes if options.salvage else ())
+    if options.salvage:
+        raise UsageError("--salvage writes a file: send or show that one as a trace")
+    if options.file is not None:
+        raise UsageError(f"{options.file}: with --otlp and --otlp-json no other file is written")
+    recording = context.store.load(options.ref)
+    spans = otel.spans_of(recording)
+    file, output = None, b""
+    if options.otlp_json is not None:
+        data = orjson.dumps(otel.to_json(spans)) + b"\n"
+        if options.otlp_json == STDOUT:
+            output = data
+        else:
+            file = _written(options.otlp_json, recording, data, force=options.force)
+    sent = None
+    if options.otlp:
+        address = otel.deliver(spans, options.otlp, otel.headers_of(options.otlp_header))
+        sent = Sent(recording.id, address, str(spans[0].trace), len(spans))
+    return Result(file, (), len(spans), output, sent)
+
+
+def _written(file: Path, recording: Recording, data: bytes, *, force: bool) -> Path:
+    """Write a trace to a file, or to one in a folder."""
+    if file.is_dir():
+        file /= f"{recording.id}.json"
+    if file.exists() and not force:
+        raise UsageError(f"{file} is there already; --force replaces it")
+    private.write(file, data)
+    return file

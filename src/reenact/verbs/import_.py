@@ -1,0 +1,112 @@
+"""`import`: bring exported recordings, and runs that other programs wrote, into the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from reenact.analysis.interchange import importers
+from reenact.analysis.views.text import many
+from reenact.core.model.storable import LONGEST, LONGEST_TAG
+from reenact.core.store.local import LocalStore
+from reenact.errors import ReenactError
+from reenact.verbs import interface
+from reenact.verbs.interface import LOCAL, Cli, Context, recordable
+
+
+class Options(interface.Options):
+    """Import exported recordings, and runs that other programs wrote down.
+
+    Traces (OTLP with the GenAI conventions or OpenInference, as JSON, JSON lines, protobuf; Langfuse; OpenAI's Agents
+    SDK), logs of Inspect, ATIF, Claude Code, Codex, OpenHands, SWE-agent, Who&When, cassettes of vcrpy, chats in
+    OpenAI's form (one run, a list, or one per line), Pydantic AI's message JSON. What is imported lists, shows and
+    searches like any recording; there is no program to replay, but code that speaks HTTP replays from a cassette by
+    reenact.replay().
+    """
+
+    files: Annotated[
+        tuple[Path, ...],
+        Field(description="Files, each of any format that is known, or folders of them."),
+        Cli(argument=True, metavar="FILE..."),
+        LOCAL,
+    ]
+    format: Annotated[
+        str, Field(description=f"reenact, {', '.join(importers.FORMATS)}; by default recognised.")
+    ] = ""
+    name: Annotated[str, Field(description="A name for the recordings, instead of the file's.")] = ""
+    tag: Annotated[tuple[str, ...], Field(description="A tag to give them; may be given several times.")] = ()
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A file and its recordings.
+
+    Attributes:
+        file: The file's path.
+        format: Its recognised format.
+        ids: The new recordings.
+    """
+
+    file: str
+    format: str
+    ids: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The imported files.
+
+    Attributes:
+        imported: They, with their recordings.
+        failures: The reasons that other files could not be imported, in one line each.
+    """
+
+    imported: Sequence[Imported]
+    failures: Sequence[str]
+
+    @property
+    def status(self) -> int:
+        """2 if some file could not be imported, else 0."""
+        return 2 if self.failures else 0
+
+    def tree(self) -> list[dict[str, Any]]:
+        """Return the imported files as JSON values."""
+        return [asdict(each) for each in self.imported]
+
+
+def run(options: Options, context: Context) -> Result:
+    """Import the files; one that cannot be imported does not stop the others."""
+    store, tags = LocalStore(context.home), recordable("--tag", options.tag, LONGEST_TAG)
+    recordable("--name", [options.name], LONGEST)
+    failures: list[str] = []
+    imported: list[Imported] = []
+    for file in _expanded(options.files, failures):
+        try:
+            found, new = importers.bring(
+                store,
+                file,
+                format=options.format,
+                name=options.name,
+                tags=tags,
+                progress=partial(context.progress, f"importing {file.name}"),
+            )
+        except ReenactError as error:
+            failures.append(str(error))
+            continue
+        imported.append(Imported(str(file), found, new))
+        shown = new[0] if len(new) == 1 else many(len(new), "recording")
+        context.say(f"imported {shown} from {file} ({found})")
+    return Result(imported, failures)
+
+
+def _expanded(given: Sequence[Path], failures: list[str]) -> Iterator[Path]:
+    for path in given:
+        try:
+            yield from importers.files_in(path)
+        except ReenactError as error:
+            failures.append(str(error))

@@ -1,0 +1,81 @@
+"""`prune`: delete old recordings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from reenact.core.query.summary import Summary
+from reenact.core.store.index import Index
+from reenact.core.store.local import LocalStore
+from reenact.errors import UsageError
+from reenact.verbs import interface, rm
+from reenact.verbs.interface import Context
+from reenact.verbs.rm import Yes, delete
+
+_AGE = re.compile(r"(\d+)\s*([mhdw])")
+_UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_STATUS = ("ok", "error", "stopped", "unsealed", "broken")
+
+
+class Options(interface.Options):
+    """Delete old recordings: all but the newest, or all from before some time."""
+
+    common: ClassVar = (interface.HOME,)
+
+    keep: Annotated[int | None, Field(ge=0, description="Keep this many, the newest.")] = None
+    older_than: Annotated[str, Field(description="Only those last written before: 30d, 12h, 2w.")] = ""
+    status: Annotated[str, Field(description="Only ok, error, stopped, unsealed or broken.")] = ""
+    dry_run: Annotated[bool, Field(description="Say what would be deleted, and delete nothing.")] = False
+    yes: Yes = False
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The old recordings.
+
+    Attributes:
+        among: The number of all recordings.
+        chosen: The old ones.
+        done: The deleted ones.
+    """
+
+    among: int
+    chosen: Sequence[Summary]
+    done: rm.Result
+
+    def tree(self) -> dict[str, Any]:
+        """Return the old and the deleted recordings as JSON values."""
+        return {"chosen": [line.id for line in self.chosen], **self.done.tree()}
+
+
+def run(options: Options, context: Context) -> Result:
+    """Delete the old recordings, after asking. Raises UsageError for options without a measure."""
+    if options.keep is None and not options.older_than:
+        raise UsageError("say which to delete: --keep 100, --older-than 30d, or both")
+    if options.status not in ("", *_STATUS):
+        raise UsageError(f"--status {options.status}: it is one of {', '.join(_STATUS)}")
+    store = LocalStore(context.home)
+    lines = Index(store).summaries()
+    chosen = lines[options.keep or 0 :]
+    if options.older_than:
+        limit = (datetime.now(UTC).timestamp() - _age(options.older_than)) * 1e9
+        chosen = [line for line in chosen if line.written < limit]
+    if options.status:
+        chosen = [line for line in chosen if ("broken" if line.broken else line.status) == options.status]
+    done = rm.Result()
+    if chosen and not options.dry_run:
+        done = delete(store, chosen, context, yes=options.yes, why="reenact prune")
+    return Result(len(lines), chosen, done)
+
+
+def _age(text: str) -> int:
+    match = _AGE.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"--older-than {text}: give a number with m, h, d or w, such as 30d")
+    return int(match[1]) * _UNITS[match[2]]
