@@ -105,7 +105,7 @@ def drive(scratch, orders, patience=900):
         check=False,
         cwd=Path(__file__).parents[2],
         env={k: v for k, v in os.environ.items() if not k.startswith(("REENACT", "PYTEST"))}
-        | {"PYTHONUTF8": "1"},
+        | {"PYTHONUTF8": "1", "XDG_CONFIG_HOME": str(scratch / "config")},
     )
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     problems = []
