@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from reenact.core.model.schema import is_address
 from reenact.core.store import shared
@@ -55,7 +55,7 @@ class Footage:
         is damaged.
         """
         reader = FootageReader(self.path)
-        with shared.opened(self.path) as file:
+        with _opened(self.path) as file:
             for line in file:
                 entry = reader.take(line)
                 if entry is not None and (not kinds or entry.event in kinds):
@@ -70,7 +70,7 @@ class Footage:
         digest = address.removeprefix("sha256:")
         path = self.path.parent / "blobs" / digest[:2] / digest
         try:
-            data = path.read_bytes()
+            data = shared.read(path)
         except OSError as error:
             raise RecordingError(f"{path}: {error.strerror}; the session's picture or body is lost") from None
         return whole_blob(data, address, str(path))
@@ -80,11 +80,18 @@ def sessions(folder: Path) -> list[Footage]:
     """Return the sessions of a recording, oldest first. Raises RecordingError for a damaged one."""
     found = []
     for path in sorted(folder.glob("session.*.jsonl"), key=_number):
-        with shared.opened(path) as file:
+        with _opened(path) as file:
             head = FootageReader(path).take(file.readline())
         if head is not None:
             found.append(Footage(path, head))
     return found
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return shared.opened(path)
+    except OSError as error:
+        raise RecordingError(f"{path}: {error.strerror}; the session cannot be read") from None
 
 
 def _number(path: Path) -> tuple[int, str]:
