@@ -180,6 +180,45 @@ def test_nesting_is_refused_before_it_ends_in_a_recursion_error(
             read_all(folder)
 
 
+HEADERS: dict[str, dict[str, object]] = {
+    "a start that is a word": {"started": "yesterday"},
+    "a start of no year": {"started": "99999-01-01T00:00:00+00:00"},
+    "a start that is a number": {"started": 7},
+    "NUL in the folder": {"program": {"argv": ["x"], "cwd": "/tmp\0x"}},
+    "NUL in an argument": {"program": {"argv": ["a\0b"], "cwd": "/"}},
+    "NUL in an escaped argument": {"program": {"argv": [{"$surrogates": "a\0"}], "cwd": "/"}},
+    "NUL in the hash seed": {"program": {"argv": [], "cwd": "/", "hash_seed": "1\0"}},
+    "NUL in an upstream": {
+        "program": {"argv": [], "cwd": "/", "proxy": {"port": 1, "upstreams": {"A\0": "x"}, "keys": []}}
+    },
+    "NUL in a key's name": {
+        "program": {"argv": [], "cwd": "/", "proxy": {"port": 1, "upstreams": {}, "keys": ["A\0"]}}
+    },
+    "NUL in the entry": {"entry": "a\0b"},
+    "NUL in the process": {"process": "main\0"},
+}
+
+
+@pytest.mark.parametrize("what", HEADERS)
+def test_a_header_that_no_recorder_writes_is_named_with_its_file_and_line(
+    small: Path, tmp_path: Path, what: str
+) -> None:
+    lines = lines_of(small / EVENTS)
+    (tmp_path / EVENTS).write_bytes(forge([{**lines[0], **HEADERS[what]}, *lines[1:]]))
+    (member,) = HEADERS[what]
+    with pytest.raises(CorruptRecording, match=rf"{EVENTS}, line 1: damaged: `{member}`"):
+        load(tmp_path)
+
+
+def test_a_folder_in_the_place_of_events_is_named_without_a_number_of_the_system(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    (store.folder("odd") / EVENTS).mkdir(parents=True)
+    (line,) = Index(store).summaries()
+    assert line.broken == f"{store.folder('odd') / EVENTS} is no file; delete it"
+    with pytest.raises(CorruptRecording, match="is no file"):
+        load(store.folder("odd"))
+
+
 def test_what_a_recorder_keeps_of_a_deep_value_can_be_read(tmp_path: Path) -> None:
     @reenact.tool
     def give(depth: int) -> object:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from reenact.core.model import delta
+from reenact.core.model import delta, storable
 from reenact.core.model.codec.written import nested
 from reenact.core.model.event import Tree
 
@@ -260,6 +260,29 @@ def words(value: Tree) -> bool:
     return type(value) is list and all(type(_escaped(item)) is str for item in value)
 
 
+@means("a text without NUL")
+def _given(value: Tree) -> bool:
+    """A text that is given to the system: a path, a variable's name or value, an argument."""
+    value = _escaped(value)
+    return type(value) is str and "\0" not in value
+
+
+@means("a list of texts without NUL")
+def _argv(value: Tree) -> bool:
+    return type(value) is list and all(map(_given, value))
+
+
+@means("an object of texts without NUL")
+def _variables(value: Tree) -> bool:
+    return type(value) is dict and all(map(_given, (*value, *value.values())))
+
+
+@means("a date and time (ISO 8601) of the years 1 to 9999")
+def _moment(value: Tree) -> bool:
+    # Without one, a recording's age is that of its file.
+    return type(value) is str and (not value or storable.moment(value) is not None)
+
+
 @means("an object of texts")
 def _named(value: Tree) -> bool:
     return type(value) is dict and all(type(item) is str for item in value.values())
@@ -320,14 +343,14 @@ def _parent(value: Tree) -> bool:
 
 _PROGRAM = _with(
     "a program",
-    argv=words,
-    cwd=or_null(lambda value: type(_escaped(value)) is str),
+    argv=_argv,
+    cwd=or_null(_given),
     python=text,
     platform=text,
-    hash_seed=or_null(text),
+    hash_seed=or_null(_given),
     packages=or_null(_named),
     git=or_null(_with("a revision", revision=or_null(text), dirty=or_null(flag))),
-    proxy=or_null(_with("a proxy", port=count, upstreams=_named, keys=texts)),
+    proxy=or_null(_with("a proxy", port=count, upstreams=_variables, keys=_argv)),
     tty=or_null(object_),
 )
 _FUNCTION = _with("a function with its arguments", name=text, args=object_)
@@ -344,8 +367,8 @@ _DOCUMENTED: Mapping[str, Specification] = {
     "opened": (
         {"format": number},
         {
-            "rules": count, "id": _id, "name": text, "tags": _tags, "started": text, "entry": or_null(text),
-            "ordinal": count, "process": text, "pid": count, "program": or_null(_PROGRAM), "salt": _salt,
+            "rules": count, "id": _id, "name": text, "tags": _tags, "started": _moment, "entry": or_null(_given),
+            "ordinal": count, "process": _given, "pid": count, "program": or_null(_PROGRAM), "salt": _salt,
             "secrets": or_null(_RULES), "offset": instant, "parent": _parent, "model": or_null(text),
             "function": _FUNCTION,
         },

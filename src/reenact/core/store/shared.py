@@ -36,8 +36,16 @@ _BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
 
 
 def opened(path: Path) -> IO[bytes]:
-    """Open a file of a recording. Raises OSError, or CorruptRecording for a pipe or a device."""
-    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC))  # noqa: SIM115 - returned open
+    """Open a file of a recording.
+
+    Raises OSError, or CorruptRecording for a folder, a pipe or a device.
+    """
+    try:
+        file = open(  # noqa: SIM115 - returned open
+            path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+        )
+    except IsADirectoryError:
+        raise CorruptRecording(f"{path} is no file; delete it") from None
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise CorruptRecording(f"{path} is no file; delete it")

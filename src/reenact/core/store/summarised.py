@@ -61,8 +61,10 @@ def unsummarised(path: Path, written: int, why: str) -> Summarised:
 
 def reason(error: Exception) -> str:
     """Return the reason in words that a recording cannot be summarised."""
-    if isinstance(error, (ReenactError, OSError)):
+    if isinstance(error, ReenactError):
         return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     return f"it is damaged, or no recording of ours ({type(error).__name__}: {error})"
