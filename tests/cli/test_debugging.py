@@ -150,7 +150,7 @@ def test_messages_are_what_the_model_saw_and_what_is_new_in_it(recorded):
     assert whole.startswith("tool cancel \n           it was shipped\n")
     assert "user       Cancel 7, 请取消\ncalls      cancel(order=7)\ntool cancel" in whole
     assert "user       Cancel 7" in before
-    assert done.ours == ["reenact: line 1: no model has been asked up to here"]
+    assert done.ours == ["reenact: line 1: no model call up to here"]
 
 
 @pytest.mark.thorough
@@ -168,7 +168,7 @@ def test_an_edited_answer_reaches_the_program(recorded):
     done = debug(recorded, ['edit 1 = {"status": "lost"}', "n", "undo 1", "c"])
     assert "step 1: its answer is edited" in done.out
     assert "looking {'status': 'lost'}" in done.out
-    assert "step 1: its recorded answer again" in done.out
+    assert "step 1: recorded answer restored" in done.out
     assert "looking {'order': 7, 'left': 3, 'status': 'shipped'}" in done.out
 
 
@@ -229,7 +229,7 @@ def test_an_imported_run_is_walked_without_a_program(shell, home):
     file.write_text(json.dumps(messages))
     assert shell.run("import", file).status == 0
     done = debug(shell, ["s", "b model", "c", "back", "m", "edit = 1", "c"])
-    assert "remembers no program" in done.ours[0]
+    assert "has no recorded program" in done.ours[0]
     assert done.ours[0].endswith("reading only")
     assert places(done) == [1, 2, 3, 2, 3]
     assert "user       Cancel 7" in done.out
@@ -289,10 +289,10 @@ MISTAKES = {
     "edit 9 = 1": "there is no step 9",
     "edit x": "`edit` takes a step's number",
     "raise": "`raise` wants an error",
-    "raise Nope": "Python has no exception 'Nope'",
+    "raise Nope": "'Nope' is not a built-in exception",
     "list 7-": "there is no step 7-",
     "messages some": "not 'some'",
-    "step 3": "`step` takes nothing behind it",
+    "step 3": "`step` takes no argument",
     "pdb": "pdb needs a terminal",
     "help nothing": "there is no command 'nothing'",
 }

@@ -203,7 +203,7 @@ def test_a_recording_without_a_program_wants_a_command(shell):
     shell.write("agent.py", AGENT)
     _, recording = shell.record("agent.py", "one")
     _edited(shell, recording, lambda lines: lines[0].pop("program"))
-    _mistake(shell.replay(), "remembers no program", f"reenact replay {recording.id} -- ")
+    _mistake(shell.replay(), "has no recorded program", f"reenact replay {recording.id} -- ")
     assert shell.replay("--", sys.executable, "agent.py", "one").status == 0
 
 

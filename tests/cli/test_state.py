@@ -108,4 +108,4 @@ def test_without_state_there_is_a_word(shell):
     shell.record("bare.py")
     done = shell.run("show", "last", "--state")
     assert done.status == 0
-    assert "nothing was tracked in" in done.err
+    assert "no state was tracked in" in done.err

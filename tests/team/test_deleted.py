@@ -165,7 +165,7 @@ def test_a_piece_of_a_deleted_recording_is_refused_for_good(team, home):
     address = f"sha256:{hashlib.sha256(blob).hexdigest()}"
     taken = team.intake.take([Piece(id, "events.jsonl", 0, data), Piece(id, address, 0, blob)])
     assert [one.status for one in taken] == ["gone", "gone"]
-    assert "(asked for), and is not taken again" in taken[0].detail
+    assert "(asked for), and is not accepted again" in taken[0].detail
     assert team.ids() == []
     assert not team.blobs.has(address)
     with team.database.begin() as connection:

@@ -1,5 +1,5 @@
 """Agents ship to a server before a Postgres and an S3, and one of them fails in the middle: nothing that was
-acknowledged is lost, nothing is there twice, every byte is what the agent wrote, and it heals by itself.
+acknowledged is lost, nothing appears twice, every byte is what the agent wrote, and it heals by itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A Postgres that is killed while recordings come in: nothing acknowledged is lost, and nothing is there twice."""
+"""A Postgres that is killed while recordings come in: nothing acknowledged is lost, and nothing appears twice."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_messages_mark_what_is_new_and_say_when_history_was_rewritten(facts):
     assert "+ user\n    two" in new
     assert "answer 4" in new.split("── the answer")[1]
     assert "the history was rewritten" in said(panes.messages(facts, 5))
-    assert "no model has been asked up to here" in said(panes.messages(facts, 2))
+    assert "no model call up to here" in said(panes.messages(facts, 2))
 
 
 def test_an_edited_answer_stands_beside_the_recorded_one(facts):
@@ -113,7 +113,7 @@ def test_the_programs_own_state_shows_what_changed_and_what_differs(facts):
     text = said(panes.tracked(facts, 2, state, {"memory": {"orders": [1], "budget": 9}, "own": now["own"]}))
     changed, rest = text.split("memory  as it is now")
     assert "memory.budget\n  recorded 9\n  actual   7" in changed.replace("before", "recorded")
-    assert "other than recorded" in rest
+    assert "different from the recording" in rest
     assert "<not kept: some:Type <Type>>" in rest, "what does not serialise is a line, not an end"
 
 

@@ -30,8 +30,8 @@ class Alike(str, Enum):
     """The likeness of the two runs' questions."""
 
     SAME = "the same question"
-    NEWS = "the same question after a different history"
-    PLACE = "a different question at the same place"
+    NEWS = "the same question after another history"
+    PLACE = "another question at the same place"
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ class Looking:
         root, _, path = rest.partition(".")
         if root == "actual":
             if not state.actual.label:
-                raise UsageError("the program stands at no question: there is nothing actual")
+                raise UsageError("the program is not stopped at a question: there are no actual values")
             args = dict(state.actual.args)
             self._value(rest, lookup(args, path) if path else args)
             return
@@ -189,7 +189,7 @@ class Looking:
         number = view.seen(self._facts, here)
         turn = self._facts.turn(number) if number is not None else None
         if number is None or turn is None:
-            raise UsageError("no model has been asked up to here")
+            raise UsageError("no model call up to here")
         if number != here:
             print(f"as of step {number}, the model call before this step")
         if turn.dropped:

@@ -45,7 +45,7 @@ def tell_state(page: Page, recording: Recording, state: State) -> None:
     page.line(Text(f"state {at}", "bold"))
     if not state:
         present.say(
-            f"nothing was tracked in {recording.id} by then; "
+            f"no state was tracked in {recording.id} by then; "
             f"reenact.track('memory', memory) in the program declares state"
         )
     for name in state:

@@ -60,7 +60,7 @@ class Archive:
 
     Raises:
         TooLarge: It has too many members.
-        CorruptRecording: A member's name leads out of the archive, is there twice, or belongs to a link or device.
+        CorruptRecording: A member's name leads out of the archive, appears twice, or belongs to a link or device.
         zipfile.BadZipFile: It is damaged, as for all methods.
     """
 
@@ -131,7 +131,7 @@ def _check_members(members: list[zipfile.ZipInfo], name: str) -> None:
     for info in members:
         problem = _problem(info)
         if not problem and info.filename.casefold() in seen:
-            problem = "is there twice"
+            problem = "appears twice"
         if problem:
             raise CorruptRecording(f"{name}: the member {info.orig_filename[:80]!r} {problem}")
         seen.add(info.filename.casefold())
@@ -141,7 +141,7 @@ def _problem(info: zipfile.ZipInfo) -> str:
     given = info.orig_filename
     parts = given.removesuffix("/").split("/")
     if "\0" in given or "\\" in given or ":" in given or any(part in {"", ".", ".."} for part in parts):
-        return "has a name that leads elsewhere"
+        return "has a path outside of the archive"
     if len(given) > 1024 or any(len(part.encode("utf-8", "surrogatepass")) > 255 for part in parts):
         return "has a name that is too long"
     if any(_DEVICE.fullmatch(part) for part in parts) or not given.isprintable():
@@ -150,7 +150,7 @@ def _problem(info: zipfile.ZipInfo) -> str:
     if info.create_system == 3 and stat.S_IFMT(mode) not in {0, stat.S_IFREG, stat.S_IFDIR}:
         return "is a link or a device"
     if info.compress_type not in _METHODS:
-        return f"is packed in a way that is not read ({info.compress_type})"
+        return f"has an unsupported compression ({info.compress_type})"
     return ""
 
 

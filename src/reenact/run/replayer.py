@@ -81,7 +81,7 @@ def _listed(known: Tree, field: str) -> list[str]:
     most, longest = _MOST_RULES[field]
     if len(found) > most or any(len(text) > longest for text in found):
         raise CorruptRecording(
-            f"the recording's header says too much under secrets.{field}: {most} texts of {longest} characters at most"
+            f"the recording's header is too long under secrets.{field}: {most} texts of {longest} characters at most"
         )
     return found
 

@@ -167,7 +167,7 @@ class Answers:
         following = next(iter(self._open()), None)
         if following is None:
             return Divergence(Departure.EXTRA, label, detail="the recording has no further call")
-        detail = f"recorded next is step {following.number}, {following.label}"
+        detail = f"the next recorded step is {following.number}, {following.label}"
         return Divergence(Departure.EXTRA, label, following.number, detail=detail)
 
     def _depart(self, divergence: Divergence) -> Departed:

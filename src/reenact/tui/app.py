@@ -236,7 +236,7 @@ class Debugger(App[None]):
     def edit(self, number: int, edit: Edit | None) -> None:
         """Set a step's answer, or with None restore the recorded one."""
         if self.action_order("edit", number, edit):
-            what = "its recorded answer again" if edit is None else "its answer is edited"
+            what = "recorded answer restored" if edit is None else "its answer is edited"
             self.board.say(f"step {number}: {what}", "green")
 
     # -- the terminal given away -----------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class Debugger(App[None]):
                 except KeyboardInterrupt:
                     failed = "given up"
         except SuspendNotSupported:
-            failed = "this terminal cannot be given to another program meanwhile"
+            failed = "this terminal cannot run another program meanwhile"
         self.refresh(layout=True)
         if failed:
             self.board.say(failed)

@@ -49,7 +49,7 @@ def _lines() -> Iterator[Line]:
     yield Line(Text())
     yield title("the timeline")
     for mark, text in (
-        ("▶", "the program stands here, before the answer"),
+        ("▶", "the program is here, before the answer"),
         ("●", "a breakpoint stops here"),
         ("✎", "its answer is edited"),
         ("✗ ⊘ …", "it raised an error; was given up; has no answer in the recording"),

@@ -69,7 +69,7 @@ def messages(facts: RecordingFacts, number: int, *, whole: bool = False) -> Iter
     at = view.seen(facts, number)
     turn = facts.turn(at) if at is not None else None
     if at is None or turn is None:
-        yield remark("no model has been asked up to here")
+        yield remark("no model call up to here")
         return
     call = turn.call
     if at != number:
@@ -156,7 +156,7 @@ def call(facts: RecordingFacts, number: int, state: State, *, whole: bool = Fals
             yield from _named(name, text, whole=whole)
     edit = state.edits.get(number)
     if edit is not None:
-        yield title("edited answer", "in place of the recorded one; x takes it back", "bold yellow")
+        yield title("edited answer", "in place of the recorded one; x restores it", "bold yellow")
         yield from body(answer.draft(edit).text, whole=whole)
     pieces = f"a stream of {many(len(record.pieces), 'chunk')}" if record.pieces else ""
     yield title("recorded answer", pieces, "bold green" if not step.error else "bold red")
@@ -203,12 +203,12 @@ def actual(facts: RecordingFacts, state: State, *, wide: bool, whole: bool = Fal
     elif state.phase in (Phase.STOPPED, Phase.DEPARTED) and state.at.step:
         differing = view.compared(facts.steps[state.at.step - 1].step, state.actual)
         if differing:
-            yield title("differs, and is let pass", f"step {state.at.step}", "bold yellow")
+            yield title("differs, and is ignored", f"step {state.at.step}", "bold yellow")
             yield from _mismatches(tuple(differing), wide=wide)
         else:
             yield title("as recorded", f"step {state.at.step}", "bold green")
     elif state.phase is Phase.READING:
-        yield remark("no program runs: there is only what was recorded")
+        yield remark("no program is running: only the recording is shown")
         return
     if state.verdict is not None:
         yield title(word(state.verdict), style="bold green" if state.verdict.faithful else "bold red")
@@ -219,7 +219,7 @@ def actual(facts: RecordingFacts, state: State, *, wide: bool, whole: bool = Fal
         for name, value in state.actual.args.items():
             yield from _named(name, pretty(plain(value)), whole=whole)
     elif state.verdict is None:
-        yield remark("the program stands at no question")
+        yield remark("the program is not stopped at a question")
 
 
 def _mismatches(found: tuple[Mismatch, ...], *, wide: bool) -> Iterator[Line]:
@@ -273,7 +273,7 @@ def _tracked(name: str, now: Mapping[str, Tree], recorded: Recorded, *, whole: b
     if taken is not None and taken.exact:
         differing = view.changed({name: plain(recorded.tree(name))}, {name: plain(now[name])})
         if differing:
-            yield title("other than recorded", style="bold red")
+            yield title("different from the recording", style="bold red")
             yield from _mismatches(tuple(differing[:MOST]), wide=False)
 
 
@@ -288,7 +288,7 @@ def output(text: str, state: State) -> Iterator[Line]:
     """Yield the program's output."""
     if not text:
         reading = state.phase is Phase.READING
-        yield remark("no program runs: it writes nothing" if reading else "nothing has been written so far")
+        yield remark("no program is running: there is no output" if reading else "no output so far")
         return
     lines = text.split("\n")
     if len(lines) > OUTPUT:
@@ -312,7 +312,7 @@ def stack(facts: RecordingFacts, state: State, number: int) -> Iterator[Line]:
                 2,
             )
     else:
-        yield remark("the program does not stand at a question: it has no frames to show")
+        yield remark("the program is not stopped at a question: there are no frames to show")
     yield title(f"step {number} is inside of")
     chain, at = [], facts.within(facts.steps[number - 1])
     while at is not None:

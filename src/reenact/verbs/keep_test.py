@@ -164,7 +164,7 @@ def _of_command(
     argv = [str(word) for word in program.get("argv") or ()]
     if not argv:
         raise UsageError(
-            f"recording {recording.id} remembers no program (it was imported?); "
+            f"recording {recording.id} has no recorded program (was it imported?); "
             "say what to call: --entry pkg.module:function('an argument')"
         )
     folder = os.path.relpath(str(program.get("cwd") or "."), test_file.absolute().parent)

@@ -89,7 +89,7 @@ def test_a_changed_call_goes_live_where_inserted_ones_do(recorded: Any) -> None:
 
 def test_an_inserted_call_that_looked_like_a_change_is_found_out(recorded: Any) -> None:
     """It got the answer of the call that it resembled; when that one is asked too, the mistake is not covered up."""
-    with pytest.raises(DivergenceError, match="an inserted call looked like a change of step 2") as caught:
+    with pytest.raises(DivergenceError, match="an inserted call was taken for a change of step 2") as caught:
         with reenact.replay(recorded[0], on_divergence="realign"):
             for question in ("first", "second!", "second", "third", "fourth"):
                 ask(question)

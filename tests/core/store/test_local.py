@@ -74,7 +74,7 @@ def test_a_name_in_place_of_an_id_leads_to_the_newest_recording_of_that_name(hom
     for _ in range(2):
         with reenact.record("graph") as run:
             pass
-    with pytest.raises(RecordingNotFound, match=rf"called so is {run.id} \(`reenact list 'name:graph'`"):
+    with pytest.raises(RecordingNotFound, match=rf"with this name is {run.id} \(`reenact list 'name:graph'`"):
         reenact.load("graph")
 
 

@@ -527,7 +527,7 @@ def test_a_secret_that_nobody_has_any_more_is_said(capsys):
 def test_nothing_is_restored_where_a_name_is_not_tracked():
     recording = twelve({"notes": []})
     reenact.untrack("memory")
-    with pytest.raises(errors.UsageError, match="cannot restore 'memory': nothing living is tracked"):
+    with pytest.raises(errors.UsageError, match="cannot restore 'memory': no object is tracked"):
         recording.restore(6)
 
 
@@ -543,7 +543,7 @@ def test_functions_without_a_set_cannot_be_restored():
     with reenact.record("test") as going:
         reenact.track("rows", get=lambda: [1])
         act(1)
-    with pytest.raises(errors.UsageError, match="without a function to set it"):
+    with pytest.raises(errors.UsageError, match="it was tracked without .set"):
         going.load().restore(1)
 
 

@@ -41,9 +41,9 @@ def test_a_line_is_a_word_and_what_stands_behind_it():
     [
         ("brake 3", "did you mean `break`"),
         ("xyzzy", "`help` lists them"),
-        ("step 3", "`step` takes nothing behind it"),
-        ("until seven", "`until` wants a step's number, not 'seven'"),
-        ("until", "`until` wants a step's number"),
+        ("step 3", "`step` takes no argument"),
+        ("until seven", "`until` needs a step's number, not 'seven'"),
+        ("until", "`until` needs a step's number"),
     ],
 )
 def test_what_cannot_be_meant_costs_one_line(line, says):

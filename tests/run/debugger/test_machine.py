@@ -246,7 +246,7 @@ def test_a_running_program_can_only_be_interrupted(recording):
         machine.step()
     with pytest.raises(UsageError, match="must stand at a step to open pdb"):
         machine.shell()
-    machine.hear(Died("the program did not listen, and was ended"))
+    machine.hear(Died("the program did not react, and was killed"))
     assert machine.state.phase is Phase.DIED
     assert machine.state.passed[-1] == Place(1)
     assert isinstance(machine.back()[0], Again)

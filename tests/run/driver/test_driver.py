@@ -223,7 +223,7 @@ def test_a_program_that_does_not_even_listen_is_ended_and_can_be_gone_back_in(de
     driver.tell("interrupt")
     assert driver.wait(120)
     state = driver.machine.state
-    assert (state.phase, state.why) == (Phase.DIED, "the program did not listen, and was ended")
+    assert (state.phase, state.why) == (Phase.DIED, "the program did not react, and was killed")
     assert tell(driver, "back").at == Place(1)
 
 

@@ -175,7 +175,7 @@ def test_an_answer_that_goes_out_too_early_is_said(desk, monkeypatch):
 
     _, verdict = desk.replay(program)
     assert not verdict.faithful
-    assert "went out before" in verdict.notes[0]
+    assert "was sent before" in verdict.notes[0]
 
 
 # -- endings -------------------------------------------------------------------------------------------------

@@ -113,13 +113,13 @@ def test_a_crash_or_a_hang_costs_one_recording_only(shop, shell, does, said):
 
 
 def test_recordings_that_cannot_run_for_one_reason_are_one_group():
-    cannot = "recording {} remembers no program; say what to run: reenact replay {} -- python agent.py"
+    cannot = "recording {} has no recorded program; say what to run: reenact replay {} -- python agent.py"
     outcomes = [
         outcome_of(id, {"failed": cannot.format(id, id)}) for id in ("abz4phj8n2", "wanfbnnnzz", "0xdag1024y")
     ]
     ((status, cause, members),) = grouped(outcomes)
     assert (status, len(members)) == (Status.UNABLE, 3)
-    assert cause == "recording … remembers no program; say what to run: reenact replay … -- python agent.py"
+    assert cause == "recording … has no recorded program; say what to run: reenact replay … -- python agent.py"
 
 
 def test_a_zygote_that_is_killed_costs_one_recording_only(shop, shell):

@@ -43,7 +43,7 @@ def of_object(name: str, thing: Any, *, every: int | None = None, quiet: bool = 
     whole = _is_known(thing)
     if not whole and not hasattr(thing, "__dict__"):
         raise UsageError(
-            f"track({name!r}): a {type(thing).__name__} has no attributes to keep; give functions: get=..., set=..."
+            f"track({name!r}): a {type(thing).__name__} has no attributes; give functions: get=..., set=..."
         )
     find: Callable[[], Any]
     try:
@@ -75,7 +75,7 @@ def of_functions(
 
     def put(tree: Tree, lost: Callable[[str], None]) -> None:
         if give is None:
-            raise UsageError(f"{name!r} cannot be restored: it is tracked without a function to set it")
+            raise UsageError(f"{name!r} cannot be restored: it was tracked without `set`")
         give(putback.made_of(tree, get, lost))
 
     return Entry(name, get, put, every=every)

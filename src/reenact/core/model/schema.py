@@ -108,7 +108,7 @@ class References:
             self._called(data["call"], data["in"], data["args"])
         elif event in _ANSWERS:
             if data["call"] not in self._args and not self._hole:
-                raise Unfit(f"it belongs to call {data['call']}, which is not there")
+                raise Unfit(f"it belongs to call {data['call']}, which does not exist")
         elif event == "noted" and data["what"] == "hole":
             self._hole = True
 

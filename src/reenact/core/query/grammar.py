@@ -123,13 +123,13 @@ class Parser:
             raise FilterError(f"filter: it has {len(self._text)} characters; {LONGEST} are the most")
         if unfit := _UNFIT.search(self._text):
             raise FilterError(
-                f"filter, column {unfit.start() + 1}: the character U+{ord(unfit[0]):04X} is in no text"
+                f"filter, column {unfit.start() + 1}: the character U+{ord(unfit[0]):04X} is not allowed in a text"
             )
         if not self._ahead():
             return All(())
         node = self._any()
         if self._ahead():
-            self._fail("this ')' closes nothing")
+            self._fail("this ')' has no matching '('")
         return node
 
     def _any(self) -> Node:
@@ -148,7 +148,7 @@ class Parser:
     def _one(self) -> Node:
         self._deep += 1
         if self._deep > DEEPEST:
-            self._fail(f"brackets and 'not' go {DEEPEST} deep at most")
+            self._fail(f"brackets and 'not' may be nested {DEEPEST} levels deep at most")
         node = self._single()
         self._deep -= 1
         return node

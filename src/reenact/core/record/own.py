@@ -23,7 +23,7 @@ def own_identity(home: str | os.PathLike[str] | None, keys: str = "") -> Identit
     try:
         return Identity.made(home_of(home), keys)
     except Exception as error:
-        warn(f"this recording will be taken for a foreign one: {error}")
+        warn(f"this recording will count as foreign: {error}")
         return None
 
 
@@ -36,7 +36,7 @@ def signing(identity: Identity) -> Sign:
             with entered(None):
                 return seal_mark(identity, digest)
         except Exception as error:
-            warn(f"this recording is not signed, and will be taken for a changed one: {error}")
+            warn(f"this recording is not signed, and will count as changed: {error}")
             return None
 
     return sign
@@ -47,6 +47,6 @@ def marked(line: bytes, identity: Identity) -> bytes:
     try:
         mark = header_mark(identity, orjson.loads(line))
     except Exception as error:
-        warn(f"this recording will be taken for a foreign one: {error}")
+        warn(f"this recording will count as foreign: {error}")
         return line
     return line[:-1] + b',"%b":%b}' % (MARK.encode(), orjson.dumps(mark))

@@ -273,4 +273,4 @@ class Recorder(Handler):
         try:
             self.note("hole", text)
         except Exception:
-            warn("and the recording could not be told so")
+            warn("and the recording could not note it")

@@ -110,7 +110,7 @@ class Snapshots:
         try:
             return self.risky is not None and self.risky.matches(_Asked(number, effect, scope, self._encoder))
         except Exception as error:
-            self._warn(f"whether {effect.label} is risky cannot be said ({type(error).__name__}: {error})")
+            self._warn(f"risky={effect.label} cannot be evaluated ({type(error).__name__}: {error})")
             return True
 
     def asked(self, scope: Scope, label: str = "") -> None:

@@ -14,7 +14,7 @@ from reenact.core.replay.question import Question
 ALIKE = 0.6
 """The likeness, from 0 to 1, from which one question counts as a change of another."""
 
-HINT = "edited on purpose? on_divergence='realign' keeps the other calls with their own answers"
+HINT = "was the program edited on purpose? on_divergence='realign' gives other calls their own answers"
 
 
 class Departures:
@@ -52,7 +52,9 @@ class Departures:
 
     def never_asked(self, call: CallRecord) -> Divergence:
         """The program has ended without asking this."""
-        detail = "the program left it out" if self.skipped else "the program ended without asking for it"
+        detail = (
+            "the program did not make this call" if self.skipped else "the program ended without this call"
+        )
         return self.at(Departure.MISSING, call, detail=detail)
 
     def unknown(self, question: Question, address: str) -> Divergence:
@@ -60,10 +62,10 @@ class Departures:
         due = self._due(question.scope, self._turnstile.position)
         here = self._cursor.next_in(question.scope.path)
         if due is not None and (here is None or due.number < here.number):
-            detail = f"recorded next is step {self._steps[due.number]}, {due.address}"
+            detail = f"the next recorded step is {self._steps[due.number]}, {due.address}"
             return Divergence(Departure.EXTRA, address, self._steps[due.number], detail=detail, hint=HINT)
         if here is not None:
-            detail = f"recorded next in this place is step {self._steps[here.number]}, {here.label}"
+            detail = f"the next recorded step here is {self._steps[here.number]}, {here.label}"
             return Divergence(Departure.EXTRA, address, self._steps[here.number], detail=detail, hint=HINT)
         if self._log.sealed is None or self._interrupted:
             return self.cut_off(address)
@@ -102,7 +104,7 @@ class Departures:
         )
         if first is None or (found.step is not None and self._steps[first.number] >= found.step):
             return None
-        return self.at(Departure.MISSING, first, detail=f"left out or moved; then came: {found}")
+        return self.at(Departure.MISSING, first, detail=f"left out or moved; then the program asked: {found}")
 
     def _changed(self, question: Question, there: CallRecord | None) -> Divergence:
         scope, address = question.scope, question.address
@@ -111,7 +113,7 @@ class Departures:
             place = f"recorded at {moved.address}" if moved.scope != scope.path else "recorded later"
             due = self._due(scope, self._turnstile.position) or moved
             step = self._steps[there.number if there is not None else min(due.number, moved.number)]
-            hint = "if the order among siblings means nothing: ignore=['order']"
+            hint = "if the order of siblings does not matter: ignore=['order']"
             return Divergence(
                 Departure.REORDERED, address, step, detail=f"this question is {place}", hint=hint
             )
@@ -119,7 +121,7 @@ class Departures:
             recorded = self._log.args(there)
             differing = tuple(match.mismatches(question.label, recorded, question.args, self._cursor.rules))
             unlike = match.likeness(recorded, question.args) < ALIKE
-            detail = "quite another question; perhaps a call was inserted here" if unlike else ""
+            detail = "a very different question; perhaps a call was inserted here" if unlike else ""
             return Divergence(Departure.CHANGED, address, self._steps[there.number], differing, detail, HINT)
         return self.unknown(question, address)
 

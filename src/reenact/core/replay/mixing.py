@@ -17,10 +17,10 @@ from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.watch import Edit
 
-OWN = "the question is another; it was given the answer that it has in this recording"
-OTHER = "not asked in this recording; it was given the other recording's answer"
-OTHERS_LIKE = "the question is another; it was given the answer that it has in the other recording"
-NEITHER = "neither of the two runs asked this"
+OWN = "a different question; it got its answer of this recording"
+OTHER = "not in this recording; it got its answer of the other recording"
+OTHERS_LIKE = "a different question; it got its answer of the other recording"
+NEITHER = "not in either of the two recordings"
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,13 @@ class Realignment:
             call = self._log.calls[number]
             if call.label == question.label and self._cursor.equal(call, question.label, question.args):
                 step = self._steps[number]
-                detail = f"an inserted call looked like a change of step {step} and got its answer"
+                detail = f"an inserted call was taken for a change of step {step} and got its answer"
                 return Divergence(
-                    Departure.EXTRA, other.place, step, detail=detail, hint="let it go live: inserted='live'"
+                    Departure.EXTRA,
+                    other.place,
+                    step,
+                    detail=detail,
+                    hint="to run it for real: inserted='live'",
                 )
         return None
 
@@ -76,7 +80,7 @@ class Realignment:
         self._cursor.asked.update(inner.number for inner in self._cursor.inside.get(call.number, ()))
         recorded = self._log.args(call)
         differing = tuple(match.mismatches(question.label, recorded, question.args, self._cursor.rules))
-        how = "answered live" if self._live else "given the recorded answer"
+        how = "answered live" if self._live else "answered from the recording"
         return Divergence(Departure.CHANGED, call.address, self._steps[call.number], differing, detail=how)
 
     def _nearest(self, question: Question) -> CallRecord | None:

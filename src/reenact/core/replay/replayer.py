@@ -147,7 +147,7 @@ class Replayer(Handler):
         detail = (
             "the recording ends here: its run was cut off in this call"
             if answer.order is not None and answer.order == answer.cut
-            else "the program reads on where, recorded, it had stopped reading the stream"
+            else "the program reads more of the stream than it did when it was recorded"
             if answer.end == "closed"
             else f"the recording ends in the middle of this stream, after {len(answer.pieces)} chunks"
         )
@@ -155,7 +155,7 @@ class Replayer(Handler):
 
     def stuck(self, answer: Answer) -> BaseException:
         call = self._log.calls[answer.call or 0]
-        detail = "recorded, the program cancelled this call; now it waits for the answer"
+        detail = "the program cancelled this call when it was recorded; now it waits for the answer"
         return self._halt(self._departures.at(Departure.CHANGED, call, detail=detail))
 
     def secret(self, value: str) -> str:
@@ -299,13 +299,13 @@ class Replayer(Handler):
         if call.number in known and not self.rules.order:
             del known[call.number]
             self._named(
-                self._departures.at(Departure.REORDERED, call, detail="it is asked for later than recorded")
+                self._departures.at(Departure.REORDERED, call, detail="it was requested later than recorded")
             )
             return
         for other in skipped:
             known[other.number] = other
         if skipped and self._policy == "raise" and self._live:
-            detail = f"step {self._steps[call.number]} is asked for in its place"
+            detail = f"step {self._steps[call.number]} was requested in its place"
             self._named(self._departures.at(Departure.MISSING, skipped[0], detail=detail))
 
     def _answer(self, effect: Effect, call: CallRecord) -> Answer | Ticket:
@@ -333,7 +333,7 @@ class Replayer(Handler):
         """A departure is found: stop there, or go on as asked, but never without naming it."""
         uncertain = (self._log.sealed or {}).get("uncertain")
         if uncertain:
-            doubt = f"the recording's own order is in doubt in {uncertain} places, where threads raced"
+            doubt = f"the recorded order is uncertain in {uncertain} places, where threads raced"
             divergence = replace(
                 divergence, detail=f"{divergence.detail}; {doubt}" if divergence.detail else doubt
             )

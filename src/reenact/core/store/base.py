@@ -40,7 +40,7 @@ Status = Literal["ok", "gap", "differs", "refused", "large", "full", "gone"]
 """The result of taking a piece.
 
 `large` exceeds the limit of one recording, `full` means no room at present, `gone` belongs to a recording that was
-deleted and is not taken again.
+deleted and is not accepted again.
 """
 
 

@@ -224,9 +224,9 @@ def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
         raise RecordingError(
             f"{source}: recording {id} is already in the store, "
             + (
-                "with the same content; nothing to do"
+                "with the same content: nothing to do"
                 if same
-                else f"with other content; `reenact rm {id}` makes room"
+                else f"with other content; delete it first: `reenact rm {id}`"
             )
         )
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

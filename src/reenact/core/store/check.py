@@ -114,10 +114,10 @@ class Check:
         names = [path.name for path in folder.iterdir()]
         if not ID.fullmatch(folder.name):
             self._say(
-                "no id", _shown(folder.name), "no recording is called so", lambda: self._put_aside(folder)
+                "no id", _shown(folder.name), "no recording has this id", lambda: self._put_aside(folder)
             )
         elif Deleted(self._store.root).get(folder.name) is not None:
-            why = "it was deleted, and is here all the same"
+            why = "it was deleted, but still exists here"
             self._say("deleted", folder.name, why, lambda: _remove(folder))
         elif EVENTS not in names:
             if not _still(folder):
@@ -160,7 +160,7 @@ class Check:
         self._say(
             "torn line",
             f"{path.parent.name}/{path.name}",
-            f"its last {len(data) - end} bytes are no line",
+            f"its last {len(data) - end} bytes are not a complete line",
             cut,
         )
 
@@ -171,7 +171,7 @@ class Check:
         for path in sorted(folder.rglob("*")):
             if path.suffix == ".reserve" or (path.is_file() and _PART.search(path.name) and _old(path)):
                 name = path.relative_to(self._store.recordings).as_posix()
-                self._say("left behind", _shown(name), "a write was cut off", partial(_remove, path))
+                self._say("left behind", _shown(name), "a write was interrupted", partial(_remove, path))
 
     def _blobs(self, folder: Path) -> None:
         wanted = self._wanted[folder.name]
@@ -200,10 +200,10 @@ class Check:
         with contextlib.suppress(FileNotFoundError):
             for path in sorted(self._store.root.iterdir()):
                 if path.name.startswith("incoming-") and _old(path):
-                    self._say("left behind", path.name, "an import was cut off", partial(_remove, path))
+                    self._say("left behind", path.name, "an import was interrupted", partial(_remove, path))
         for path in sorted((self._store.root / "deleted").glob(".*.part")):
             if _old(path):
-                self._say("left behind", path.name, "a write was cut off", partial(_remove, path))
+                self._say("left behind", path.name, "a write was interrupted", partial(_remove, path))
 
     def _index(self) -> None:
         file = self._store.root / "index.sqlite"
@@ -219,12 +219,15 @@ class Check:
                 self._say(
                     "lost row",
                     _shown(folder),
-                    "the index has it, and the folder has not",
+                    "the index has it, the folder does not",
                     lambda: _renewed(index),
                 )
             for folder in unread:
                 self._say(
-                    "unread", _shown(folder), "the index does not have it as it is", lambda: _renewed(index)
+                    "unread",
+                    _shown(folder),
+                    "the index does not have its current state",
+                    lambda: _renewed(index),
                 )
         finally:
             index.close()

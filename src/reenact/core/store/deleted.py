@@ -49,10 +49,10 @@ class Tombstone:
 
     @property
     def told(self) -> str:
-        """Return one line that says that it was deleted and is not taken again."""
+        """Return one line that says that it was deleted and is not accepted again."""
         day = datetime.fromtimestamp(self.at / _SECOND, UTC).date()
         who = f" by {self.who}" if self.who else ""
-        return f"it was deleted on {day}{who} ({self.why}), and is not taken again"
+        return f"it was deleted on {day}{who} ({self.why}), and is not accepted again"
 
 
 class Deleted:

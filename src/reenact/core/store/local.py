@@ -108,7 +108,7 @@ class LocalStore:
         """
         text = os.fspath(ref)
         if not text:
-            raise RecordingNotFound("no recording is named ''; `reenact list` shows those there are")
+            raise RecordingNotFound("no recording is named ''; `reenact list` shows all")
         if os.sep in text or text.endswith(SUFFIX) or (Path(text) / EVENTS).is_file():
             return _at_path(Path(text))
         if text != "last" and self._has(text):
@@ -128,12 +128,10 @@ class LocalStore:
         called = self._called(text, ids)
         if called is not None:
             raise RecordingNotFound(
-                f"no recording has the id '{text}'; the newest that is called so is {called} "
+                f"no recording has the id '{text}'; the newest with this name is {called} "
                 f"(`reenact list 'name:{text}'` shows all)"
             )
-        raise RecordingNotFound(
-            f"no recording '{text}' in {self._sought()}; `reenact list` shows those there are"
-        )
+        raise RecordingNotFound(f"no recording '{text}' in {self._sought()}; `reenact list` shows all")
 
     def _begun(self, text: str, ids: Sequence[str]) -> Path | None:
         """Return the only recording with that id prefix, or None. Raises AmbiguousRecording."""

@@ -130,7 +130,7 @@ class _Kept:
             return []
         where = f"line {lost[0]}" if len(lost) == 1 else f"{len(lost)} of lines {lost[0]} to {lost[-1]}"
         if lost == [1]:
-            text = f"{self._name}, line 1 was changed; its words are not to be trusted"
+            text = f"{self._name}, line 1 was changed; its content is not to be trusted"
         else:
             text = f"{self._name}, {where}: damaged, or without a line that it needs, and left out"
         lost.clear()

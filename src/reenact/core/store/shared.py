@@ -144,7 +144,7 @@ def _parent(header: bytes, folder: Path, seen: tuple[str, ...]) -> list[bytes]:
         data = read(path / EVENTS)
     except OSError:
         raise CorruptRecording(
-            f"{folder.name} is a fork of {said.id}, which is gone from {folder.parent}; restore that one"
+            f"{folder.name} is a fork of {said.id}, which is missing in {folder.parent}; restore it"
         ) from None
     return whole(data, path, (*seen, folder.name)).split(b"\n")
 

@@ -60,7 +60,7 @@ def track(
     _check(name, every)
     if thing is UNSET:
         if get is None:
-            raise UsageError(f"track({name!r}): nothing to track; give an object, or get=... (and set=...)")
+            raise UsageError(f"track({name!r}): give an object, or get=... (and set=...)")
         tracked.declare(tracked.of_functions(name, get, set, every=every))
         return None  # type: ignore[return-value]
     if get is not None or set is not None:
@@ -114,7 +114,7 @@ def restore(source: Source, step: int | None = None, *names: str) -> State:
     if missing:
         text = ", ".join(map(repr, missing))
         raise UsageError(
-            f"cannot restore {text}: nothing living is tracked by that name; "
+            f"cannot restore {text}: no object is tracked by that name; "
             f"reenact.track({missing[0]!r}, ...) it first"
         )
     return _put_back(state, wanted, known)
@@ -199,7 +199,7 @@ def _wanted(
     for name in names:
         if name not in restorable:
             at = "at the end" if state.step is None else f"at step {state.step}"
-            there = f"there is {', '.join(map(repr, restorable))}" if restorable else "nothing was tracked"
+            there = f"there is {', '.join(map(repr, restorable))}" if restorable else "no state was tracked"
             raise UsageError(f"recording {recording.id} has no state {name!r} to restore {at}: {there}")
     if asked:
         return list(names)

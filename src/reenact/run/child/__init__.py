@@ -245,7 +245,7 @@ class _Block(_Process):
         if getattr(thread, "reenact_own", False) or "socket" in self.plan.options.get("live", ()):
             return
         place = seal._place(arguments[1] if event == "socket.connect" else arguments[0])
-        detail = f"the program reached for {place} outside of the recorded block"
+        detail = f"the program connected to {place} outside of the recorded block"
         hint = "allow it: live=['socket']"
         found = Divergence(Departure.EXTRA, f"outside/socket:{place}", None, (), detail, hint)
         self._outside.append(found)

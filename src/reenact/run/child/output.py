@@ -96,11 +96,11 @@ def compare(
         return None, "ignore stdout"
     if rule := _lenient(recorded, actual, old, new, whole=whole):
         return None, rule
-    detail = "every answer was the recorded one, and yet the program wrote something else"
+    detail = "every answer was the recorded one, but the output differs"
     if old == new:
         detail += f" after the first {KEPT // 1024} KB"
     differing = _differing(old.splitlines(), new.splitlines())
-    hint = "not to compare: ignore=['stdout']"
+    hint = "to leave it out of the comparison: ignore=['stdout']"
     return Divergence(Departure.CHANGED, f"{process}/stdout", None, differing, detail, hint), ""
 
 

@@ -39,5 +39,5 @@ def amended(machine: Machine, facts: RecordingFacts, word: str, rest: str, here:
         return answer.raising(raise_words(rest)[1])
     _, text = edit_words(rest)
     if text is None:
-        raise UsageError('`edit` wants an answer here: edit 7 = "no", or edit 7 = {"ok": false}')
+        raise UsageError('`edit` needs an answer here: edit 7 = "no", or edit 7 = {"ok": false}')
     return answer.giving(text, answer_of(machine, facts, step))

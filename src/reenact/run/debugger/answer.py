@@ -56,7 +56,7 @@ def draft(answer: Edit) -> Draft:
     if answer.error is not None:
         return Draft(answer, _json({RAISES: answer.error}), ".json")
     if answer.pieces is not None:
-        kept = "what the stream began with (its head) stays as it is" if answer.value is not None else ""
+        kept = "the head of the stream stays unchanged" if answer.value is not None else ""
         whole = _joined(answer.pieces)
         if whole is None:
             return Draft(answer, _json(list(answer.pieces)), ".json", kept)
@@ -217,7 +217,7 @@ def _sound(tree: Tree) -> Tree:
         codec.view(tree)
     except Exception as error:  # whatever a hand-written tag does to the type that it names
         shown = orjson.dumps(plain(tree)).decode()[:60]
-        raise UsageError(f"no value can be made of {shown}: {type(error).__name__}: {error}") from None
+        raise UsageError(f"{shown} cannot be read as a value: {type(error).__name__}: {error}") from None
     return tree
 
 
@@ -236,7 +236,6 @@ def _error(written: Tree) -> Tree:
     kind = getattr(builtins, short, None) if not module else None
     if not module and not (isinstance(kind, type) and issubclass(kind, Exception)):
         raise UsageError(
-            f"Python has no exception '{name}' of its own; another's is written with its module: "
-            f"httpx.{name or 'ReadTimeout'}"
+            f"'{name}' is not a built-in exception; name its module too: httpx.{name or 'ReadTimeout'}"
         )
     return {"type": f"{module or 'builtins'}:{short}", "text": text, "args": [text] if text else []}

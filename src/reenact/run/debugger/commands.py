@@ -29,30 +29,30 @@ class Command:
 
 
 COMMANDS = (
-    Command("step", ("s",), "", "on to the next question, inside an opened call too", "step"),
-    Command("over", ("n", "next"), "", "on to the next question that is not inside this one", "over"),
-    Command("into", ("i",), "", "run this call for real, and stop at the first question inside it", "into"),
-    Command("out", ("o", "up"), "", "on to the next question outside of the call that this one is in", "out"),
-    Command("continue", ("c", "cont"), "", "on to the next breakpoint, departure, or the end", "go"),
-    Command("until", ("u", "to"), "STEP", "on, or back, to a step", "run_to"),
-    Command("back", ("k", "rs"), "", "back to the question before this one", "back"),
-    Command("reverse", ("r", "rc"), "", "back to the breakpoint before this place, or to the first step", "reverse"),
+    Command("step", ("s",), "", "step to the next question, also inside an opened call", "step"),
+    Command("over", ("n", "next"), "", "step over this call to the next question", "over"),
+    Command("into", ("i",), "", "run this call for real, and stop at the first question in it", "into"),
+    Command("out", ("o", "up"), "", "step out of the enclosing call", "out"),
+    Command("continue", ("c", "cont"), "", "continue to the next breakpoint, divergence or the end", "go"),
+    Command("until", ("u", "to"), "STEP", "run, or go back, to a step", "run_to"),
+    Command("back", ("k", "rs"), "", "step back to the previous question", "back"),
+    Command("reverse", ("r", "rc"), "", "reverse to the previous breakpoint, or to the first step", "reverse"),
     Command("restart", ("start", "run"), "", "run the program again, to its first question", "start"),
     Command("break", ("b",), "[STEP | FILTER | divergence | state[:NAME]]",
-            "stop there; alone, list the breakpoints", "break_at"),
-    Command("clear", ("cl",), "[BREAKPOINT]", "take one away, or all of them", "clear"),
-    Command("edit", ("e",), "[STEP] [= JSON or TEXT]", "give a step another answer: in $EDITOR, or what stands here"),
+            "set a breakpoint; without an argument list them", "break_at"),
+    Command("clear", ("cl",), "[BREAKPOINT]", "remove a breakpoint, or all", "clear"),
+    Command("edit", ("e",), "[STEP] [= JSON or TEXT]", "edit the answer of a step, in $EDITOR or here"),
     Command("raise", (), "[STEP] ERROR: TEXT", "let a step fail: raise TimeoutError: too slow"),
-    Command("undo", (), "[STEP]", "give a step its recorded answer again"),
+    Command("undo", (), "[STEP]", "restore the recorded answer of a step"),
     Command("pdb", (), "", "Python's own debugger, in the program's frame; `c` leaves it"),
-    Command("fork", (), "[STEP]", "the command that goes on live from here"),
-    Command("list", ("l",), "[FIRST[-LAST] | FILTER]", "the steps around this one, or those that a filter means"),
-    Command("where", ("w",), "", "where the program stands: the step, and its own frames"),
+    Command("fork", (), "[STEP]", "print the command that forks from here"),
+    Command("list", ("l",), "[FIRST[-LAST] | FILTER]", "list steps around this one, or those that match a filter"),
+    Command("where", ("w",), "", "show the current step and the program's frames"),
     Command("print", ("p",), "[FIELD]", "arguments and answer, or a part: p args.order_id, p output, p actual"),
-    Command("messages", ("m",), "[all]", "what the model saw: what is new in it, or all"),
+    Command("messages", ("m",), "[all]", "show the model's messages: new ones, or all"),
     Command("state", (), "", "the tracked state"),
-    Command("output", (), "", "what the program has written so far"),
-    Command("verdict", ("v",), "", "where the program left its recording, recorded against actual"),
+    Command("output", (), "", "show the program's output so far"),
+    Command("verdict", ("v",), "", "show the divergence, recorded against actual"),
     Command("help", ("h", "?"), "[COMMAND]", "this"),
     Command("quit", ("q", "exit"), "", "end the program and leave"),
 )  # fmt: skip
@@ -79,7 +79,7 @@ def arguments(command: Command, rest: str) -> tuple[str | int, ...]:
     """Return the arguments of the machine's command. Raises UsageError for invalid ones."""
     if not command.argument:
         if rest:
-            raise UsageError(f"`{command.name}` takes nothing behind it, not '{rest}'")
+            raise UsageError(f"`{command.name}` takes no argument, not '{rest}'")
         return ()
     if command.order == "run_to":
         return (step_number(rest, command),)
@@ -89,7 +89,7 @@ def arguments(command: Command, rest: str) -> tuple[str | int, ...]:
 def step_number(text: str, command: Command) -> int:
     """Parse a step's number. Raises UsageError."""
     if not text.isdecimal():
-        raise UsageError(f"`{command.name}` wants a step's number, not '{text}'")
+        raise UsageError(f"`{command.name}` needs a step's number, not '{text}'")
     return int(text)
 
 
@@ -105,5 +105,5 @@ def raise_words(rest: str) -> tuple[int | None, str]:
     """The step, if it is there, and the error behind `raise`."""
     match = _RAISE.fullmatch(rest)
     if match is None:
-        raise UsageError("`raise` wants an error: raise TimeoutError: too slow")
+        raise UsageError("`raise` needs an error: raise TimeoutError: too slow")
     return int(match["step"]) if match["step"] else None, match["text"]

@@ -327,7 +327,7 @@ class Program:
                 status = self._process.wait(_LOOK)
         if status is not None and status < 0:
             return f"the program was ended by {signal.Signals(-status).name}"
-        return "the program is gone without a word"
+        return "the program ended without a message"
 
     def _look(self) -> None:
         """Detect the silent ends: a program that never connected, and one that does not react."""
@@ -335,7 +335,7 @@ class Program:
             self._deadline = None
             self._running = False
             self._kill_now()
-            self._hear(Died("the program did not listen, and was ended"))
+            self._hear(Died("the program did not react, and was killed"))
         process = self._process
         if self._running and self._now is None and process is not None and process.poll() is not None:
             if self._copies:

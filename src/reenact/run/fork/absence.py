@@ -33,7 +33,7 @@ def keyless(effect: Effect) -> str:
         return ""
     for name in _KEYS:
         if _TOKEN in str(headers.get(name) or ""):
-            return "the recording has no API key, by design, and none is set here"
+            return "recordings contain no API keys, and none is set here"
     return ""
 
 

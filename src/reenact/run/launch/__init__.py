@@ -196,7 +196,7 @@ def judged(
     said = reports.get("main", {})
     if failed or "verdict" not in said:
         how = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
-        text = f"the program died without a verdict ({how})"
+        text = f"the program ended without a verdict ({how})"
         if not reports:
             text = f"no Python that could replay was started by `{shown(argv)}` ({how})"
         return Replayed(recording, None, status, failed or text)

@@ -119,7 +119,7 @@ def _unfinished(
         return Forked(parent, status, load(path), "ran", f"unsealed: {how}")
     if not failed and not known:
         failed = f"no Python that could be forked was started by `{shown(argv)}`"
-    return Forked(parent, status, None, "failed", failed or f"the program left no word ({how})")
+    return Forked(parent, status, None, "failed", failed or f"the program sent no report ({how})")
 
 
 def _judged(parent: Recording, status: int, said: dict[str, Any], *, mine: bool) -> Forked:

@@ -44,8 +44,8 @@ def remembered(
     options = f" {more}" if more else ""
     other = f"say what to run: reenact {word} {recording.id}{options} -- python agent.py"
     if not argv:
-        why = "the proxy ran beside it" if by_proxy(recording) else "it was imported?"
-        raise ProgramError(f"recording {recording.id} remembers no program ({why}); {other}")
+        why = "the proxy ran beside it" if by_proxy(recording) else "was it imported?"
+        raise ProgramError(f"recording {recording.id} has no recorded program ({why}); {other}")
     consent.check(recording, LocalStore(home).root, run_foreign=run_foreign, instead=other)
     cwd = str(program.get("cwd") or "")
     if not Path(cwd).is_dir():

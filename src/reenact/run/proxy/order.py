@@ -70,7 +70,7 @@ class Turns(ReplayingTurnstile):
             waited = self._unasked(order)
             if waited is not None:
                 self.on_hurry(
-                    f"an answer went out before {waited.address} was asked for, which was recorded first"
+                    f"an answer was sent before {waited.address} was requested, which was recorded first"
                 )
         if order is not None and order < len(self._owner):
             await self._keep_apart(order)

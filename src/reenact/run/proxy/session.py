@@ -85,7 +85,7 @@ class Recording(api.RecordingInProgress):
         """The program has ended."""
         if self._recorder is not None:
             if not self._asked:
-                self._recorder.note("unrecorded", "no request came by the proxy: what it asked went past it")
+                self._recorder.note("unrecorded", "no request came through the proxy")
             self._recorder.seal(dict(ending))
             self._sent()
 
@@ -192,7 +192,7 @@ class Replaying(_Answering):
         waited = self.turns._unasked(len(self.log.times))
         other = f", {waited.address}" if waited is not None and waited is not call else ""
         step = next(step.number for step in self._recording if step.call is call)
-        detail = f"it is asked for before what was recorded to come first{other}"
+        detail = f"it was requested before earlier recorded calls{other}"
         self.replayer._named(Divergence(Departure.REORDERED, call.address, step, detail=detail))
 
     def verdict(self, *, whole: bool) -> Verdict:
