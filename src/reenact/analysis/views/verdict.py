@@ -35,7 +35,7 @@ def brief(verdict: Verdict) -> str:
     counted = [f"{many(verdict.served, 'answer')} served from the recording"]
     counted += [f"{label} ran for real × {count}" for label, count in sorted(verdict.live.items())]
     if verdict.missing:
-        counted.append(f"{many(len(verdict.missing), 'step')} never asked for")
+        counted.append(f"{many(len(verdict.missing), 'step')} not requested")
     parts = [", ".join(counted), *verdict.notes]
     if verdict.divergence is not None:
         parts.append(one_line(str(verdict.divergence), 400))
