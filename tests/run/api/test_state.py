@@ -281,7 +281,7 @@ def test_functions_can_be_tracked():
         ((("a", None), {}), "type NoneType"),
         ((("a", Slotted()), {}), "a Slotted has no attributes"),
         ((("a", dict.fromkeys), {}), "a function is tracked by its name"),
-        ((("a",), {}), "nothing to track"),
+        ((("a",), {}), "give an object, or get="),
         ((("a", {}), {"get": dict}), "an object or functions, not both"),
         (((7, {}), {}), "the state's name, a text"),
         ((("a", {}), {"every": 0}), "a number of steps, 1 or more"),

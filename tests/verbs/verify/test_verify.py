@@ -119,7 +119,9 @@ def test_recordings_that_cannot_run_for_one_reason_are_one_group():
     ]
     ((status, cause, members),) = grouped(outcomes)
     assert (status, len(members)) == (Status.UNABLE, 3)
-    assert cause == "recording … has no recorded program; say what to run: reenact replay … -- python agent.py"
+    assert (
+        cause == "recording … has no recorded program; say what to run: reenact replay … -- python agent.py"
+    )
 
 
 def test_a_zygote_that_is_killed_costs_one_recording_only(shop, shell):
