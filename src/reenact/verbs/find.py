@@ -14,7 +14,7 @@ from reenact.core.store.local import LocalStore, load
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One recording that a filter means, and those of its steps for which it holds.
+    """One recording that matches a filter, and its matching steps.
 
     `steps` is empty where the filter speaks of the recording only (`tag:staging`, `not error`).
     """
@@ -24,7 +24,7 @@ class Found:
 
 
 def find(filter: str, limit: int | None = 20, *, home: str | os.PathLike[str] | None = None) -> list[Found]:
-    """The recordings that a filter means, the newest first.
+    """Return the recordings that match a filter, the newest first.
 
         for found in reenact.find("tool:cancel_order error"):
             print(found.recording.id, [step.number for step in found.steps])

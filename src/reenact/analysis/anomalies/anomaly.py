@@ -15,7 +15,7 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """Something in a recording that a rule (or the judge) finds odd.
+    """A suspect place in a recording, found by a rule or by the judge.
 
     Attributes:
         rule: The rule's name; `judge` where a language model says so, which may be wrong in ways that no rule is.

@@ -57,7 +57,7 @@ RULES: dict[str, Rule] = {}
 def rule(
     name: str, *, severity: Severity = "warning", on: bool = True, weight: float | None = None
 ) -> Callable[[Check], Check]:
-    """Make a function a rule.
+    """Register a function as a rule of `diagnose`.
 
         @rule("swears", severity="info")
         def swears(case: Case, *, words: tuple[str, ...] = ("damn",)) -> Iterator[Found]:

@@ -131,7 +131,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Diff:
-    """Two recordings, compared.
+    """The comparison of two recordings.
 
     Attributes:
         a: The first run.

@@ -11,7 +11,7 @@ def word_set(words: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class SecretRules:
-    """What counts as a secret besides the built-in shapes. Immutable: extend with `dataclasses.replace`.
+    """The rules for secrets besides the built-in shapes; extend with `dataclasses.replace`.
 
     `names` are key names in JSON, forms, queries and environments ("api_key" also means "API-Key", "apiKey"
     and "openai_api_key"); `headers` are HTTP header names whose values always go; `patterns` are regular

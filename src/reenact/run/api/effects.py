@@ -74,7 +74,7 @@ def _shell(function: Any, effect_of: Callable[[Any, Any], Effect]) -> Any:
 
 
 class effect:  # noqa: N801 - read as a verb: `reenact.effect("db", "orders").perform(...)`
-    """A boundary of your own (level 3): an effect's arguments, and how to perform it.
+    """An effect of your own code: its arguments, and the methods to perform it.
 
         rows = reenact.effect("db", "orders", sql=sql).perform(lambda: connection.execute(sql).fetchall())
 

@@ -172,7 +172,7 @@ async def aresume(
     run_foreign: bool = False,
     **changes: Any,
 ) -> Recording:
-    """`resume` for a program that is awaited."""
+    """The same as `resume`, for a program that is awaited."""
     recording = source if isinstance(source, Recording) else load(source)
     call = _call(recording, program, changes, run_foreign=run_foreign)
     with _resumed(recording, step) as going:

@@ -101,7 +101,7 @@ def bisect(
     run_foreign: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Decisive:
-    """Find the smallest set of a good run's answers that turns a bad run of the same program.
+    """Find the smallest set of a good run's answers that makes a bad run of the program good.
 
         reenact.bisect("3f9a", "last", check=lambda run: "refunded" in run.stdout).changes
 
