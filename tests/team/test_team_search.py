@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from sqlalchemy import delete, event, func, select, update
 
 from reenact.analysis.interchange.importers import Happened, ImportedRun, keep
@@ -21,13 +17,9 @@ from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.team.index import TeamIndex
 from reenact.team.ship.exchange import Exchange
-from reenact.team.store import TeamStore
 from reenact.team.tables import RECORDINGS, TEXTS
 from tests.core.store.test_index import FILTERS as PLAIN
 from tests.core.store.test_index import filled
-from tests.core.store.test_search import FILTERS, RUNS
-
-NUMBERS = itertools.count()
 
 
 def pushed(home, team):
@@ -70,20 +62,6 @@ def test_all_filters_find_what_the_embedded_store_finds(home, team):
     gone = home.ids()[0]
     team.remove(gone)
     assert gone not in {line.id for line in there.summaries()}
-
-
-@settings(max_examples=10, deadline=None, suppress_health_check=[*HealthCheck])
-@given(runs=RUNS, texts=st.lists(FILTERS, min_size=4, max_size=8))
-def test_whatever_was_recorded_and_is_asked(place, runs, texts):
-    with tempfile.TemporaryDirectory() as folder:
-        home = LocalStore(Path(folder, "home"))
-        for run in runs:
-            keep(home, run)
-        here = replace(place, project=f"p{next(NUMBERS)}", cache=Path(folder, "cache"))
-        with TeamStore(here) as team, closing(Index(home)) as index:
-            pushed(home, team)
-            for text in texts:
-                assert sorted(found(TeamIndex(team), text)) == sorted(found(index, text)), text
 
 
 def test_beyond_the_newest_it_is_found_page_by_page_in_the_same_order(home, team, monkeypatch):

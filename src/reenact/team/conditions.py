@@ -1,4 +1,4 @@
-"""Translate terms of a filter to SQL conditions, exact or not.
+"""The Postgres dialect of filters: the conditions of comparisons, exact or not.
 
 Python defines the meaning of a filter (`model.filter`): its patterns, and its letters that are equal but for
 case. So SQL finds the rows for which a term may hold, by an index where there is one, and the caller checks them again.
@@ -7,18 +7,17 @@ case. So SQL finds the rows for which a term may hold, by an index where there i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Double, cast, false, func, literal, or_, select
+from sqlalchemy import ColumnElement, Double, and_, cast, false, func, literal, not_, or_, select, true
 
 from reenact.core.model.plain import compact
 from reenact.core.query.filter import literal as literal_of
-from reenact.core.query.grammar import Term
+from reenact.core.query.grammar import Node, Term
+from reenact.core.store.compiler import WORDS, Bound, in_column, is_number
 from reenact.core.store.needles import Needles
-from reenact.core.store.query import NUMBERS, WORDS, is_number
 from reenact.team.columns import fit
 from reenact.team.tables import ODD, RECORDINGS, STEPS, folded, lowered
 
@@ -43,25 +42,35 @@ _NUMBERS: dict[str, ColumnElement[Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """The SQL condition of a term.
+class StepDialect:
+    """The conditions on a step's columns."""
 
-    Attributes:
-        condition: True wherever the term holds; elsewhere false, null or, unless it is exact, true.
-        exact: The condition is true only where the term holds.
-    """
+    def takes(self, node: Node) -> bool:
+        """Take comparisons alone."""
+        return False
 
-    condition: Condition
-    exact: bool = False
+    def bound(self, node: Node) -> Bound[Condition] | None:
+        """Return the condition of a comparison; None if it concerns no column."""
+        assert isinstance(node, Term)
+        return of_step(node) if in_column(node) else None
+
+    def every(self, conditions: Sequence[Condition]) -> Condition:
+        """Join conditions by AND."""
+        return and_(true(), *conditions)
+
+    def either(self, conditions: Sequence[Condition]) -> Condition:
+        """Join conditions by OR."""
+        return or_(false(), *conditions)
+
+    def negated(self, condition: Condition) -> Condition:
+        """Negate a condition; null becomes true."""
+        return not_(func.coalesce(condition, false()))
 
 
-def in_column(term: Term) -> bool:
-    """Return whether columns of a step are enough to decide a term."""
-    return term.field in WORDS or term.field in NUMBERS
+STEP = StepDialect()
 
 
-def of_step(term: Term) -> Bound:
+def of_step(term: Term) -> Bound[Condition]:
     """Return the condition of a term about columns of a step."""
     if term.field == "label":
         # `model:gpt-4o` means the model of a call of any kind.
@@ -78,7 +87,7 @@ def of_step(term: Term) -> Bound:
     return _number(_NUMBERS[term.field], term)
 
 
-def of_recording(term: Term) -> Bound:
+def of_recording(term: Term) -> Bound[Condition]:
     """A term about the recording itself."""
     if term.field != "tag":
         return _text(RECORDINGS.c[term.field], term)
@@ -95,7 +104,7 @@ def inside(text: ColumnElement[Any], word: str) -> Condition:
 # -- by the kinds of columns ---------------------------------------------------------------------------------
 
 
-def _text(column: ColumnElement[Any], term: Term) -> Bound:
+def _text(column: ColumnElement[Any], term: Term) -> Bound[Condition]:
     op, value = term.op, term.value
     if op == "is":
         return Bound(column != "" if value is True else column == value, exact=True)
@@ -114,7 +123,7 @@ def _text(column: ColumnElement[Any], term: Term) -> Bound:
     return Bound(column.is_not(None) if isinstance(value, str) else false())
 
 
-def _number(column: ColumnElement[Any], term: Term) -> Bound:
+def _number(column: ColumnElement[Any], term: Term) -> Bound[Condition]:
     op, value = term.op, term.value
     if op not in _COMPARED or not is_number(value):
         return Bound(column.is_not(None))

@@ -11,12 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import and_, false, func, not_, or_, select, true
+from sqlalchemy import and_, not_, or_, select, true
 
 from reenact.core.query.filter import Facts, Filter, holds
-from reenact.core.query.grammar import OF_RECORDING, All, Node, Not, Some, Term, terms
+from reenact.core.query.grammar import OF_RECORDING, All, Node, Term, terms
+from reenact.core.store.compiler import Bound, Compiled, bound, in_column, of_columns
 from reenact.core.store.details import PARTS, Details, Wanted
-from reenact.team.conditions import Condition, in_column, inside, of_recording, of_step
+from reenact.team.conditions import STEP, Condition, StepDialect, inside, of_recording
 from reenact.team.tables import RECORDINGS, STEPS, TEXTS
 
 _ASKED = {
@@ -47,10 +48,9 @@ class Plan:
 
     def __init__(self, wanted: Filter, project: int) -> None:
         self._wanted = wanted
-        self._project = project
-        node = wanted.candidates
-        self._node = node
-        self._looks = {id(term): Wanted(term) for term in terms(node) if _hidden(term)}
+        self._compiled = Compiled(wanted.candidates, STEP)
+        node = self._compiled.node
+        self._tests = {id(term): holds(term) for term in terms(node) if in_column(term)}
         self.columns = sorted(
             {
                 "number",
@@ -62,18 +62,21 @@ class Plan:
                 ),
             }
         )
-        self.parts = sorted({look.name for look in self._looks.values()}, key=PARTS.index)
-        heads = [_of_head(part) for part in _ands(wanted.node) if _fields(part) <= OF_RECORDING]
-        self.heads: Condition = and_(true(), *(head for head in heads if head is not None))
+        self.parts = sorted(self._compiled.parts, key=PARTS.index)
+        heads = [bound(part, HeadDialect()) for part in _ands(wanted.node) if _fields(part) <= OF_RECORDING]
+        self.heads: Condition = and_(true(), *(head.condition for head in heads if head is not None))
         self.about_steps = wanted.about_steps
         found = self.heads
         if wanted.about_steps:
             # `not error` means recordings without such a step: it is not they that are found, but those with one.
-            bound = self._without(node) if wanted.meant(()) is not None else self._of_recordings(node)
-            found = found if bound is None else and_(found, bound)
+            if wanted.meant(()) is not None:
+                within = self._without()
+            else:
+                of_recordings = bound(node, RecordingDialect(self._compiled.looks, project))
+                within = None if of_recordings is None else of_recordings.condition
+            found = found if within is None else and_(found, within)
         self.recordings = found
-        within = self._of_steps(node)
-        self.steps = true() if within is None else within
+        self.steps: Condition = true() if self._compiled.bound is None else self._compiled.bound.condition
 
     def meant(self, line: Facts, steps: Sequence[Step], details: Details) -> tuple[int, ...] | None:
         """Return the numbers of a recording's matching steps, or None where it does not match.
@@ -88,74 +91,60 @@ class Plan:
         if not self._wanted.about_steps:
             return ()
         by_number = {step["number"]: step for step in steps}
-        return self._wanted.meant(
-            sorted(self._holding(self._node, set(by_number), _Asked(line, by_number, details)))
-        )
 
-    # -- what Python says ------------------------------------------------------------------------------------
+        def decide(node: Node, among: set[int]) -> set[int] | None:
+            test = self._tests.get(id(node)) if isinstance(node, Term) else None
+            if test is None or not isinstance(node, Term):
+                return None
+            return {number for number in among if test(_value(by_number[number], node.field))}
 
-    def _holding(self, node: Node, among: set[int], asked: _Asked) -> set[int]:
-        if not among:
-            return among
-        if isinstance(node, Term):
-            return self._term(node, among, asked)
-        if isinstance(node, Not):
-            return among - self._holding(node.inner, among, asked)
-        # Evaluate searches in texts last: fewer steps are left by then.
-        inner = sorted(node.inner, key=lambda part: any(_hidden(term) for term in terms(part)))
-        if isinstance(node, All):
-            for part in inner:
-                among = self._holding(part, among, asked)
-            return among
-        found: set[int] = set()
-        for part in inner:
-            found |= self._holding(part, among - found, asked)
-        return found
+        return self._wanted.meant(self._compiled.steps(line, by_number, decide, details))
 
-    def _term(self, term: Term, among: set[int], asked: _Asked) -> set[int]:
-        if _hidden(term):
-            return asked.details.holding(self._looks[id(term)], among)
-        test = holds(term)
-        if term.field in OF_RECORDING:
-            return among if test(asked.line.get(term.field)) else set()
-        return {number for number in among if test(_value(asked.steps[number], term.field))}
+    def _without(self) -> Condition | None:
+        """Return a condition for recordings without a matching step; None where SQL cannot decide."""
+        exact = self._compiled.bound
+        return not_(_having(exact.condition)) if exact is not None and exact.exact else None
 
-    # -- what SQL says ---------------------------------------------------------------------------------------
 
-    def _of_steps(self, node: Node) -> Condition | None:
-        """Return a condition true for each step that may match; None where SQL cannot decide."""
-        if isinstance(node, Term):
-            return of_step(node).condition if in_column(node) else None
-        if isinstance(node, Not):
-            exact = _exact(node.inner)
-            return None if exact is None else not_(func.coalesce(exact, false()))
-        bounds = [self._of_steps(part) for part in node.inner]
-        known = [bound for bound in bounds if bound is not None]
-        if isinstance(node, All):
-            return and_(true(), *known) if known else None
-        return or_(false(), *known) if len(known) == len(bounds) else None
+class HeadDialect(StepDialect):
+    """The conditions of comparisons about recordings.
 
-    def _of_recordings(self, node: Node) -> Condition | None:
-        """Return a condition for recordings with a matching step; None where SQL cannot decide."""
-        if isinstance(node, Term) and _hidden(node):
-            return self._says(self._looks[id(node)])
-        if isinstance(node, Term) and node.field in OF_RECORDING:
-            return of_recording(node).condition
-        if isinstance(node, (All, Some)) and not all(map(in_column, terms(node))):
-            own = [part for part in node.inner if all(map(in_column, terms(part)))]
-            others = [self._of_recordings(part) for part in node.inner if part not in own]
-            # Terms in columns must hold for the same step: combine them.
-            bounds = [self._of_recordings(type(node)(tuple(own))), *others] if own else others
-            known = [bound for bound in bounds if bound is not None]
-            if isinstance(node, All):
-                return and_(true(), *known) if known else None
-            return or_(false(), *known) if len(known) == len(bounds) else None
-        bound = self._of_steps(node)
-        return None if bound is None else _having(bound)
+    None counts as exact: Python tests them again.
+    """
 
-    def _without(self, node: Node) -> Condition | None:
-        exact = _exact(node)
-        return None if exact is None else not_(_having(exact))
+    def bound(self, node: Node) -> Bound[Condition] | None:
+        """Return the condition of a comparison about the recording; None of another."""
+        assert isinstance(node, Term)
+        return Bound(of_recording(node).condition) if node.field in OF_RECORDING else None
+
+
+class RecordingDialect(HeadDialect):
+    """The conditions on recordings with a matching step.
+
+    Args:
+        looks: The searches in texts, arguments and outputs, by the `id` of their terms.
+        project: The key of the project.
+    """
+
+    def __init__(self, looks: Mapping[int, Wanted], project: int) -> None:
+        self._looks = looks
+        self._project = project
+
+    def takes(self, node: Node) -> bool:
+        """Take what columns decide as a whole: it must hold for one and the same step."""
+        return of_columns(node)
+
+    def bound(self, node: Node) -> Bound[Condition] | None:
+        """Return the condition that a step may match this part; None where SQL cannot decide."""
+        if of_columns(node):
+            within = bound(node, STEP)
+            return None if within is None else Bound(_having(within.condition))
+        if not isinstance(node, Term):
+            return None
+        if id(node) not in self._looks:
+            return super().bound(node)
+        said = self._says(self._looks[id(node)])
+        return None if said is None else Bound(said)
 
     def _says(self, look: Wanted) -> Condition | None:
         """Return the condition that a recording's texts have a word, or are not yet indexed."""
@@ -173,50 +162,8 @@ class Plan:
         return RECORDINGS.c.key.in_(known.union_all(unknown))
 
 
-class _Asked:
-    """One recording, while it is asked."""
-
-    def __init__(self, line: Facts, steps: Mapping[int, Step], details: Details) -> None:
-        self.line = line
-        self.steps = steps
-        self.details = details
-
-
 def _having(condition: Condition) -> Condition:
     return RECORDINGS.c.key.in_(select(STEPS.c.recording).where(condition))
-
-
-def _exact(node: Node) -> Condition | None:
-    """Return a condition true for exactly the matching steps; None where SQL cannot decide."""
-    if isinstance(node, Term):
-        bound = of_step(node) if in_column(node) else None
-        return bound.condition if bound is not None and bound.exact else None
-    if isinstance(node, Not):
-        inner = _exact(node.inner)
-        return None if inner is None else not_(func.coalesce(inner, false()))
-    parts = [_exact(part) for part in node.inner]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    return and_(true(), *known) if isinstance(node, All) else or_(false(), *known)
-
-
-def _of_head(node: Node) -> Condition | None:
-    """Return a condition from the terms about recordings; None where it cannot be decided."""
-    if isinstance(node, Term):
-        return of_recording(node).condition
-    if isinstance(node, Not):
-        return None
-    bounds = [_of_head(part) for part in node.inner]
-    known = [bound for bound in bounds if bound is not None]
-    if isinstance(node, All):
-        return and_(true(), *known)
-    return or_(false(), *known) if len(known) == len(bounds) else None
-
-
-def _hidden(term: Term) -> bool:
-    """Return whether a term must be searched for in texts, arguments or outputs."""
-    return not in_column(term) and term.field not in OF_RECORDING
 
 
 def _ands(node: Node) -> Collection[Node]:

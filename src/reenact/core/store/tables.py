@@ -11,8 +11,9 @@ from typing import Any
 import orjson
 
 from reenact.core.query.summary import Summary
+from reenact.core.store.compiler import WORDS
 from reenact.core.store.details import PARTS
-from reenact.core.store.query import WORDS, Plan
+from reenact.core.store.query import Plan
 from reenact.core.store.summarised import STEP
 
 VERSION = 6
