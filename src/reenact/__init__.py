@@ -11,18 +11,23 @@ replay.verdict
 from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
+from reenact.core.version import VERSION as _VERSION
+
 if TYPE_CHECKING:
     from reenact.analysis.anomalies import Anomaly, rule
     from reenact.analysis.diff import Diff
     from reenact.browser.client import Client
-    from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict
+    from reenact.core.model.divergence import Verdict
     from reenact.core.query.recording import Step
     from reenact.core.query.state import State
     from reenact.core.redact import DEFAULT_RULES, SecretRules
     from reenact.errors import (
         ActionError,
+        Departure,
+        Divergence,
         DivergenceError,
         ForkStopped,
+        Mismatch,
         RecordingError,
         ReenactError,
         SessionError,
@@ -49,7 +54,8 @@ if TYPE_CHECKING:
     from reenact.verbs.find import Found, find
     from reenact.verbs.reproduce import bisect, reproduce
 
-__version__ = "0.1.0"
+
+__version__ = _VERSION
 
 __all__ = [
     "DEFAULT_RULES",

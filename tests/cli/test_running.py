@@ -12,7 +12,8 @@ from rich.console import Console
 import reenact
 from reenact.analysis.views.difference import difference
 from reenact.cli.verdict import panel
-from reenact.core.model.divergence import ABSENT, Departure, Divergence, Mismatch, Verdict
+from reenact.core.model.divergence import Verdict
+from reenact.errors import ABSENT, Departure, Divergence, Mismatch
 from tests.hostile.forge import forge, lines_of
 
 AGENT = """

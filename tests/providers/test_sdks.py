@@ -9,8 +9,7 @@ import pytest
 
 import reenact
 from reenact.core import messages as reading
-from reenact.core.model.divergence import Departure
-from reenact.errors import DivergenceError
+from reenact.errors import Departure, DivergenceError
 
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.core.model.divergence import Departure
+from reenact.errors import Departure
 from tests.adapters.http.server import Server
 from tests.soak import victim
 from tests.soak.tables import SHORT, keep, progress, size, table

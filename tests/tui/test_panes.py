@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 import reenact
-from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict
+from reenact.core.model.divergence import Verdict
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.replay.watch import Edit
+from reenact.errors import Departure, Divergence, Mismatch
 from reenact.run.debugger.machine import Phase, State
 from reenact.run.debugger.orders import Actual, Place
 from reenact.tui import panes

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from reenact.core.model.divergence import ABSENT, Departure, Verdict
+from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
+from reenact.errors import ABSENT, Departure
 
 
 class Reproduces(str, Enum):

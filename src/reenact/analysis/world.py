@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from reenact.core.model.divergence import ABSENT, Mismatch
 from reenact.core.model.plain import parsed
+from reenact.errors import ABSENT, Mismatch
 
 _TIME = re.compile(
     r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?|\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT|\d{10}(\.\d+)?|\d{13}"

@@ -15,12 +15,10 @@ from reenact.cli import present
 from reenact.cli.state import tell_state
 from reenact.cli.transcript import Page, heading, tell_message
 from reenact.cli.verdict import departure
-from reenact.core.model.divergence import Mismatch
 from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts, StepFacts, lookup
 from reenact.core.query.filter import Filter
-from reenact.core.query.state import state_at
-from reenact.errors import UsageError
+from reenact.errors import Mismatch, UsageError
 from reenact.run.debugger import answer, view
 from reenact.run.debugger.commands import COMMANDS, command_of
 from reenact.run.debugger.machine import Phase, State
@@ -211,7 +209,7 @@ class Looking:
             self._page.block(present.one_line(name), pretty(plain(tree)), 0)
         if not now:
             recording = self._facts.recording
-            tell_state(self._page, recording, state_at(recording, self.here().step.number))
+            tell_state(self._page, recording, recording.state(self.here().step.number))
 
     def output(self, rest: str) -> None:
         """Show the program's output."""

@@ -17,7 +17,7 @@ from rich.text import Text
 from reenact.analysis.views.terminal import Terminal
 from reenact.analysis.views.text import ago, count, many, money, numbers, one_line, seconds, size, visible
 from reenact.core.query.summary import Summary
-from reenact.core.store.index import Progress as Report
+from reenact.core.store.base import Progress as Report
 from reenact.core.trust import Book
 
 __all__ = [

@@ -12,7 +12,8 @@ from rich.text import Text
 from reenact.analysis.views.difference import difference, written
 from reenact.analysis.views.text import many
 from reenact.analysis.views.verdict import as_options, word
-from reenact.core.model.divergence import Divergence, Mismatch, Verdict
+from reenact.core.model.divergence import Verdict
+from reenact.errors import Divergence, Mismatch
 
 _SHOWN = 8
 _MISSING = 10

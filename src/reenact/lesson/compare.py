@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from reenact.core.model.divergence import Mismatch
 from reenact.core.replay.match import Rules, mismatches
+from reenact.errors import Mismatch
 from reenact.lesson import messages
 from reenact.lesson.replaying import Session, trace_of
 from reenact.lesson.session import text

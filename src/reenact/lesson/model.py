@@ -16,10 +16,9 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
 
-from reenact.core.model.divergence import Departure, Divergence
 from reenact.core.replay.match import Rules, mismatches
 from reenact.core.store.writer import warn
-from reenact.errors import DivergenceError, UsageError
+from reenact.errors import Departure, Divergence, DivergenceError, UsageError
 from reenact.lesson import messages
 
 _AGAIN = "a replay model serves one run; create_replay_model() makes another"

@@ -17,7 +17,7 @@ from reenact.adapters import stdlib
 from reenact.core.boundary import Family, Handler, RecordingTurnstile, Run, Scope, Turnstile, entered
 from reenact.core.boundary.scope import _scope
 from reenact.core.boundary.tracked import of_run
-from reenact.core.model.divergence import Departure, Divergence, Verdict, merged, verdict_of, verdict_tree
+from reenact.core.model.divergence import Verdict, merged, verdict_of, verdict_tree
 from reenact.core.model.event import FORMAT, RULES, Tree
 from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
@@ -28,6 +28,7 @@ from reenact.core.redact import Redactor
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import load
 from reenact.core.store.writer import Writer, warn
+from reenact.errors import Departure, Divergence
 from reenact.run.exit import on_exit
 from reenact.run.plan import Plan, key
 from reenact.run.replayer import no_blobs, replayer_of, rules_of

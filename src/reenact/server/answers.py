@@ -12,12 +12,12 @@ from typing import Any
 
 from reenact.adapters.mcp.question import KIND, MESSAGES, effect_of, server_name
 from reenact.core.model import codec
-from reenact.core.model.divergence import Departure, Divergence, Verdict
+from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Tree
 from reenact.core.query.recording import Recording, Step
 from reenact.core.redact import Redactor
 from reenact.core.replay import match
-from reenact.errors import UsageError
+from reenact.errors import Departure, Divergence, UsageError
 from reenact.run.processes import rules_of
 
 GREETINGS = ("initialize", "server/discover")

@@ -12,11 +12,10 @@ from reenact.analysis.views.difference import difference, written
 from reenact.analysis.views.text import one_line, visible
 from reenact.analysis.views.values import literal_or_text, pretty
 from reenact.analysis.views.verdict import as_options, lines, word
-from reenact.core.model.divergence import Mismatch
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts
-from reenact.core.query.state import state_at
+from reenact.errors import Mismatch
 from reenact.run.debugger import view
 from reenact.run.debugger.machine import Machine, Phase, State
 from reenact.run.debugger.orders import START, Place
@@ -196,7 +195,7 @@ def tracked(facts: RecordingFacts, state: State, number: int) -> list[Tracked]:
 
     The values are the live ones if the program is there, else the recorded ones.
     """
-    recorded = state_at(facts.recording, number)
+    recorded = facts.recording.state(number)
     now = state.actual.state if state.at == Place(number) else {}
     found = []
     for name in dict.fromkeys((*now, *recorded)):

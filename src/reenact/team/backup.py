@@ -35,7 +35,7 @@ from obstore.store import LocalStore as Folder
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import create_engine, text
 
-from reenact import __version__
+from reenact.core.version import VERSION
 from reenact.errors import StoreAway, UsageError
 from reenact.team.location import Place
 from reenact.team.objects import opened, path_of
@@ -137,7 +137,7 @@ def _make(place: Place, program: str, kept: Any, found: Kept, *, making: str, sa
         connection.rollback()
         found.missing = [one for one in found.missing if _still(connection, one)]
     manifest = {
-        "format": FORMAT, "reenact": __version__, "made": found.name, "recordings": found.recordings,
+        "format": FORMAT, "reenact": VERSION, "made": found.name, "recordings": found.recordings,
         "blobs": found.blobs, "missing": found.missing, "bytes": found.bytes, "sha256": digest.hexdigest(),
     }  # fmt: skip
     with _away(place):

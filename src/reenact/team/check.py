@@ -9,7 +9,8 @@ from functools import partial
 import orjson
 from sqlalchemy import delete, func, select, update
 
-from reenact.core.store.check import Checked, Finding, Progress
+from reenact.core.store.base import Progress
+from reenact.core.store.check import Checked, Finding
 from reenact.errors import CorruptRecording
 from reenact.team.deleting import receipts, tombstones
 from reenact.team.lines import Lines

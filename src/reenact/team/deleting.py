@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import orjson
 from sqlalchemy import Connection, Text, cast, delete, func, literal_column, select, update
@@ -25,11 +25,10 @@ from reenact.core.query.filter import Filter
 from reenact.core.store.deleted import LASTS, Tombstone
 from reenact.errors import RecordingHeld
 from reenact.team.columns import fit
+from reenact.team.database import Database
+from reenact.team.objects import ObjectBlobs
 from reenact.team.receipts import Receipt
 from reenact.team.tables import BLOBS, CHUNKS, CLOCK, FILES, HOLDS, RECORDINGS, TOMBSTONES
-
-if TYPE_CHECKING:
-    from reenact.team.store import TeamStore
 
 _SECOND = 1_000_000_000
 _AT_ONCE = 64 << 20
@@ -135,6 +134,17 @@ def release(connection: Connection, project: int, text: str) -> bool:
     return bool(connection.execute(gone).rowcount)
 
 
+class DeletingStore(Protocol):
+    """The store of a project, as far as deleting needs it."""
+
+    database: Database
+    blobs: ObjectBlobs
+
+    @property
+    def place(self) -> str:
+        """The name of the store, for receipts."""
+
+
 class Held:
     """The recordings among some that a hold matches.
 
@@ -145,7 +155,7 @@ class Held:
         ids: The recordings.
     """
 
-    def __init__(self, store: TeamStore, ids: Sequence[str]) -> None:
+    def __init__(self, store: DeletingStore, ids: Sequence[str]) -> None:
         with store.database.begin() as connection:
             self._holds = holds(connection, store.database.project)
         self._by: dict[str, Hold] = {}
@@ -192,7 +202,7 @@ def _locked(connection: Connection, project: int, *, alone: bool = False) -> Non
 
 
 def erase(
-    connection: Connection, store: TeamStore, keys: Sequence[int], *, why: str, who: str
+    connection: Connection, store: DeletingStore, keys: Sequence[int], *, why: str, who: str
 ) -> tuple[list[Receipt], set[str]]:
     """Delete recordings locked by this transaction; write a tombstone and receipt for each.
 
@@ -251,7 +261,7 @@ def erase(
     return made, {address for had in blobs.values() for address in had}
 
 
-def note(store: TeamStore, made: Sequence[Receipt], gone: set[str]) -> None:
+def note(store: DeletingStore, made: Sequence[Receipt], gone: set[str]) -> None:
     """Complete receipts with the number of named blobs that were deleted.
 
     The receipts are stored beside the blobs, too: a restored backup must not bring back later deletions.

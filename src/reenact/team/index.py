@@ -19,10 +19,9 @@ from sqlalchemy.types import Text
 from reenact.core.model.storable import storable
 from reenact.core.query.filter import Filter
 from reenact.core.query.summary import Summary
-from reenact.core.store.base import Listed
+from reenact.core.store.base import Hit, Listed, Progress
 from reenact.core.store.blocks import Blocks
 from reenact.core.store.details import PARTS, Details
-from reenact.core.store.index import Hit, Progress
 from reenact.core.store.writer import warn
 from reenact.errors import RecordingError
 from reenact.team.columns import fit, unfit

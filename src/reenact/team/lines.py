@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from reenact.core.query.summary import Summary
+from reenact.core.store.base import Progress
 from reenact.core.store.details import words_in
-from reenact.core.store.index import Progress
 from reenact.core.store.local import LocalStore
 from reenact.core.store.summarised import STEP, Summarised, summarised, unsummarised
 from reenact.errors import RecordingError, RecordingNotFound

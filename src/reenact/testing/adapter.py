@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from reenact.core import boundary
-from reenact.core.model.divergence import Departure, Verdict
+from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
-from reenact.errors import DivergenceError, Halt
+from reenact.errors import Departure, DivergenceError, Halt
 from reenact.run.api import record, replay
 
 Program = Callable[[], Any]

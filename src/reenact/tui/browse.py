@@ -23,7 +23,8 @@ from textual.widgets import Input, Static
 from reenact.analysis.views.text import many, numbers, one_line, size, visible
 from reenact.core.query.filter import Filter
 from reenact.core.store import bundle, shared
-from reenact.core.store.index import Hit, Index
+from reenact.core.store.base import Hit
+from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.core.store.shared import Origin
 from reenact.core.trust import Book

@@ -12,12 +12,12 @@ from reenact.analysis.views.text import count, many, money, one_line, seconds, v
 from reenact.analysis.views.values import literal_or_text, pretty, spelled
 from reenact.analysis.views.verdict import as_options, lines, word
 from reenact.core.messages import Message, cost
-from reenact.core.model.divergence import Mismatch
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts, StepFacts
-from reenact.core.query.state import HISTORIES, Taken, state_at
+from reenact.core.query.state import HISTORIES, Taken
 from reenact.core.query.state import State as Recorded
+from reenact.errors import Mismatch
 from reenact.run.debugger import answer, view
 from reenact.run.debugger.machine import Phase, State
 from reenact.run.debugger.orders import Place
@@ -242,7 +242,7 @@ def tracked(
 
     The values are the program's own where it stands there, else the recorded ones.
     """
-    recorded = state_at(facts.recording, number)
+    recorded = facts.recording.state(number)
     now = state.actual.state if state.at == Place(number) else {}
     if not now and not recorded:
         yield remark("no state is tracked here; reenact.track('memory', memory) in the program declares it")

@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from reenact.analysis.views.text import ago, count, money, one_line, seconds, visible
 from reenact.core.query.summary import Summary
-from reenact.core.store.index import Hit
+from reenact.core.store.base import Hit
 from reenact.core.store.shared import Origin
 from reenact.core.trust import Book
 from reenact.tui.cursor import CursorList

@@ -20,8 +20,8 @@ from reenact.analysis.anomalies.judge import asked
 from reenact.core.query.filter import Filter
 from reenact.core.query.recording import Recording
 from reenact.core.query.summary import Summary
-from reenact.core.store.base import Library
-from reenact.core.store.index import Index, Progress
+from reenact.core.store.base import Library, Progress
+from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import ReenactError, UsageError
 from reenact.team.open import Reaching

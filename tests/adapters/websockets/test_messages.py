@@ -16,9 +16,8 @@ from websockets.sync.client import connect as connect_sync
 
 import reenact
 from reenact.core.boundary import perform
-from reenact.core.model.divergence import Departure
 from reenact.core.model.event import Effect
-from reenact.errors import DivergenceError
+from reenact.errors import Departure, DivergenceError
 
 
 @asynccontextmanager

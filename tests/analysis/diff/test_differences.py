@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reenact.analysis.diff import compare
-from reenact.core.model.divergence import ABSENT
-from reenact.errors import UsageError
+from reenact.errors import ABSENT, UsageError
 from tests.analysis.diff.runs import chat, run, step, told
 
 START = [("system", "Help."), ("user", "Cancel it")]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from reenact.analysis.views.verdict import as_options, brief, lines
-from reenact.core.model.divergence import Departure, Divergence, Verdict
+from reenact.core.model.divergence import Verdict
+from reenact.errors import Departure, Divergence
 
 MANY = Verdict(
     "abc",

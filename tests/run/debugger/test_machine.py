@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reenact
-from reenact.core.model.divergence import Departure, Divergence
 from reenact.core.replay.watch import Edit
-from reenact.errors import FilterError, UsageError
+from reenact.errors import Departure, Divergence, FilterError, UsageError
 from reenact.run.debugger.machine import Machine, Phase
 from reenact.run.debugger.orders import Again, Departed, Died, Ended, Go, Interrupt, Place, Shell, Stopped
 

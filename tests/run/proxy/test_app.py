@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import reenact
-from reenact.core.model.divergence import Departure
+from reenact.errors import Departure
 from reenact.run.proxy import order
 from reenact.run.proxy.order import ARRIVAL
 

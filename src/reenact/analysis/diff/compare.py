@@ -10,12 +10,11 @@ from reenact.analysis.diff.content import Content, contents, said
 from reenact.analysis.diff.differences import differences, parts
 from reenact.analysis.diff.parting import parting
 from reenact.analysis.diff.result import Diff, Difference, Kind, Pair, Side, Spent
-from reenact.core.model.divergence import ABSENT
 from reenact.core.model.plain import error_line
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import Rules
-from reenact.errors import UsageError
+from reenact.errors import ABSENT, UsageError
 
 T = TypeVar("T")
 

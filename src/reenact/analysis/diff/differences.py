@@ -12,10 +12,10 @@ from reenact.analysis.diff.result import Difference
 from reenact.analysis.diff.subsequence import common
 from reenact.core.messages import Message, ToolCall
 from reenact.core.model import codec
-from reenact.core.model.divergence import ABSENT
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import compact, plain
 from reenact.core.replay.match import Rules, mismatches, same
+from reenact.errors import ABSENT
 
 _MANY = 12
 

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from reenact.analysis.diff.words import Segment, marked
-from reenact.core.model.divergence import ABSENT
 from reenact.core.query.facts import RecordingFacts, StepFacts
 from reenact.core.query.recording import Recording, Step
+from reenact.errors import ABSENT
 
 
 class Kind(str, Enum):

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from reenact.analysis.diff import Diff, Difference, Pair, Parting, Side
-from reenact.core.model.divergence import ABSENT
 from reenact.core.query.recording import Step
+from reenact.errors import ABSENT
 
 
 def diff(found: Diff) -> dict[str, Any]:

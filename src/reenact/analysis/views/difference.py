@@ -10,7 +10,7 @@ from typing import Any
 from rich.text import Text
 
 from reenact.analysis.diff.subsequence import common
-from reenact.core.model.divergence import ABSENT
+from reenact.errors import ABSENT
 
 _AROUND = 60
 _LONGEST = 700

@@ -21,7 +21,7 @@ from reenact.core.query.facts import RecordingFacts, StepFacts
 from reenact.core.query.recording import Recording
 from reenact.core.query.summary import Summary, summarise
 from reenact.core.store import bundle, shared
-from reenact.core.store.index import Hit
+from reenact.core.store.base import Hit
 from reenact.core.store.shared import Origin
 from reenact.core.trust import Book, Standing
 from reenact.core.unpack import Archive

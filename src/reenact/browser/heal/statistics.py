@@ -18,8 +18,7 @@ from reenact.browser.heal.record import HealRecord, Selectors
 from reenact.browser.heal.source import UnchangeableSelector
 from reenact.core.model.plain import compact
 from reenact.core.query.filter import Filter
-from reenact.core.store.base import Library
-from reenact.core.store.index import Progress
+from reenact.core.store.base import Library, Progress
 from reenact.core.store.local import load
 from reenact.errors import RecordingError
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from reenact.analysis.diff import Diff, Difference, Pair, Parting
 from reenact.analysis.report.page import cut
-from reenact.core.model.divergence import ABSENT
 from reenact.core.model.plain import compact
+from reenact.errors import ABSENT
 
 _MOST = 40
 _LONGEST = 3000

@@ -11,8 +11,8 @@ from reenact.analysis.diff.words import Segment
 from reenact.cli import present
 from reenact.cli.comparing import told
 from reenact.cli.comparing.style import CSS
-from reenact.core.model.divergence import ABSENT
 from reenact.core.query.facts import StepFacts
+from reenact.errors import ABSENT
 
 _FOLDED = 400
 _SHORT = 200

@@ -13,7 +13,7 @@ from reenact.analysis.diff.words import Segment
 from reenact.cli import present
 from reenact.cli.comparing import told
 from reenact.cli.transcript import Page
-from reenact.core.model.divergence import ABSENT
+from reenact.errors import ABSENT
 
 _AROUND = 60
 _LONGEST = 600

@@ -9,9 +9,9 @@ from typing import Any
 from reenact.analysis.diff import Diff, Difference, Kind, Pair, Spent
 from reenact.analysis.views.values import spelled
 from reenact.cli import present
-from reenact.core.model.divergence import ABSENT
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import StepFacts
+from reenact.errors import ABSENT
 
 SIGNS = {Kind.SAME: "=", Kind.CHANGED: "~", Kind.INSERTED: "+", Kind.DELETED: "-", Kind.MOVED: "↕"}
 

@@ -17,9 +17,8 @@ from typing import Any
 from reenact.core.boundary.answer import Answer, Sidecar, Ticket
 from reenact.core.boundary.entry import Tracked
 from reenact.core.boundary.turnstile import Turnstile
-from reenact.core.model.divergence import Departure, Divergence
 from reenact.core.model.event import Effect, Outcome, Tree
-from reenact.errors import Halt
+from reenact.errors import Departure, Divergence, Halt
 
 _scope: ContextVar[Scope | None] = ContextVar("reenact_scope", default=None)
 

@@ -5,66 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from enum import Enum
 from typing import Any
 
-
-class Departure(str, Enum):
-    """The kinds of departure."""
-
-    CHANGED = "CHANGED"
-    EXTRA = "EXTRA"
-    MISSING = "MISSING"
-    REORDERED = "REORDERED"
-
-
-ABSENT = "(absent)"
-"""Stands on the side of a mismatch that has no value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """One part of an effect that differs, with its path (`args.body.messages[2].content`)."""
-
-    path: str
-    recorded: Any
-    actual: Any
-
-    def __str__(self) -> str:
-        return f"{self.path}: recorded {_short(self.recorded)}, actual {_short(self.actual)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """The first (or, realigned, one) place where a replay leaves its recording.
-
-    Attributes:
-        kind: CHANGED, EXTRA, MISSING or REORDERED.
-        address: The effect's identity in the run.
-        step: The recorded step concerned, numbered from 1; for an extra call the step before which it came.
-        mismatches: The differences, for CHANGED.
-        detail: One more sentence: the actual question, the nearest recorded step.
-        hint: A suggested remedy.
-    """
-
-    kind: Departure
-    address: str
-    step: int | None = None
-    mismatches: tuple[Mismatch, ...] = ()
-    detail: str = ""
-    hint: str = ""
-
-    def __str__(self) -> str:
-        where = f"step {self.step}, " if self.step is not None else ""
-        text = f"{self.kind.value} at {where}{self.address}"
-        if self.detail:
-            text += f": {self.detail}"
-        shown = "; ".join(str(mismatch) for mismatch in self.mismatches[:3])
-        if shown:
-            text += f" [{shown}" + (
-                f"; and {len(self.mismatches) - 3} more]" if len(self.mismatches) > 3 else "]"
-            )
-        return text + (f" ({self.hint})" if self.hint else "")
+from reenact.errors import Departure, Divergence, Mismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +115,3 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
         ),
         notes=tuple(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
     )
-
-
-def _short(value: Any, limit: int = 120) -> str:
-    text = value if value is ABSENT else repr(value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
@@ -16,11 +16,7 @@ from reenact.core.model.log import CallRecord, Log
 from reenact.core.query.state import State, state_at
 from reenact.errors import CorruptRecording
 
-if TYPE_CHECKING:
-    from reenact.analysis.anomalies import Anomaly
-
 _VERBS = {
-    "anomalies": "reenact.verbs.diagnose",
     "restore": "reenact.run.api.state",
     "resume": "reenact.run.api.state",
 }
@@ -175,7 +171,10 @@ class Recording:
 
         `state.of(name)` has the step of each value. Raises LookupError if there is no such step.
         """
-        return state_at(self, step)
+        at = self.step(step) if step is not None else None
+        log = at.log if at is not None else self.logs[0]
+        steps = {each.call.number: each.number for each in self.steps if each.log is log}
+        return state_at(log, at.call if at is not None else None, steps)
 
     def restore(self, step: int | None = None, *names: str) -> State:
         """Put the state of a step back into the live objects that are tracked by the same names.
@@ -192,11 +191,6 @@ class Recording:
         See `reenact.resume`.
         """
         return _verb("resume")(self, step, program, **changes)  # type: ignore[no-any-return]
-
-    def anomalies(self, **options: Any) -> list[Anomaly]:
-        """Return the anomalies of the run, the most suspect step first. See `reenact.anomalies`."""
-        found: list[Anomaly] = _verb("anomalies")(self, **options)
-        return found
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)

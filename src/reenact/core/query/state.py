@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reenact.core.messages import openai_agents, pydantic_ai
 from reenact.core.model import patch
 from reenact.core.model.event import Tree
+from reenact.core.model.log import CallRecord, Log
 from reenact.errors import CorruptRecording
-
-if TYPE_CHECKING:
-    from reenact.core.model.log import CallRecord, Log
-    from reenact.core.query.recording import Recording, Step
 
 DEPS = "pydantic_ai.deps"
 """The name under which a Pydantic AI agent's dependencies are tracked."""
@@ -126,13 +123,13 @@ class State(Mapping[str, Any]):
         self._trees[name], self._taken[name] = tree, taken
 
 
-def state_at(recording: Recording, number: int | None) -> State:
-    """Return the state at a step, or at the end. Raises LookupError for an unknown step."""
-    step = recording.step(number) if number is not None else None
-    log = step.log if step is not None else recording.logs[0]
-    found = State(number, log)
-    steps = {each.call.number: each.number for each in recording.steps if each.log is log}
-    call = step.call.number if step is not None else None
+def state_at(log: Log, asked_at: CallRecord | None, steps: Mapping[int, int]) -> State:
+    """Return the state of a process when a call was asked; without a call, at the end.
+
+    `steps` has the step of each call.
+    """
+    call = asked_at.number if asked_at is not None else None
+    found = State(steps[call] if call is not None else None, log)
     for name, snapshots in log.snapshots.items():
         before = [at for at, data in enumerate(snapshots) if call is None or (data["call"] or 0) < call]
         if not before:
@@ -144,7 +141,7 @@ def state_at(recording: Recording, number: int | None) -> State:
             exact = data["why"] == "end"
         taken = Taken(steps.get(asked), exact, str(data["why"]), str(data.get("label") or ""))
         found._add(name, tree_of(log, name, before[-1]), taken)
-    for name, tree, taken in _histories(log, step, steps):
+    for name, tree, taken in _histories(log, asked_at, steps):
         found._add(name, tree, taken)
     return found
 
@@ -176,30 +173,34 @@ def tree_of(log: Log, name: str, place: int) -> Tree:
 # -- message histories ---------------------------------------------------------------------------------------
 
 
-def _histories(log: Log, step: Step | None, steps: Mapping[int, int]) -> Iterator[tuple[str, Tree, Taken]]:
-    """Yield each agent's message history, that of the step's own agent first."""
+def _histories(
+    log: Log, asked_at: CallRecord | None, steps: Mapping[int, int]
+) -> Iterator[tuple[str, Tree, Taken]]:
+    """Yield each agent's message history, that of the call's own agent first."""
     for kind in _KINDS:
-        yield from _of_kind(kind, log, step, steps)
+        yield from _of_kind(kind, log, asked_at, steps)
 
 
 def _of_kind(
-    kind: _Kind, log: Log, step: Step | None, steps: Mapping[int, int]
+    kind: _Kind, log: Log, asked_at: CallRecord | None, steps: Mapping[int, int]
 ) -> Iterator[tuple[str, Tree, Taken]]:
     last: dict[str, CallRecord] = {}
     for call in log.calls.values():
-        if step is not None and call.number > step.call.number:
+        if asked_at is not None and call.number > asked_at.number:
             break
         if _is_request(kind, call):
             last.pop(call.scope, None)
             last[call.scope] = call
     if not last:
         return
-    around = [scope for scope in last if step is not None and f"{step.call.scope}/".startswith(f"{scope}/")]
+    around = [
+        scope for scope in last if asked_at is not None and f"{asked_at.scope}/".startswith(f"{scope}/")
+    ]
     mine = max(around, key=len) if around else next(reversed(last))
     for scope, call in last.items():
-        exact = step is not None and call is step.call
+        exact = call is asked_at
         taken = Taken(steps.get(call.number), exact, "recorded")
-        tree = _history(kind, log, call, step)
+        tree = _history(kind, log, call, asked_at)
         if scope == mine:
             yield kind.name, tree, taken
         if len(last) > 1:
@@ -216,11 +217,11 @@ def _is_request(kind: _Kind, call: CallRecord) -> bool:
     )
 
 
-def _history(kind: _Kind, log: Log, call: CallRecord, step: Step | None) -> Tree:
+def _history(kind: _Kind, log: Log, call: CallRecord, asked_at: CallRecord | None) -> Tree:
     """Return the agent's messages: the request's, and the answer if it had come by then."""
     messages = log.args(call)[kind.argument]
     if not isinstance(messages, list) or (
-        step is not None and (call is step.call or not _came_before(call, step.call))
+        asked_at is not None and (call is asked_at or not _came_before(call, asked_at))
     ):
         return messages
     answer = _answer(kind, call)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reenact.core.boundary import ReplayingTurnstile, Scope
-from reenact.core.model.divergence import Departure, Divergence
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import match
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.question import Question
+from reenact.errors import Departure, Divergence
 
 ALIKE = 0.6
 """The likeness, from 0 to 1, from which one question counts as a change of another."""

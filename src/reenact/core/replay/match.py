@@ -13,9 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from reenact.core.model import codec
-from reenact.core.model.divergence import ABSENT, Mismatch
 from reenact.core.model.event import Tree
-from reenact.errors import UsageError
+from reenact.errors import ABSENT, Mismatch, UsageError
 
 VOLATILE_HEADERS = (
     "accept-encoding", "amz-sdk-*", "api-key", "authorization", "connection", "content-length", "cookie", "host",

@@ -9,13 +9,13 @@ from typing import Any
 from reenact.core.boundary import Answer, Scope, Ticket
 from reenact.core.boundary.answer import Piece
 from reenact.core.model import codec
-from reenact.core.model.divergence import Departure, Divergence
 from reenact.core.model.event import Failure, Value
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay.counterparts import Questions, align, asked
 from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.watch import Edit
+from reenact.errors import Departure, Divergence
 
 OWN = "a different question; it got its answer of this recording"
 OTHER = "not in this recording; it got its answer of the other recording"

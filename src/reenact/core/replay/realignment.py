@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reenact.core.model.divergence import Departure, Divergence
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import match
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.departures import ALIKE
 from reenact.core.replay.question import Question
+from reenact.errors import Departure, Divergence
 
 
 class Realignment:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from reenact.core.boundary import Answer, Handler, ReplayingTurnstile, Scope, Ticket
 from reenact.core.model import codec
-from reenact.core.model.divergence import Departure, Divergence, Verdict
+from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Effect, Outcome, Tree, Value
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.redact import Redactor
@@ -27,7 +27,7 @@ from reenact.core.replay.question import Question
 from reenact.core.replay.realignment import Realignment
 from reenact.core.replay.terms import Terms
 from reenact.core.replay.watch import Edit, Watch
-from reenact.errors import Halt, UsageError
+from reenact.errors import Departure, Divergence, Halt, UsageError
 
 Policy = Literal["raise", "realign", "live"]
 Inserted = Literal["refuse", "live"]

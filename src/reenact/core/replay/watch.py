@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from reenact.core.model.divergence import Divergence
 from reenact.core.model.event import Outcome, Tree
 from reenact.core.model.log import CallRecord
 from reenact.core.replay.question import Question
+from reenact.errors import Divergence
 
 
 class Watch(Protocol):

@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from reenact.core.query.filter import Filter
     from reenact.core.query.recording import Recording
     from reenact.core.query.summary import Summary
-    from reenact.core.store.index import Hit, Progress
 
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 """The pattern of a recording's id."""
@@ -35,6 +34,9 @@ BLOB = re.compile(r"sha256:([0-9a-f]{64})")
 
 LARGEST = 64 << 20
 """Bytes of a blob at most."""
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Is told how many of how many recordings, files or bytes are done."""
 
 Status = Literal["ok", "gap", "differs", "refused", "large", "full", "gone"]
 """The result of taking a piece.
@@ -94,6 +96,14 @@ class Store(Protocol):
 
     def remove(self, ref: str | os.PathLike[str], /) -> str:
         """Delete one and its blobs; returns its id. Raises RecordingError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A recording that a filter matches, and the numbers of the steps for which it holds."""
+
+    summary: Summary
+    steps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

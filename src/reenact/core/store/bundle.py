@@ -19,7 +19,7 @@ import secrets
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ import orjson
 from reenact.core.model.event import FORMAT
 from reenact.core.model.storable import storable
 from reenact.core.store import shared
+from reenact.core.store.base import Progress
 from reenact.core.store.deleted import Deleted
 from reenact.core.store.local import EVENTS, SUFFIX, UNREADABLE, LocalStore, load
 from reenact.core.store.salvage import salvage
@@ -54,8 +55,6 @@ LIMIT = 16 << 30
 """The default limit of a recording's unpacked size in bytes."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-
-Progress = Callable[[int, int], None]
 
 
 def export(

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from reenact.core.model.storable import storable
 from reenact.core.store import shared
-from reenact.core.store.base import ID
+from reenact.core.store.base import ID, Progress
 from reenact.core.store.deleted import Deleted
 from reenact.core.store.index import Index
 from reenact.core.store.local import EVENTS, LocalStore, load, process_files
@@ -35,8 +35,6 @@ _NAMED = re.compile(rb'"sha256:([0-9a-f]{64})"')
 _NEEDED = re.compile(rb'"\$?blob":\s*"sha256:([0-9a-f]{64})"')
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _PART = re.compile(r"\.part$|^[0-9a-f]{64}\.")
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

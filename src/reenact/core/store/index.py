@@ -20,7 +20,7 @@ from time import monotonic, sleep
 
 from reenact.core.query.filter import Filter
 from reenact.core.query.summary import Summary
-from reenact.core.store.base import Listed
+from reenact.core.store.base import Hit, Listed, Progress
 from reenact.core.store.blocks import Blocks
 from reenact.core.store.details import Details
 from reenact.core.store.local import EVENTS, LocalStore, nameable
@@ -55,15 +55,6 @@ _OFTEN = 20_000  # steps of SQLite between two looks at whether it is to stop
 _STAMPS = ("user_version", "application_id")
 _FIRST = 32
 _MOST = 1024
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A recording that a filter means, and the numbers of the steps for which it holds."""
-
-    summary: Summary
-    steps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ import asyncio
 import inspect
 import os
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from reenact.adapters import stdlib
 from reenact.core import boundary
@@ -28,9 +29,17 @@ from reenact.run.fork.point import Point, point
 from reenact.run.plan import Plan
 from reenact.team.open import Reaching
 
+if TYPE_CHECKING:
+    from reenact.analysis.anomalies import Anomaly
+
 
 class Recording(recording.Recording):
     """The recorded run of an agent; it can be forked."""
+
+    def anomalies(self, **options: Any) -> list[Anomaly]:
+        """Return the anomalies of the run, the most suspect step first. See `reenact.anomalies`."""
+        found: list[Anomaly] = import_module("reenact.verbs.diagnose").anomalies(self, **options)
+        return found
 
     @overload
     def fork(

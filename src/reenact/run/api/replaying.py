@@ -12,12 +12,12 @@ from typing import Any
 from reenact.adapters import stdlib
 from reenact.core import boundary
 from reenact.core.boundary import Run, tracked
-from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
+from reenact.core.model.divergence import Verdict, merged
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import mismatches
 from reenact.core.replay.replayer import Inserted, Policy, Replayer
 from reenact.core.store.local import LocalStore
-from reenact.errors import DivergenceError, Halt, UsageError
+from reenact.errors import Departure, Divergence, DivergenceError, Halt, Mismatch, UsageError
 from reenact.run.api.session import UNSET, Session
 from reenact.run.debugger.breaks import Breakpoints, Breaks, Stop
 from reenact.run.debugger.shell import prompting

@@ -19,14 +19,23 @@ from reenact.adapters.stdlib import seal
 from reenact.core.boundary import current
 from reenact.core.boundary.scope import _scope
 from reenact.core.model import codec
-from reenact.core.model.divergence import Departure, Divergence, Verdict, merged, verdict_tree
+from reenact.core.model.divergence import Verdict, merged, verdict_tree
 from reenact.core.model.event import Tree
 from reenact.core.query.recording import Recording
 from reenact.core.record.program import packages
 from reenact.core.redact import DEFAULT_RULES
 from reenact.core.store.local import load
 from reenact.core.store.writer import warn
-from reenact.errors import DivergenceError, ForkStopped, Halt, ProgramError, ReenactError, UsageError
+from reenact.errors import (
+    Departure,
+    Divergence,
+    DivergenceError,
+    ForkStopped,
+    Halt,
+    ProgramError,
+    ReenactError,
+    UsageError,
+)
 from reenact.run import api
 from reenact.run import processes as family
 from reenact.run.child import stdin

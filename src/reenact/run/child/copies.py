@@ -25,15 +25,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reenact.core.boundary import entered
 from reenact.core.replay.replayer import Replayer
+from reenact.run.child.link import DebuggerLink
 from reenact.run.debugger import wire
 from reenact.run.debugger.orders import Place
-
-if TYPE_CHECKING:
-    from reenact.run.child.debug import Line
 
 KEPT = 12
 """The approximate maximum number of a program's copies."""
@@ -61,7 +59,9 @@ class Copies:
         moved: Called in a copy, with the id of the process that it is a copy of.
     """
 
-    def __init__(self, line: Line, replayer: Replayer, *, total: int, moved: Callable[[int], None]) -> None:
+    def __init__(
+        self, line: DebuggerLink, replayer: Replayer, *, total: int, moved: Callable[[int], None]
+    ) -> None:
         self._line = line
         self._replayer = replayer
         self._moved = moved

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
-import socket
 import sys
 import threading
 from contextlib import suppress
@@ -13,12 +11,14 @@ from types import FrameType
 from typing import Any
 
 from reenact.core.boundary import entered
-from reenact.core.model.divergence import Divergence, Verdict
+from reenact.core.model.divergence import Verdict
 from reenact.core.model.log import CallRecord
 from reenact.core.query.recording import Recording
 from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
+from reenact.errors import Divergence
 from reenact.run.child.copies import Copies
+from reenact.run.child.link import DebuggerLink
 from reenact.run.debugger import wire
 from reenact.run.debugger.orders import START, Place
 from reenact.run.debugger.shell import Shell
@@ -34,69 +34,6 @@ OPTION = "debug"
 """The plan's option with the debugger's address."""
 
 
-class Line:
-    """The connection to the debugger."""
-
-    def __init__(self, known: socket.socket) -> None:
-        self._socket = known
-        self._rest = b""
-
-    @classmethod
-    def to(cls, path: str) -> Line:
-        """Call the debugger."""
-        known = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        known.connect(path)
-        return cls(known)
-
-    def switch(self, known: socket.socket) -> None:
-        """Go on over another connection: this process is a copy of the one that had this."""
-        self._socket.close()
-        self._socket, self._rest = known, b""
-
-    def watch(self) -> None:
-        """Request a signal when the connection changes.
-
-        The debugger may be killed, and a program that never asks again would not notice.
-        """
-        handle = self._socket.fileno()
-        with suppress(OSError):
-            fcntl.fcntl(handle, fcntl.F_SETOWN, os.getpid())
-            fcntl.fcntl(handle, fcntl.F_SETFL, fcntl.fcntl(handle, fcntl.F_GETFL) | os.O_ASYNC)
-
-    def moved(self, number: int, frame: FrameType | None) -> None:
-        """That signal has come."""
-        try:
-            gone = self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
-        except BlockingIOError:
-            return
-        except OSError:
-            gone = True
-        if gone:
-            _exit(1)
-
-    def send(self, data: bytes, *handles: int) -> None:
-        """Send data, with open connections if given."""
-        try:
-            if handles:
-                socket.send_fds(self._socket, [data], handles)
-            else:
-                self._socket.sendall(data)
-        except OSError:
-            _exit(1)
-
-    def hear(self) -> dict[str, Any]:
-        """Wait for the next message. Where the debugger is gone, so is the program."""
-        while b"\n" not in self._rest:
-            data = b""
-            with suppress(OSError):
-                data = self._socket.recv(1 << 16)
-            if not data:
-                _exit(1)
-            self._rest += data
-        message, _, self._rest = self._rest.partition(b"\n")
-        return wire.parsed(message)
-
-
 class Debuggee(Watcher):
     """One process of the program under the debugger.
 
@@ -109,7 +46,7 @@ class Debuggee(Watcher):
     """
 
     def __init__(
-        self, line: Line, begun: dict[str, Any], replayer: Replayer, recording: Recording, moved: Any
+        self, line: DebuggerLink, begun: dict[str, Any], replayer: Replayer, recording: Recording, moved: Any
     ) -> None:
         log = replayer.cursor.log
         super().__init__(replayer, {step.call.number: step.number for step in recording if step.log is log})

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from reenact.core.model.divergence import Verdict
 from reenact.run import api
 from reenact.run import processes as family
-from reenact.run.child.debug import OPTION, Debuggee, Line
+from reenact.run.child.debug import OPTION, Debuggee
+from reenact.run.child.link import DebuggerLink
 from reenact.run.child.output import Output
 from reenact.run.plan import Plan
 
@@ -18,7 +19,7 @@ class Debugged:
 
     def __init__(self, plan: Plan, output: Output) -> None:
         path = plan.options.get(OPTION)
-        self._line = Line.to(path) if path else None
+        self._line = DebuggerLink.to(path) if path else None
         self._begun = self._line.hear() if self._line is not None else {}
         self._output = output
         self._debuggee: Debuggee | None = None

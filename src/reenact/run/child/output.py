@@ -11,8 +11,8 @@ from collections.abc import Callable
 from difflib import SequenceMatcher
 from typing import Any
 
-from reenact.core.model.divergence import ABSENT, Departure, Divergence, Mismatch
 from reenact.core.model.event import Tree
+from reenact.errors import ABSENT, Departure, Divergence, Mismatch
 
 KEPT = 64 * 1024
 """Characters of the output that are kept as text. The rest is compared by its hash."""

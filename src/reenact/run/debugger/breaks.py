@@ -8,13 +8,12 @@ from typing import Any
 
 from reenact.core.boundary import entered, tracked
 from reenact.core.model import codec
-from reenact.core.model.divergence import Divergence
 from reenact.core.model.log import CallRecord
 from reenact.core.query.recording import Recording, Step
 from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.watch import Edit
-from reenact.errors import UsageError
+from reenact.errors import Divergence, UsageError
 from reenact.run.debugger.breakpoint import Breakpoint, Matching, breakpoint_of
 from reenact.run.debugger.orders import Place, Until
 from reenact.run.debugger.shell import Shell

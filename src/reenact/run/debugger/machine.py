@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from reenact.core.model.divergence import Divergence, Verdict
+from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording, Step
 from reenact.core.replay.watch import Edit
-from reenact.errors import UsageError
+from reenact.errors import Divergence, UsageError
 from reenact.run.debugger.breakpoint import Breakpoint, Matching, breakpoint_of
 from reenact.run.debugger.orders import (
     NOTHING,

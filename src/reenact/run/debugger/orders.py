@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from reenact.core.model.divergence import Divergence, Verdict
+from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Tree
 from reenact.core.replay.watch import Edit
+from reenact.errors import Divergence
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reenact.core.model.divergence import Mismatch
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Step
 from reenact.core.replay import match
+from reenact.errors import Mismatch
 from reenact.run.debugger.orders import Actual
 
 

@@ -12,13 +12,13 @@ from types import FrameType
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run, tracked
 from reenact.core.model import codec
-from reenact.core.model.divergence import Divergence
 from reenact.core.model.event import Outcome
 from reenact.core.model.log import CallRecord
 from reenact.core.model.plain import plain
 from reenact.core.query.filter import Filter
 from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
+from reenact.errors import Divergence
 from reenact.run.debugger.breakpoint import Unknown
 from reenact.run.debugger.orders import START, Actual, Place, Until
 

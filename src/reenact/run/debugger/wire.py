@@ -8,8 +8,9 @@ from typing import Any
 
 import orjson
 
-from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict, verdict_of, verdict_tree
+from reenact.core.model.divergence import Verdict, verdict_of, verdict_tree
 from reenact.core.replay.watch import Edit
+from reenact.errors import Departure, Divergence, Mismatch
 from reenact.run.debugger.orders import Actual, Departed, Ended, Place, Stopped, Until
 
 

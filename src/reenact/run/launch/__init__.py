@@ -18,13 +18,13 @@ from typing import Any
 
 import orjson
 
-from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict, merged, verdict_of
+from reenact.core.model.divergence import Verdict, merged, verdict_of
 from reenact.core.query.recording import Recording
 from reenact.core.record.own import own_identity, signing
 from reenact.core.record.snapshot import risky_filter
 from reenact.core.store.local import EVENTS, LocalStore, load, new_id
 from reenact.core.store.writer import reseal
-from reenact.errors import ProgramError, RecordingError
+from reenact.errors import Departure, Divergence, Mismatch, ProgramError, RecordingError
 from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed
 from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown
 from reenact.run.launch.program import by_proxy, remembered

@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import sleep
 
-from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
+from reenact.core.model.divergence import Verdict, merged
 from reenact.core.model.event import Tree
 from reenact.core.query import recording as model
 from reenact.core.store.local import LocalStore, new_id
 from reenact.core.trust import consent
-from reenact.errors import ForkStopped, RecordingError, UsageError
+from reenact.errors import Departure, Divergence, ForkStopped, Mismatch, RecordingError, UsageError
 from reenact.run import proxy
 from reenact.run.api import load
 from reenact.run.child.output import Output, compare

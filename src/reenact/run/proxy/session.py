@@ -10,7 +10,7 @@ from typing import Any
 
 from reenact.adapters.http.coding import Coding
 from reenact.core.boundary import Answer, Call, RecordingTurnstile, Run, Scope, begin, entered
-from reenact.core.model.divergence import Departure, Divergence, Verdict
+from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Effect, Tree
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.query.recording import Recording as Recorded
@@ -20,7 +20,7 @@ from reenact.core.redact import DEFAULT_RULES, Redactor
 from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
-from reenact.errors import ForkStopped, Halt, UsageError
+from reenact.errors import Departure, Divergence, ForkStopped, Halt, UsageError
 from reenact.run import api
 from reenact.run.fork.child import Child
 from reenact.run.fork.point import Point

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from reenact.core.model.divergence import Divergence, Verdict
+from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
 from reenact.core.store import bundle
 from reenact.core.store.local import SUFFIX, LocalStore
-from reenact.errors import DivergenceError, ReenactError
+from reenact.errors import Divergence, DivergenceError, ReenactError
 from reenact.run.api import Replay, record, replay
 from reenact.team import ship
 from reenact.testing.pytest import mode

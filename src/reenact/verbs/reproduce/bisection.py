@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from reenact.analysis.decisive import Change, Differences, Found, Result, differences, search
-from reenact.core.model.divergence import Departure
 from reenact.core.query.recording import Recording
 from reenact.core.replay.mixing import NEITHER, OTHERS_LIKE, OWN
-from reenact.errors import UsageError
+from reenact.errors import Departure, UsageError
 from reenact.run.api import load
 from reenact.run.launch import STDOUT, Options
 from reenact.run.processes import MIX

@@ -13,12 +13,12 @@ from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from reenact.analysis.world import Asked, Reply, compare
-from reenact.core.model.divergence import Mismatch
 from reenact.core.model.plain import binary
 from reenact.core.query.facts import RecordingFacts, StepFacts
 from reenact.core.query.recording import Recording
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
+from reenact.errors import Mismatch
 
 READING = ("GET", "HEAD")
 """The methods that are asked again. All others might write."""

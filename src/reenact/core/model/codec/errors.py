@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Mapping
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from reenact.core.model.codec import limits
 from reenact.core.model.codec.decode import Decoder, shown
@@ -13,10 +13,14 @@ from reenact.core.model.codec.types import METHODS, find_type, mro, static, type
 from reenact.core.model.codec.written import printable
 from reenact.core.model.event import Tree
 
-if TYPE_CHECKING:
-    from reenact.core.model.codec.encode import Encoder
-
 _CAUSES = 4
+
+
+class Encodes(Protocol):
+    """Encodes the values that an exception carries."""
+
+    def encode(self, value: Any) -> Tree:
+        """Return the tree of a value."""
 
 
 class RecordedError(Exception):
@@ -49,7 +53,7 @@ class RecordedError(Exception):
         return f"<{shown(self.type_name)}: {shown(self.text)}>"
 
 
-def encode_error(error: BaseException, encoder: Encoder, depth: int = 0) -> Tree:
+def encode_error(error: BaseException, encoder: Encodes, depth: int = 0) -> Tree:
     """Encode an exception: its type, arguments, text, attributes and causes."""
     attributes = {name: item for name, item in vars(error).items() if not name.startswith("__")}
     if isinstance(error, OSError) and error.errno is not None and error.errno not in error.args[:1]:

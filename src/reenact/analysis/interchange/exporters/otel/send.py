@@ -10,9 +10,9 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx
 
-from reenact import __version__
 from reenact.analysis.interchange.exporters.otel.wire import to_protobuf
 from reenact.analysis.interchange.importers.otel.span import Span
+from reenact.core.version import VERSION
 from reenact.errors import ReenactError, UsageError
 
 _PATH = "/v1/traces"
@@ -82,7 +82,7 @@ def deliver(
     """
     target = endpoint(url)
     sent = {
-        "user-agent": f"reenact/{__version__}",
+        "user-agent": f"reenact/{VERSION}",
         **(headers or {}),
         "content-type": "application/x-protobuf",
         "content-encoding": "gzip",

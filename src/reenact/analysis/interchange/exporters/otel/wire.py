@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
-from reenact import __version__
 from reenact.analysis.interchange.importers.otel.span import Span
+from reenact.core.version import VERSION
 
 _FAILED = 2
 
@@ -22,7 +22,7 @@ def to_protobuf(spans: Iterable[Span]) -> bytes:
             resource_spans = request.resource_spans.add()
             _fill(resource_spans.resource.attributes, span.resource)
             into = resource_spans.scope_spans.add()
-            into.scope.name, into.scope.version = span.library, __version__
+            into.scope.name, into.scope.version = span.library, VERSION
         made = into.spans.add(
             trace_id=bytes.fromhex(span.trace),
             span_id=bytes.fromhex(span.id),
@@ -66,7 +66,7 @@ def to_json(spans: Iterable[Span]) -> dict[str, Any]:
     if not listed:
         return {"resourceSpans": []}
     first = listed[0]
-    scope = {"name": first.library, "version": __version__}
+    scope = {"name": first.library, "version": VERSION}
     return {
         "resourceSpans": [
             {
