@@ -66,7 +66,7 @@ def test_where_nobody_records_the_hook_costs_under_a_microsecond():
 
     hooked = type("Hooked", (Transport,), {"handle_request": Transport.__dict__["handle_request"]})
     library = pytest.importorskip("httpx2")
-    hooks.patch(hooked, "handle_request", httpx_adapter._Library(library).sync_hook, library="test")
+    hooks.patch(hooked, "handle_request", httpx_adapter._HttpxLibrary(library).sync_hook, library="test")
 
     def took(transport):
         best = 1.0

@@ -38,7 +38,7 @@ class _Ref(int):
 _REFS = {_Ref, type(None)}
 
 
-class _Table:
+class _NodeTable:
     """The objects of one class: their numbers, and their fields' values side by side."""
 
     def __init__(self, kind: type) -> None:
@@ -81,7 +81,7 @@ class _Writer:
         self._places: dict[str, dict[str, int]] = {}
         self.texts: list[list[Any]] = []
         self.words: list[str] = []
-        self.tables: dict[str, _Table] = {}
+        self.tables: dict[str, _NodeTable] = {}
 
     def write(self, root: Any) -> Any:
         """The root's own form; whatever it leads to is in the tables."""
@@ -90,7 +90,7 @@ class _Writer:
             kind, items = self._waiting.popitem()
             table = self.tables.get(kind.__name__)
             if table is None:
-                table = self.tables[kind.__name__] = _Table(kind)
+                table = self.tables[kind.__name__] = _NodeTable(kind)
             table.numbers += [self._numbers[id(item)] for item in items]
             for column, values in zip(table.columns, zip(*map(table.get, items), strict=True), strict=True):
                 column.extend(self._forms(values))

@@ -228,7 +228,7 @@ class _Live(_Drawn):
             self._source.set_exception(exc, *cause)
 
 
-class _Recorded(_Drawn):
+class _RecordedResponse(_Drawn):
     """The body of a recorded response."""
 
     __slots__ = ("_whole",)
@@ -289,7 +289,7 @@ async def _replayed(request: Any, call: Call, head: Any) -> Any:
         CIMultiDict((_SPELLED.get(key.lower(), key), value) for key, value in head["headers"])
     )
     chunked = "chunked" in headers.get("transfer-encoding", "").lower()
-    body = _Recorded(call, request._session._read_bufsize, request.loop, chunked=chunked)
+    body = _RecordedResponse(call, request._session._read_bufsize, request.loop, chunked=chunked)
     major, _, minor = head["version"].removeprefix("HTTP/").partition(".")
     message = RawResponseMessage(
         HttpVersion(int(major), int(minor)),

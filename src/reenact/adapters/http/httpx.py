@@ -18,7 +18,7 @@ from reenact.core.boundary.scope import _scope
 
 def install(module: ModuleType) -> None:
     """Patch httpx or httpx2. Raises HookMissing."""
-    library = _Library(module)
+    library = _HttpxLibrary(module)
     name = module.__name__
     hooks.patch(getattr(module, "HTTPTransport", None), "handle_request", library.sync_hook, library=name)
     hooks.patch(
@@ -26,7 +26,7 @@ def install(module: ModuleType) -> None:
     )
 
 
-class _Library:
+class _HttpxLibrary:
     """One of the two libraries, and our body streams on its base classes."""
 
     def __init__(self, module: Any) -> None:

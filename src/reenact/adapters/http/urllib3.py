@@ -40,14 +40,14 @@ def install(module: ModuleType) -> None:
             "this urllib3 is older than 2.0 or unknown: requests and boto3 are not recorded (and a replay refuses "
             "them); install urllib3 >= 2"
         )
-    library = _Library()
+    library = _Urllib3Library()
     hooks.patch(pool, "_make_request", library.hook, library="urllib3")
     for kind in (pool, module.HTTPSConnectionPool):
         if "_prepare_proxy" in kind.__dict__:
             hooks.patch(kind, "_prepare_proxy", library.proxy_hook, library="urllib3")
 
 
-class _Library:
+class _Urllib3Library:
     def __init__(self) -> None:
         self._signature: inspect.Signature
 

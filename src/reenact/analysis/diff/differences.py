@@ -9,7 +9,7 @@ import orjson
 
 from reenact.analysis.diff.content import Content, said, settled
 from reenact.analysis.diff.result import Difference
-from reenact.analysis.diff.subsequence import common
+from reenact.core.align.subsequence import common
 from reenact.core.messages import Message, ToolCall
 from reenact.core.model import codec
 from reenact.core.model.event import Tree

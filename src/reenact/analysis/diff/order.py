@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from reenact.analysis.diff.content import Content
-from reenact.analysis.diff.subsequence import increasing
+from reenact.core.align.subsequence import increasing
 
 Place = tuple[int | None, int | None]
 """A step of each side, by its place; None where it has no counterpart."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from reenact.analysis.diff.subsequence import common
+from reenact.core.align.subsequence import common
 
 Sign = Literal["=", "-", "+"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
-from reenact.analysis.diff.subsequence import common
+from reenact.core.align.subsequence import common
 from reenact.errors import ABSENT
 
 _AROUND = 60

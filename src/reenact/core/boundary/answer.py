@@ -87,7 +87,7 @@ class Wire(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Plain:
+class _PlainWire:
     def dump(self, value: Any, /) -> Any:
         return value
 
@@ -95,4 +95,4 @@ class _Plain:
         return value
 
 
-PLAIN: Wire = _Plain()
+PLAIN: Wire = _PlainWire()

@@ -108,7 +108,9 @@ class Snapshots:
 
     def _is_risky(self, number: int, effect: Effect, scope: Scope) -> bool:
         try:
-            return self.risky is not None and self.risky.matches(_Asked(number, effect, scope, self._encoder))
+            return self.risky is not None and self.risky.matches(
+                _PendingFacts(number, effect, scope, self._encoder)
+            )
         except Exception as error:
             self._warn(f"risky={effect.label} cannot be evaluated ({type(error).__name__}: {error})")
             return True
@@ -189,7 +191,7 @@ class Snapshots:
             warn(text)
 
 
-class _Asked:
+class _PendingFacts:
     """The filter facts of an effect that has not gone out yet."""
 
     def __init__(

@@ -29,7 +29,7 @@ def is_events(data: bytes) -> bool:
 
 
 @dataclass(slots=True)
-class _Channel:
+class _StreamChannel:
     """The texts of one field, at one index."""
 
     pieces: Pieces
@@ -47,7 +47,7 @@ class Events:
 
     def __init__(self, replacer: Replacer) -> None:
         self._replacer = replacer
-        self._channels: dict[_Key, _Channel] = {}
+        self._channels: dict[_Key, _StreamChannel] = {}
         self._parts: list[bytes] = []  # the beginning of a line that the chunks cut; it is out already
         self._begun = False
         self._event = b""  # the last "event:" line
@@ -106,7 +106,7 @@ class Events:
     def _delta(self, key: _Key, line: bytes, delta: re.Match[bytes]) -> bytes:
         channel = self._channels.get(key)
         if channel is None:
-            channel = self._channels[key] = _Channel(Pieces(self._replacer))
+            channel = self._channels[key] = _StreamChannel(Pieces(self._replacer))
         channel.event = self._event + line
         channel.start, channel.end = (len(self._event) + at for at in delta.span(2))
         try:
@@ -125,7 +125,7 @@ class Events:
         )
 
 
-def _flush(channel: _Channel) -> bytes:
+def _flush(channel: _StreamChannel) -> bytes:
     if not channel.pieces.pending:
         return b""
     event = channel.event

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 
 from reenact.core import messages as reading
+from reenact.core.align import Pairing
 from reenact.core.messages import Message, ModelCall
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
@@ -93,32 +93,14 @@ def align(one: Log, other: Log) -> dict[int, int]:
     Equal questions match first, then those with equal news, then those that share only their place. A call without a
     counterpart is left out.
     """
-    asked_in = [{call.number: asked(log, call) for call in log.calls.values()} for log in (one, other)]
-    found: dict[int, int] = {}
-    taken: set[int] = set()
-
-    def pair(by: Callable[[CallRecord, Asked], Hashable]) -> None:
-        open_: dict[Hashable, Iterator[int]] = {}
-        groups: dict[Hashable, list[int]] = {}
-        for call in other.calls.values():
-            if call.number not in taken:
-                groups.setdefault(by(call, asked_in[1][call.number]), []).append(call.number)
-        for call in one.calls.values():
-            if call.number in found:
-                continue
-            key = by(call, asked_in[0][call.number])
-            numbers = open_.setdefault(key, iter(groups.get(key, ())))
-            number = next(numbers, None)
-            if number is not None:
-                found[call.number] = number
-                taken.add(number)
-
-    pair(lambda call, what: (call.scope, what.whole))
-    pair(lambda _, what: what.whole)
-    pair(lambda call, what: (call.scope, what.news))
-    pair(lambda _, what: what.news)
-    pair(lambda call, _: (call.scope, call.label, call.ordinal))
-    return found
+    sides = [[(call, asked(log, call)) for call in log.calls.values()] for log in (one, other)]
+    pairing = Pairing(*sides)
+    pairing.anywhere(lambda each: (each[0].scope, each[1].whole))
+    pairing.anywhere(lambda each: each[1].whole)
+    pairing.anywhere(lambda each: (each[0].scope, each[1].news))
+    pairing.anywhere(lambda each: each[1].news)
+    pairing.anywhere(lambda each: (each[0].scope, each[0].label, each[0].ordinal))
+    return {sides[0][i][0].number: sides[1][j][0].number for i, j in pairing.mates.items()}
 
 
 def _of_model(kind: str, call: ModelCall) -> Asked:

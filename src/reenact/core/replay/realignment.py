@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from reenact.core.align import nearest
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import match
 from reenact.core.replay.cursor import Cursor
@@ -84,9 +85,5 @@ class Realignment:
         return Divergence(Departure.CHANGED, call.address, self._steps[call.number], differing, detail=how)
 
     def _nearest(self, question: Question) -> CallRecord | None:
-        best, most = None, ALIKE
-        for call in self._cursor.unasked(question.scope.path, question.label):
-            alike = match.likeness(self._log.args(call), question.args)
-            if alike > most:
-                best, most = call, alike
-        return best
+        unasked = self._cursor.unasked(question.scope.path, question.label)
+        return nearest(unasked, lambda call: match.likeness(self._log.args(call), question.args), ALIKE)

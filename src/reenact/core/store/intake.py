@@ -69,7 +69,7 @@ class LocalIntake:
     def __init__(self, store: LocalStore, limits: Limits | None = None, *, checked: bool = True) -> None:
         self._store = store
         self._checked = checked
-        self._sizes = _Sizes(store, limits or Limits())
+        self._sizes = _StoredSizes(store, limits or Limits())
         self._pool = ThreadPoolExecutor(_AT_ONCE, "reenact-sync")
         self._heard: dict[str, float] = {}
         self._deleted = Deleted(store.root)
@@ -323,7 +323,7 @@ def synced(paths: Iterable[Path]) -> None:
                 os.close(file)
 
 
-class _Sizes:
+class _StoredSizes:
     """The sizes of the recordings, to enforce the limits: counted once, and added up since."""
 
     def __init__(self, store: LocalStore, limits: Limits) -> None:

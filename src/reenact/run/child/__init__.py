@@ -72,13 +72,13 @@ def _follow(plan: Plan) -> None:
     if plan.process != "main":
         process = _Joined(plan)
     elif plan.mode == "record":
-        process = _Recorded(plan)
+        process = _RecordedProgram(plan)
     elif load(Path(plan.folder)).header.get("entry") == "block":
         process = _ForkedBlock(plan) if plan.mode == "fork" else _Block(plan)
     elif plan.mode == "fork":
         process = _Forked(plan)
     else:
-        process = _Replayed(plan)
+        process = _ReplayedProgram(plan)
     family.on_exit(process.end)
     sys.exit = process.exit  # type: ignore[assignment]
 
@@ -129,7 +129,7 @@ class _Process:
         return {"exit": code, "stdout": self.output.tree(), "packages": _imported()}
 
 
-class _Recorded(_Process):
+class _RecordedProgram(_Process):
     """The first Python of a command that is recorded."""
 
     def __init__(self, plan: Plan) -> None:
@@ -183,7 +183,7 @@ class _Joined(_Process):
         self._member.finish(status, ending=ending)
 
 
-class _Replayed(_Process):
+class _ReplayedProgram(_Process):
     """The first Python of a command that is replayed."""
 
     def __init__(self, plan: Plan) -> None:

@@ -103,7 +103,9 @@ class _Proxy:
         except ClientDisconnect:
             return
         answering = asyncio.ensure_future(
-            _Exchange(self._session, self._upstream, send).run(request.method, url, request.headers.raw, body)
+            _ProxiedExchange(self._session, self._upstream, send).run(
+                request.method, url, request.headers.raw, body
+            )
         )
         leaving = asyncio.ensure_future(_left(receive))
         try:
@@ -122,7 +124,7 @@ async def _left(receive: Receive) -> None:
         pass
 
 
-class _Exchange:
+class _ProxiedExchange:
     """One request and its answer."""
 
     def __init__(self, session: Session, upstream: Upstream, send: Send) -> None:

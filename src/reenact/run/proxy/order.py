@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from time import monotonic
 from typing import Any
 
+from reenact.core.align import nearest
 from reenact.core.boundary import ForkingTurnstile, ReplayingTurnstile
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import counterparts, match
@@ -199,8 +200,9 @@ class Asked:
         calls = list(self._open(question))
         due = [call for call in calls if call.place <= position] or calls[:1]
         body = {"body": question.args.get("body")}
-        alike = [match.likeness({"body": self._log.args(call).get("body")}, body) for call in due]
-        return due[alike.index(max(alike))] if due else None
+        return nearest(
+            due, lambda call: match.likeness({"body": self._log.args(call).get("body")}, body), above=-1
+        )
 
     def next_ordinal(self, label: str) -> int:
         """The ordinal of a question that the recording does not have."""

@@ -114,7 +114,7 @@ class Cluster:
         said = f"connecting to Ray at {self._address}" if self._address else "starting Ray on this machine"
         for again in (False, True):
             self._say(said)
-            exchange = _Exchange({task.place: task for task in tasks}, done, self._say)
+            exchange = _ClusterExchange({task.place: task for task in tasks}, done, self._say)
             with _driver(asked) as driver:
                 why = exchange.run(driver)
             if not why:
@@ -194,7 +194,7 @@ def _driver(asked: dict[str, Any]) -> Iterator[_Driver]:
             driver.close(_END)
 
 
-class _Exchange:
+class _ClusterExchange:
     """Reads the driver's messages until the last one.
 
     Attributes:

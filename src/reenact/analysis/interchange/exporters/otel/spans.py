@@ -48,10 +48,10 @@ def spans_of(recording: Recording) -> list[Span]:
     What was recorded about secrets is in them as it is in the recording: replaced. Attributes and names are those of
     the GenAI conventions; what these have no word for begins with `reenact.`.
     """
-    return list(_Trace(recording).spans())
+    return list(_TraceBuilder(recording).spans())
 
 
-class _Trace:
+class _TraceBuilder:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._facts = RecordingFacts(recording)
