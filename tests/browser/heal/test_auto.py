@@ -13,6 +13,7 @@ import pytest
 
 import reenact
 from reenact import Client
+from reenact.browser.effects.calls import arun
 from reenact.browser.effects.operations import Operation
 from reenact.browser.heal import ladder
 from tests.browser.agent.scripted import Scripted, click, done
@@ -102,7 +103,7 @@ def test_a_late_element_is_waited_for_and_teaches_nothing_to_write(buy, monkeypa
         await browser.page.evaluate("setTimeout(() => buy.hidden = false, 50) && null")
 
     async def shown_while_it_is_mended(session, failed, **options):
-        await session._driver.arun(Operation("show", shown_soon, lambda _: {}, kind="heal"))
+        await arun(session.core.driver.run(Operation("show", shown_soon, lambda _: {}, kind="heal")))
         return await climb(session, failed, **options)
 
     climb = ladder.climb
