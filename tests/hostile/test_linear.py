@@ -15,6 +15,7 @@ from reenact.core.redact.find import Finder
 from reenact.core.redact.work import Work
 from reenact.errors import CorruptRecording, FilterError, UsageError
 from reenact.run.replayer import rules_of
+from tests.hostile.dense import forms, fragments
 
 FRAGMENTS = (
     "sk-",
@@ -94,6 +95,14 @@ def test_an_event_with_such_a_text_costs_time_in_proportion_and_stays_json(redac
         assert json.loads(clean)["event"] == "returned"
 
     is_linear(work)
+
+
+@pytest.mark.parametrize("fragment", fragments()[::60])
+def test_a_text_full_of_the_rules_own_words_costs_some_short_loops(redactor, fragment):
+    loop = seconds(lambda: sum(range(10**6)))  # 25 ms on an idle machine
+    for name, data in forms(fragment, 200_000).items():
+        clean = redactor.raw if name == "raw" else redactor.line
+        assert seconds(lambda clean=clean, data=data: clean(data)) <= 5 * loop, name
 
 
 @pytest.mark.parametrize("size", [1, 7, 4096])

@@ -19,8 +19,9 @@ def best_of(count, work):
     return min(once() for _ in range(count))
 
 
-def test_the_built_in_rules_are_compiled_in_a_few_milliseconds():
-    assert best_of(10, lambda: Finder(DEFAULT_RULES)) < 0.025
+def test_the_built_in_rules_are_compiled_in_the_time_of_a_short_loop():
+    loop = best_of(10, lambda: sum(range(10**6)))  # 25 ms on an idle machine
+    assert best_of(10, lambda: Finder(DEFAULT_RULES)) < 0.8 * loop
 
 
 def test_redactors_with_equal_rules_share_what_is_compiled():

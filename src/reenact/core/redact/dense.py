@@ -23,6 +23,8 @@ _HIDDEN = re.compile(
     re.DOTALL,
 )
 _LONG = 512  # bytes of an array or object that is a part by itself
+_KEY = re.compile(_STRING + rb"\s*+:\s*+", re.DOTALL)
+_BYTES_A_QUOTE = 6.2  # a member with more quotes is hidden as a whole
 _BYTES_A_BRACKET = 64  # a text with more brackets is not divided
 
 
@@ -73,8 +75,14 @@ def _key(data: bytes, at: int, start: int) -> int:
     return start
 
 
-def hidden(data: bytes, token: bytes) -> bytes:
-    """JSON with that token for each of its texts and long numbers; keys that are plain words stay."""
+def hidden(data: bytes, token: bytes, *, member: bool) -> bytes:
+    """JSON with that token for each of its texts and long numbers; keys that are plain words stay.
+
+    A member with more texts than its length pays for gets one token for its whole value.
+    """
+    if member and data.count(b'"') > len(data) / _BYTES_A_QUOTE:
+        key = _KEY.match(data)
+        return (key[0] if key else b"") + b'"' + token + b'"'
     return b"".join(_hidden(data, b'"' + token + b'"'))
 
 

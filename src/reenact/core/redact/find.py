@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from reenact.core.model.automaton import Automaton, byte_automaton
-from reenact.core.redact.marks import Database, Mark, name_marks, own_name_marks
+from reenact.core.redact.commands import command_marks
+from reenact.core.redact.marks import Database, Mark, name_marks, own_name_marks, tag_marks
 from reenact.core.redact.named import Named
 from reenact.core.redact.names import Names
 from reenact.core.redact.placed import passwords, place_marks
@@ -42,9 +43,9 @@ class Finder:
     def __init__(self, rules: SecretRules) -> None:
         self.names = Names(rules)
         named = Named(self.names)
-        self._marked = _Marked(
-            [*((mark, named.look) for mark in name_marks(self.names)), *place_marks()], literal=True
-        )
+        marks: list[tuple[Mark, Look]] = [(mark, named.look) for mark in name_marks(self.names)]
+        marks += [(mark, named.look_in_tag) for mark in tag_marks(self.names)]
+        self._marked = _Marked([*marks, *place_marks(), *command_marks()], literal=True)
         own: list[tuple[Mark, Look]] = [(mark, named.look) for mark in own_name_marks(self.names)]
         self._own = _Marked(own, literal=False) if own else None
         self._patterns = [byte_automaton(text) for text in rules.patterns]
@@ -59,7 +60,7 @@ class Finder:
         marks = self._marked.scan(data, work)
         if not self._more and not marks and b"@" not in data:
             return []
-        work.closes.clear()
+        work.begin()
         hits = self._marked.look(data, marks, work)
         if b"@" in data:
             hits += passwords(data, work)

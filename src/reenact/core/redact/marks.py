@@ -12,7 +12,6 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -32,7 +31,29 @@ _LONGEST = 64  # bytes of a literal
 _BUILT_IN = DEFAULT_RULES.names | DEFAULT_RULES.headers
 _SEPARATORS = ("", "_", "-", ".", " ")
 # What may follow a name where it is one: a quote, escaped or not, a separator, or spaces before that.
-_AFTER_A_NAME = ('"', "'", r"\"", r"\'", r"\\", r"\t", "]", ":", "=", ">", "%5", "\t", " =", " :", "  ")
+_AFTER_A_NAME = (
+    '"',
+    "'",
+    r"\"",
+    r"\'",
+    r"\\",
+    r"\t",
+    "]",
+    ":",
+    "=",
+    ">",
+    "<",
+    "%5",
+    "\t",
+    " =",
+    " :",
+    "  ",
+    "\n",
+    "\r",
+    r"\n",
+    r"\r",
+    " '",
+)
 
 
 class Mark(NamedTuple):
@@ -72,18 +93,20 @@ class _Hyperscan:
         except IndexError:
             scratch = self._db.scratch.clone()
         marks: list[tuple[int, int]] = []
-        most = work.left
-
-        def mark(number: int, _start: int, end: int, _flags: int, _context: Any) -> bool:
-            marks.append((number, end))
-            return len(marks) > most
-
-        with suppress(hyperscan.ScanTerminated):
-            self._db.scan(data, match_event_handler=mark, scratch=scratch)
-        self._spare.append(scratch)
-        if len(marks) > most:
-            raise TooDense
+        try:
+            self._db.scan(data, match_event_handler=_mark, context=(marks, work.left), scratch=scratch)
+        except hyperscan.ScanTerminated:
+            raise TooDense from None
+        finally:
+            self._spare.append(scratch)
         return marks
+
+
+def _mark(number: int, _start: int, end: int, _flags: int, context: Any) -> bool:
+    """Keep a mark; True where there are too many of them, which ends the scan."""
+    marks, most = context
+    marks.append((number, end))
+    return bool(len(marks) > most)
 
 
 class _Automata:
@@ -149,7 +172,16 @@ def name_marks(names: Names) -> Iterator[Mark]:
             yield from (Mark(separator.join(words), CASELESS) for separator in _SEPARATORS)
         else:
             yield from (Mark(words[0] + after, CASELESS, len(after)) for after in _AFTER_A_NAME)
-            yield Mark(f"-{words[0]} ", CASELESS, 1)  # a flag
+            # A flag, and `ENV DB_PASSWORD x`.
+            yield from (Mark(f"{before}{words[0]} ", CASELESS, 1) for before in "-_.:")
+            yield Mark(f"{words[0].capitalize()} ", back=1)
+
+
+def tag_marks(names: Names) -> Iterator[Mark]:
+    """Literals for names of one word in the tags of HTML and XML: `name=password`, `<password type="text">`."""
+    for spelled in names.ends.values():
+        if spelled in _BUILT_IN and len(words_of(spelled)) == 1:
+            yield from (Mark(f"{before}{spelled}", CASELESS) for before in "=<")
 
 
 def own_name_marks(names: Names) -> Iterator[Mark]:

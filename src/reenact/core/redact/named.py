@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
-from reenact.core.redact.names import NUMERIC, Names, dense
-from reenact.core.redact.rules import word_set
+from reenact.core.redact.names import NUMERIC, Names, dense, is_placeholder
 from reenact.core.redact.shapes import TOKEN
+from reenact.core.redact.tags import Tags
 from reenact.core.redact.text import FORM_VALUE, SOFT, Hit, close, hit, is_json, level_of, name_behind, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
@@ -22,12 +22,19 @@ _AFTER = re.compile(
       (?P<object> CLOSE GAP , GAP CLOSE value CLOSE GAP : GAP (?P<oslashes>\\{0,15}) (?P<oopen>["']) )
     | (?P<string> (?:(?P<kslashes>\\{0,15}) (?P<kquote>["']))?
                   (?: \]? GAP (?::=|=>|:|=) | (?<=["']) GAP (?P<pair>,) )
-                  GAP [bru]? (?P<slashes>\\{0,15}) (?P<open>["'\[]) )
-    | (?P<bare>   (?:\]|%5D|(?P<gap>[ \t]))? (?P<sep>[:=]) (?P<gap2>[ \t]{0,4})
-                  (?=[^\s"'\\&{}\[\]<>$(|*!]{3}) )
+                  GAP [bru]? (?: "" (?=") | \'\' (?=\') | (?P<three>\\{1,15})"(?P=three)" (?=(?P=three)") )?
+                  (?P<slashes>\\{0,15}) (?P<open>["'`\[]) )
+    | (?P<block>  [ \t]? : [ \t]{0,4} [|>] [+\-0-9]{0,2} [ \t]{0,4} EOL (?P<indent>[ \t]{1,40}) )
+    | (?P<later>  (?:CLOSE)? EOL (?:[ \t]|\\{1,15}t){0,40} (?:CLOSE)? value (?:CLOSE)? [ ]{0,4} [:=] [ \t]{0,4}
+                  (?:CLOSE)? (?=[^\s"'\\&{}\[\]<>$(|*!]{3}) )
     | (?P<number> (?P<nquote>CLOSE) GAP : GAP (?=[0-9]{3}) )
-    | (?P<tag>    > (?=[^\s<>&]{3}) )
-    | (?P<part>   CLOSE (?:;[^\r\n]{0,200}?)? EOL (?:[A-Za-z\-]{1,40}:[^\r\n\\]{0,200} EOL){0,4} EOL )
+    | (?P<bare>   (?:\]|%5D|(?P<kept>CLOSE)?(?P<gap>[ \t])?)? (?P<sep>[:=]) (?P<gap2>[ \t]{0,4})
+                  (?=[^\s"'\\&{}\[\]<>$(|*!]{3}) )
+    | (?P<tag>    > (?=GAP (?:<!\[)?[^\s<>&]{3}) )
+    | (?P<part>   (?:CLOSE)? (?:;(?:[^\r\n\\]{1,100}+|\\{1,15}["']){0,6}+)? EOL
+                  (?:[A-Za-z\-]{1,40}+:[^\r\n\\]{0,200}+ EOL){0,4}+ EOL )
+    | (?P<element> (?=</) )
+    | (?P<sql>    [ ]{1,3} \\{0,15} ' (?=[^\s'"\\,)]{4}) )
     | (?P<flag>   [ ]{1,3} (?:CLOSE)? (?=[^\s"'\\\-]{3}) )
     """.replace(b"CLOSE", _CLOSE)
     .replace(b"GAP", _GAP)
@@ -37,8 +44,14 @@ _AFTER = re.compile(
 # The name itself, read backwards.
 _KEY_BEHIND = re.compile(rb"(?P<name>[\w.\- $]{1,80})(?P<before>.{0,80})", re.DOTALL)
 _WORD_BEHIND = re.compile(rb"(?P<name>[\w.\-]{1,80})(?P<before>.{0,80})", re.DOTALL)
-_FIELD_BEHIND = re.compile(rb"[\"']\\*=eman")
-_PART_ENDS = re.compile(_END_OF_LINE + rb"--")
+_FIELD_BEHIND = re.compile(rb"(?:[\"']\\*)?=eman")
+_NAME_BEHIND = re.compile(rb"(?:[\"']\\*)?[ \t]*[:=][ \t]*(?:[\"']\\*)?(?:eman|yek)", re.IGNORECASE)
+_ASSIGNS_BEHIND = re.compile(
+    rb" +(?:VNE|GRA|xtes|vnetes)(?![A-Za-z](?!\\))"
+)  # `ENV`, `ARG`, `setx`, `setenv`
+_PART_ENDS = (b"\n--", b"\\n--")  # before the next boundary of a multipart form: a newline, plain or escaped
+_ESCAPED_RETURN = re.compile(rb"(?:\\{1,15}r)?\\{0,15}\Z")
+_LONGEST_PART = 8192  # bytes
 _TAG_BEHIND = re.compile(rb"(?::[\w.\-]*)?<")
 _PAIR_OPENS_BEHIND = re.compile(rb"[\"']\\*b?(?:\s|[nrt]\\+)*[\[(]")
 
@@ -58,12 +71,13 @@ _BARE_VALUE = re.compile(rb"(?:[^\s&;,\"'`()<>\\{}\[\]|]++|" + SOFT + rb")++")
 _REST_OF_LINE = re.compile(rb"(?:[^\r\n\"'\\]++|" + SOFT + rb")++")
 _LINE_ENDS = re.compile(rb"[ \t]*+(?:\Z|[\r\n\"'#]|\\+[nrt\"'])")
 _FLAG_VALUE = re.compile(rb"[^\s\"'\\$<{\[][^\s\"'\\]*")
-_TAGGED = re.compile(rb"([^<>\s\"\\]+)\\*(?=</)")
+_TAGGED = re.compile(_GAP + rb"(?:<!\[CDATA\[)?([^<>\s\"\\]+?)(?:\]\]>)?" + _GAP + rb"\\*(?=</)")
+_SQL_VALUE = re.compile(rb"[^\s'\"\\]{4,}")
+_BLOCK_LINE = rb"[^\r\n\"\\]++"
+_NUMBER = re.compile(rb"-?[0-9][0-9.eE+\-]*(?=[\s,}\]]|\Z)")
+_IN_A_TAG = frozenset({b'"', b"'", b" ", b"\t", b"\r", b"\n", b"/", b">", b"\\"})
 _DIGITS = re.compile(rb"[0-9]{4,32}+(?=\s*+[,}\]\\])")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_.]*")
-_PLACEHOLDERS = word_set(
-    "none null true false undefined string required optional str bytes secretstr redacted empty password"
-)
 
 
 class _Key(NamedTuple):
@@ -79,6 +93,7 @@ class Named:
 
     def __init__(self, names: Names) -> None:
         self._names = names
+        self._tags = Tags(names)
         self._looks = {
             "object": self._object,
             "string": self._string,
@@ -87,18 +102,27 @@ class Named:
             "tag": self._tag,
             "part": self._part,
             "flag": self._flag,
+            "block": self._block,
+            "later": self._later,
+            "element": self._element,
+            "sql": self._sql,
         }
 
     def look(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
         """The secrets of a name that ends here, if it is one."""
         after = _AFTER.match(data, at)
-        return self._looks[after.lastgroup or ""](data, at, after, work) if after else ()
+        hits = list(self._looks[after.lastgroup or ""](data, at, after, work)) if after else ()
+        return hits or (self._tags.look(data, at, work) if data[at : at + 1] in _IN_A_TAG else ())
+
+    def look_in_tag(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
+        """The secrets of the tag in which a name ends here."""
+        return self._tags.look(data, at, work) if data[at : at + 1] in _IN_A_TAG else ()
 
     def _key(self, data: bytes, at: int, behind: re.Pattern[bytes] = _WORD_BEHIND) -> _Key | None:
         found = behind.match(data[max(0, at - 160) : at][::-1])
         if found is None:
             return None
-        name = name_behind(found)
+        name = name_behind(found).removeprefix(b"-H")  # `curl -HAuthorization:...`
         kind = self._names.kind(name)
         return _Key(name, kind, found["before"]) if kind else None
 
@@ -108,11 +132,12 @@ class Named:
         if key is None:
             return
         start, quoted = after.end(), after["open"]
-        flag = False
+        flag = careful = False
         if after["pair"]:
             flag = key.name.startswith(b"--") and b" " not in key.name  # ["tool", "--api-key", "..."]
             if quoted == b"[" or not (flag or self._opens_pair(key)):
                 return
+            careful = not flag and key.kind not in {"header", "cookie"}
         if quoted == b"[":
             if key.kind != "weak":
                 yield from self._list(data, start, key.kind, work)
@@ -124,11 +149,17 @@ class Named:
         stop = len(data) if end is None else end
         if after["pair"] and not flag and not _PAIR_ENDS.match(data, stop):
             return
+        if careful and not _is_secret_text(data[start:stop]):
+            return
+        if quoted == b"`" and b"${" in data[start:stop]:
+            return
         yield from self._value(data, (start, stop), key.kind, level, work, open_=end is None)
 
     def _opens_pair(self, key: _Key) -> bool:
         name = key.name.decode().strip().lower()
-        return name in self._names.headers and _PAIR_OPENS_BEHIND.match(key.before) is not None
+        return (
+            name in self._names.headers or key.kind in {"strong", "header", "cookie"}
+        ) and _PAIR_OPENS_BEHIND.match(key.before) is not None
 
     def _list(self, data: bytes, at: int, kind: str, work: Work) -> Iterator[Hit]:
         """The strings of a flat list: how many libraries keep the values of one header."""
@@ -178,11 +209,20 @@ class Named:
         if key is None:
             return
         start, gap = after.end(), bool(after["gap"] or after["gap2"])
-        if key.kind in {"header", "cookie"} and after["sep"] == b":" and key.before[:1] != b"/":
+        if (
+            key.kind in {"header", "cookie"}
+            and after["sep"] == b":"
+            and key.before[:1] != b"/"
+            and not after["kept"]
+        ):
             line = _REST_OF_LINE.match(data, start)
             if line:
                 yield from self._value(data, (start, line.end()), key.kind, 0, work, open_=False)
             return
+        if after["kept"] and (
+            _NUMBER.match(data, start, start + 40) or (data[:1] in {b"{", b"["} and after["kept"] == b'"')
+        ):
+            return  # in JSON the bare values are numbers and constants
         form = not gap and after["sep"] == b"=" and key.before[:1] in {b"", b"?", b"&", b'"'}
         found = (FORM_VALUE if form else _BARE_VALUE).match(data, start)
         if found is None or TOKEN.match(data, start):
@@ -190,23 +230,80 @@ class Named:
         work.read(len(found[0]) * 2)
         text = found[0].decode("utf-8", "surrogateescape")
         value = text if gap else unquote_plus(text)
-        if _likely(value, key.kind) and (form or _is_bare_secret(data, found, after["sep"], gap=gap)):
+        if _likely(value, key.kind) and (
+            form or _is_bare_secret(data, found, after["sep"], gap=gap, strong=_is_alone(key))
+        ):
             yield from hit(data, *found.span(), value)
 
     def _flag(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`--api-key value` on a command line."""
         key = self._key(data, at)
-        if key is None or b"--" not in key.name:
+        if key is None:
+            return
+        assigns = _ASSIGNS_BEHIND.match(key.before) is not None
+        if not key.name.startswith(b"-") and b"--" not in key.name and not assigns:
             return
         found = _FLAG_VALUE.match(data, after.end())
-        if found and _likely(value := found[0].decode("utf-8", "replace"), key.kind):
+        if found is None:
+            return
+        value = found[0].decode("utf-8", "replace")
+        sure = b"--" in key.name or assigns or (dense(value) and key.kind == "strong")
+        if sure and _likely(value, key.kind) and not is_placeholder(found[0]):
             yield from hit(data, *found.span(), value)
+
+    def _sql(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`WITH PASSWORD 'value'`."""
+        key = self._key(data, at)
+        if key and key.name.startswith(b"-"):
+            yield from self._flag(data, at, after, work)
+            return
+        found = _SQL_VALUE.match(data, after.end())
+        if not key or key.kind != "strong" or not found or is_placeholder(found[0]):
+            return
+        value = found[0].decode("utf-8", "replace")
+        if key.name.isupper() or dense(value):
+            yield from hit(data, *found.span(), value)
+
+    def _block(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`password: |` and the lines below it that are indented as far."""
+        key = self._key(data, at)
+        lines = re.compile(
+            _BLOCK_LINE + rb"(?:(?:\r?\n|\\{1,15}n)" + re.escape(after["indent"]) + _BLOCK_LINE + rb")*+"
+        )
+        found = lines.match(data, after.end(), after.end() + 8192) if key else None
+        if key and found:
+            work.read(len(found[0]) * 2)
+            if _likely(value := plain(found[0], 0), key.kind):
+                yield from hit(data, *found.span(), value)
+
+    def _later(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`name: PASSWORD` and `value: ...` in the next line."""
+        key = self._key(data, at)
+        if key is None or not _NAME_BEHIND.match(key.before):
+            return
+        found = _BARE_VALUE.match(data, after.end())
+        if (
+            found
+            and not is_placeholder(found[0])
+            and _likely(value := found[0].decode("utf-8", "replace"), key.kind)
+        ):
+            yield from hit(data, *found.span(), value)
+
+    def _element(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterable[Hit]:
+        """`<key>password</key><string>value</string>`."""
+        key = self._key(data, at)
+        return self._tags.element(data, at) if key and key.before[:1] == b">" else ()
 
     def _tag(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`<password>value</password>`."""
         key = self._key(data, at)
         found = _TAGGED.match(data, after.end()) if key and _TAG_BEHIND.match(key.before) else None
-        if key and found and _likely(value := found[1].decode("utf-8", "replace"), key.kind):
+        if (
+            key
+            and found
+            and not is_placeholder(found[1])
+            and _likely(value := found[1].decode("utf-8", "replace"), key.kind)
+        ):
             yield from hit(data, *found.span(1), value)
 
     def _part(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
@@ -214,10 +311,17 @@ class Named:
         key = self._key(data, at)
         if key is None or not _FIELD_BEHIND.match(key.before):
             return
-        end = _PART_ENDS.search(data, after.end(), after.end() + 8192)
-        work.read(((end.end() if end else min(len(data), after.end() + 8192)) - after.end()) * 2)
-        if end and _likely(value := plain(data[after.end() : end.start()], 0), key.kind):
-            yield from hit(data, after.end(), end.start(), value)
+        work.spend(LOOKS_A_HIT)
+        start = after.end()
+        ends = [data.find(line, start, start + _LONGEST_PART) for line in _PART_ENDS]
+        found = [end for end in ends if end >= 0]
+        if not found:
+            return
+        text = data[start : min(found)]
+        work.read(len(text) * 2)
+        text = text.removesuffix(b"\r") if min(found) == ends[0] else _ESCAPED_RETURN.sub(b"", text)
+        if _likely(value := plain(text, 0), key.kind):
+            yield from hit(data, start, start + len(text), value)
 
     def _number(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`"pin": 123456`."""
@@ -229,6 +333,17 @@ class Named:
 
 def _likely(value: str, kind: str) -> bool:
     return len(value) >= 4 and (kind != "weak" or dense(value))
+
+
+def _is_alone(key: _Key) -> bool:
+    """Is this the name of a secret for sure, and not the middle of `arn:aws:secret:...`?"""
+    return key.kind == "strong" and key.before[:1] not in {b":", b"/", b"@"} and key.before[:2] != b"[["
+
+
+def _is_secret_text(value: bytes) -> bool:
+    """Does this look like a secret, and neither like a word nor like a name in a program?"""
+    text = value.decode("utf-8", "replace")
+    return dense(text) and not _IDENTIFIER.fullmatch(text.replace("-", "_")) and not is_placeholder(value)
 
 
 def _opens_value(data: bytes, after: re.Match[bytes]) -> bool:
@@ -260,15 +375,15 @@ def _cookies(data: bytes, start: int, stop: int, level: int, work: Work) -> Iter
         yield from hit(data, start, stop, plain(data[start:stop], level))
 
 
-def _is_bare_secret(data: bytes, found: re.Match[bytes], sep: bytes, *, gap: bool) -> bool:
+def _is_bare_secret(data: bytes, found: re.Match[bytes], sep: bytes, *, gap: bool, strong: bool) -> bool:
     """Is this a value, or program text (`api_key=os.getenv(...)`), or prose (`password: see below`)?"""
     text, after = found[0].decode("utf-8", "replace"), data[found.end() : found.end() + 1]
-    if text.lower() in _PLACEHOLDERS or after in {b"(", b"[", b"{"}:
+    if is_placeholder(found[0]) or after in {b"(", b"[", b"{"}:
         return False
     identifier = _IDENTIFIER.fullmatch(text) is not None
     if after in {b",", b")"} and identifier:
         return False
-    if not gap:
-        return sep == b"="  # `secret:label`, `auth:basic`, a slice
+    if not gap:  # not `secret:label`, `auth:basic`, a slice
+        return sep == b"=" or (strong and not identifier and dense(text) and not text.isdigit())
     lone = _LINE_ENDS.match(data, found.end()) is not None
     return lone and (sep == b":" or (dense(text) and not identifier))

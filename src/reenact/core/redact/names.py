@@ -33,6 +33,9 @@ _ENV_HARMLESS_ENDS = word_set(
 _COMMON_VALUES = word_set(
     "password postgres changeme localhost undefined disabled required anonymous default"
 )
+_PLACEHOLDERS = word_set(
+    "none null true false undefined string required optional str bytes secretstr redacted empty password"
+)
 _PATHLIKE = re.compile(r"(?:~|\.{1,2})?/[\w.\-]+(?:/[\w.\-@ ]+)+/?|[A-Za-z]:\\.*")
 
 
@@ -131,6 +134,13 @@ def says_secret(text: str) -> bool:
         "".join(words[at : at + count]) in _FIELD_NAMES
         for at in range(len(words))
         for count in range(1, _MOST_WORDS + 1)
+    )
+
+
+def is_placeholder(value: bytes) -> bool:
+    """Is this a word that documents, forms and programs put where a secret will stand?"""
+    return value.strip().lower().decode("utf-8", "replace") in _PLACEHOLDERS or value.startswith(
+        (b"{{", b"${", b"<%", b"$(")
     )
 
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote, unquote_plus
 
 from reenact.core.redact.marks import CASELESS, Mark
 from reenact.core.redact.shapes import SHAPES, Shape
-from reenact.core.redact.text import FORM_VALUE, Hit, Look, boundary, hit
+from reenact.core.redact.text import FORM_VALUE, Hit, Look, boundary, close, hit, level_of, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 # Names that a query may carry as a secret, though in JSON they are something else: Anthropic's "signature"
@@ -19,6 +19,10 @@ _QUERY_VALUE = re.compile(rb"(?=[^\s&\"'\\<>]{3})" + FORM_VALUE.pattern)
 _PASSWORD = re.compile(rb"/[^\s/:@\"'\\?#<>]*+:((?!@)[^\s/\"'\\?#<>]+)@")
 _SCHEME_BEHIND = re.compile(rb"\\{0,15}/\\{0,15}:")
 _CREDENTIAL = re.compile(rb"[ \t]?([A-Za-z0-9._~+/=\-]{8,})")
+_COOKIE_LIST = re.compile(rb"\\{0,15}[\"']\s*+:\s*+\[(?=(?:\s|\\{1,15}[nrt])*+\{)")
+_COOKIE_VALUE = re.compile(rb"value\\{0,15}[\"']\s*+:\s*+(?P<slashes>\\{0,15})(?P<open>[\"'])")
+_LONGEST_LIST = 65536  # bytes of a list of cookies
+_SHORTEST_COOKIE = 4
 # All characters that the shapes look ahead for.
 _READ = re.compile(rb"[\w\-.]++")
 _DIGIT = re.compile(r"[0-9]")
@@ -43,6 +47,8 @@ def place_marks() -> Iterator[tuple[Mark, Look]]:
         yield from ((Mark(f"{before}{name}=", CASELESS), _query) for before in "?&;")
     for word in ("bearer", "basic"):
         yield from ((Mark(word + space, CASELESS), _credential) for space in " \t")
+    for quote in "\"'\\":
+        yield Mark("cookies" + quote, CASELESS, 1), _cookie_list
     begin = "-----BEGIN "
     yield Mark(begin, back=len(begin)), _pem
 
@@ -79,6 +85,24 @@ def _credential(data: bytes, start: int, work: Work) -> Iterator[Hit]:
     long = 32 if data[start - 6 : start - 1].lower() == b"basic" else 16
     if len(text) >= long or "=" in text or _DIGIT.search(text):
         yield from hit(data, *found.span(1), text)
+
+
+def _cookie_list(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+    """`"cookies": [{"name": "sid", "value": "..."}]`, as browsers and HAR files write them."""
+    opened = _COOKIE_LIST.match(data, at)
+    begin = max(opened.end() if opened else at, work.read_to.get("cookies", 0))
+    if opened is None or begin != opened.end():
+        return
+    end = data.find(b"]", begin, begin + _LONGEST_LIST)
+    end = end if end >= 0 else min(len(data), begin + _LONGEST_LIST)
+    work.read_to["cookies"] = end
+    work.read(end - begin)
+    for found in _COOKIE_VALUE.finditer(data, begin, end):
+        work.spend(LOOKS_A_HIT)
+        level = level_of(found["slashes"])
+        stop = close(data, found.end(), found["open"][0], level, work)
+        if stop is not None and stop - found.end() >= _SHORTEST_COOKIE:
+            yield from hit(data, found.end(), stop, plain(data[found.end() : stop], level))
 
 
 def _pem(data: bytes, start: int, work: Work) -> Iterator[Hit]:

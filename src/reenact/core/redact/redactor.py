@@ -16,8 +16,10 @@ from reenact.core.redact.rules import DEFAULT_RULES, SecretRules
 from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.stream import StreamRedactor
 from reenact.core.redact.text import is_json
+from reenact.core.redact.wide import clean_wide, wide_encoding
 
 _SCHEME = re.compile(r"(?i)\s*(?:bearer|basic)\s+")
+_MARKED = (b"\xff", b"\xfe")  # begin the byte order marks of UTF-16 and UTF-32
 _LEAST = 8  # characters, or it would be found in words
 
 
@@ -85,6 +87,10 @@ class Redactor:
 
     def raw(self, data: bytes) -> bytes:
         """Any bytes (text, a form, JSON, binary; decompressed), without their secrets."""
+        encoding = wide_encoding(data) if b"\0" in data[:64] or data[:1] in _MARKED else ""
+        return clean_wide(data, encoding, self._plain) if encoding else self._plain(data)
+
+    def _plain(self, data: bytes) -> bytes:
         return self._replacer.clean(data, json_=is_json(data))
 
     def body(self, data: bytes, encoding: str = "") -> bytes:

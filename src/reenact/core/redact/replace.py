@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import itemgetter
 
+from reenact.core.redact.decoded import views
 from reenact.core.redact.dense import hidden, parts
 from reenact.core.redact.find import finder
 from reenact.core.redact.fit import Strings, fit
@@ -93,8 +94,21 @@ class Replacer:
         return merged(data, hits) if hits else hits
 
     def _look(self, data: bytes, work: Work) -> list[Hit]:
+        """All secrets in data, and in its views without escapes.
+
+        Raises:
+            TooDense: That would cost more than `work` allows.
+        """
         hits = self._find(data, work)
-        return hits + self.known.find(data, work) if self._values else hits
+        if self._values:
+            hits += self.known.find(data, work)
+        if b"%" in data or b"\\" in data or b"&" in data:
+            for view in views(data, work):
+                found = self._find(view.data, work)
+                if self._values:
+                    found += self.known.find(view.data, work)
+                hits += map(view.hit, found)
+        return hits
 
     def _dense(self, data: bytes) -> list[Hit]:
         """The hits of JSON that is too dense: each long string that is too dense by itself, and what the others hold.
@@ -145,16 +159,20 @@ class Replacer:
         if found is None:
             return b'"' + self.token(data.decode("utf-8", "replace")).encode() + b'"'
         between = Work(len(data) // 2)
+        if len(found) == 1 and not data.lstrip().startswith(b"{"):
+            found = [(0, len(data), True)]
         return b"".join(
-            self._part(data[start:end], Work((end - start) // 2, least=_SOME) if member else between)
+            self._part(
+                data[start:end], Work((end - start) // 2, least=_SOME) if member else between, member=member
+            )
             for start, end, member in found
         )
 
-    def _part(self, part: bytes, work: Work) -> bytes:
+    def _part(self, part: bytes, work: Work, *, member: bool) -> bytes:
         try:
             hits = self._look(part, work)
         except TooDense:
-            part = hidden(part, self.token(part.decode("utf-8", "replace")).encode())
+            part = hidden(part, self.token(part.decode("utf-8", "replace")).encode(), member=member)
             hits = self.known.find(part, Work(0, least=sys.maxsize)) if self._values else []
         return self.cover(part, merged(part, hits), json_=True)
 
@@ -182,6 +200,8 @@ class Replacer:
 
 def merged(data: bytes, hits: list[Hit]) -> list[Hit]:
     """The hits in order; those that overlap as one, and none that touches a token."""
+    if not hits:
+        return []
     tokens = [t.span() for t in TOKEN.finditer(data)] if b"[[secret:" in data else []
     found: list[Hit] = []
     joined: set[int] = set()

@@ -88,8 +88,8 @@ def close(data: bytes, start: int, quote: int, level: int, work: Work) -> int | 
 @lru_cache(maxsize=64)
 def _closing(quote: int, level: int) -> re.Pattern[bytes]:
     """The end of a string, begun with that quote. Each run of backslashes is read once: it is linear."""
-    if quote == 0x27:  # a repr within JSON: the string around it ends at a quote without a backslash
-        return re.compile(rb"(?<!\\)(?:\\\\)*+(?:'|(?P<end>\"))")
+    if quote != 0x22:  # a repr within JSON: the string around it ends at a quote without a backslash
+        return re.compile(rb"(?<!\\)(?:\\\\)*+(?:%c|(?P<end>\"))" % quote)
     period = 2 << level
     return re.compile(rb"(?<!\\)(?:\\{%d})*+(?P<end>\\{0,%d}+\")" % (period, period // 2 - 1))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _LEAST = 4096  # looks that any text may cost, however short it is
-BYTES_A_LOOK = 32
+BYTES_A_LOOK = 48
 LOOKS_A_HIT = 4  # what a secret costs that is replaced by itself, in looks
 _BYTES_READ = 384  # bytes of a value that are read in the time of one look
 
@@ -19,12 +19,22 @@ class Work:
     thousand times) needs more: `TooDense` then ends the looking, and such a text is replaced as a whole.
     """
 
-    __slots__ = ("closes", "left")
+    __slots__ = ("closes", "left", "read_to", "tag")
 
     def __init__(self, length: int, *, least: int = _LEAST) -> None:
         self.left: float = least + length / BYTES_A_LOOK
         self.closes: dict[tuple[int, int], tuple[int, int | None]] = {}
         """The last string of each kind whose end was looked for: (where the search began, where the string ends)."""
+        self.tag = -1
+        """Where the last tag begins that was read."""
+        self.read_to: dict[str, int] = {}
+        """How far the arguments of each command, and the lists of cookies, were read."""
+
+    def begin(self) -> None:
+        """Forget the places of a text: another one is looked at."""
+        self.closes.clear()
+        self.read_to.clear()
+        self.tag = -1
 
     def spend(self, looks: float) -> None:
         """Count that many looks.

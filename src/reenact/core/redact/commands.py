@@ -1,0 +1,108 @@
+"""Secrets in the arguments of commands: `curl -u me:SECRET`, `sshpass -p SECRET`, as a line and as a list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from reenact.core.redact.marks import CASELESS, Mark
+from reenact.core.redact.names import dense, is_placeholder
+from reenact.core.redact.text import Hit, Look, hit
+from reenact.core.redact.work import LOOKS_A_HIT, Work
+
+_REACH = 2048  # bytes after a command's name in which its arguments are looked for
+_BEHIND = 1024
+# The dash of a flag: the pattern begins with that literal, for which `re` searches fast.
+_DASH = rb"-(?<=[\s\"'`\[,]-)"
+# What may stand between a flag and its value.
+_BETWEEN = rb"[\s,=]*+(?:\\{0,15}[\"'])?(?:[\s,]*+\\{0,15}[\"'])?"
+_SECRET = rb"(?P<secret>[^\s\"'\\,$<{*|;&`][^\s\"'\\|;&`]{2,})"
+_USER = (
+    rb"(?:[uUa]|-(?:user|proxy-user|auth|http-user))(?=[\s=\"'\\\w])"
+    + _BETWEEN
+    + rb"(?P<user>[^\s:\"'\\,/=$<{]{0,80}):"
+    + rb"(?P<secret>(?!//)[^\s\"'\\$<{*][^\s\"'\\]*+)"
+)
+_CREDENTIALS = re.compile(rb"-" + _USER)
+_USER_ANYWHERE = re.compile(_DASH + _USER)
+_COOKIES = re.compile(
+    _DASH + rb"b" + _BETWEEN + rb"(?P<secret>[\w.\-]{1,80}=[^\s\"'\\]++(?:;[ ]?[\w.\-]{1,80}=[^\s\"'\\]++)*)"
+)
+_GROUP = re.compile(rb"[0-9]+|[a-z_-]{1,20}")
+_HTTP = (b"curl", b"wget", b"http", b"xh ")
+
+
+def _flag(flags: bytes) -> re.Pattern[bytes]:
+    return re.compile(_DASH + rb"(?:" + flags + rb")" + _SECRET)
+
+
+_SPACED = rb"(?:[\s,]|\\{0,15}[\"'])++"
+# The command's name, and the flag before its secret.
+_COMMANDS: dict[str, tuple[re.Pattern[bytes], ...]] = {
+    "curl": (_USER_ANYWHERE, _COOKIES),
+    "http ": (_USER_ANYWHERE,),
+    "https ": (_USER_ANYWHERE,),
+    "sshpass": (_flag(rb"p" + rb"(?:" + _SPACED + rb")?"),),
+    "mysql": (_flag(rb"p"),),
+    "mariadb": (_flag(rb"p"),),
+    "redis-cli": (_flag(rb"a" + _SPACED),),
+    "ldapsearch": (_flag(rb"w" + _SPACED),),
+    "mongo": (_flag(rb"p" + _SPACED),),
+    "docker login": (_flag(rb"p" + _SPACED),),
+    "podman login": (_flag(rb"p" + _SPACED),),
+    "machine ": (re.compile(rb"password(?<=\spassword)\s++(?=[a-z]*+[^\sa-z\"'\\])" + _SECRET),),
+    "identified by": (re.compile(rb"(?<=by)\s++\\{0,15}[\"']" + _SECRET, re.IGNORECASE),),
+}
+_OTHER_FLAGS = ("--user", "--proxy-user", " -u ", '"-u"', "'-u'", '-u\\"')
+
+
+def command_marks() -> Iterator[tuple[Mark, Look]]:
+    """The names of commands that take secrets, the flags for a user's credentials, and how to look at them."""
+    for name, flags in _COMMANDS.items():
+        yield Mark(name, CASELESS), _command(name, flags)
+    for flag in _OTHER_FLAGS:
+        yield Mark(flag, back=len(flag) - flag.index("-")), _credentials
+
+
+def _command(name: str, flags: tuple[re.Pattern[bytes], ...]) -> Look:
+    def look(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+        begin = max(at - 2, work.read_to.get(name, 0))
+        end = min(len(data), at + _REACH)
+        if begin >= end:
+            return
+        work.read_to[name] = end
+        work.read((end - begin) // 2)
+        for flag in flags:
+            for found in flag.finditer(data, begin, end):
+                work.spend(LOOKS_A_HIT)
+                if not is_placeholder(found["secret"]):
+                    yield from _hit(data, found)
+
+    return look
+
+
+def _credentials(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+    """`--user me:SECRET` without a known command before it: only what looks like a secret."""
+    found = _CREDENTIALS.match(data, at, at + 512)
+    if found and (dense(found["secret"].decode("utf-8", "replace")) or _is_http(data, at)):
+        yield from _hit(data, found)
+
+
+def _is_http(data: bytes, at: int) -> bool:
+    behind = data[max(0, at - _BEHIND) : at]
+    return any(name in behind for name in _HTTP)
+
+
+def _hit(data: bytes, found: re.Match[bytes]) -> Iterator[Hit]:
+    """The hit; not for `-u 1000:1000` and `-u node:node`, which name a user and a group."""
+    secret = found["secret"]
+    user = found.groupdict().get("user")
+    if (
+        user is not None
+        and _GROUP.fullmatch(user)
+        and _GROUP.fullmatch(secret)
+        and (user == secret or secret.isdigit())
+    ):
+        return
+    if len(secret) >= 3:
+        yield from hit(data, *found.span("secret"), secret.decode("utf-8", "surrogateescape"))

@@ -1,0 +1,125 @@
+r"""Views of a text with its escapes decoded: `pass\u0077ord`, `pass%77ord`, `&quot;password&quot;`.
+
+No encoder escapes a letter that needs no escape, so most texts have no such view. In a view the usual rules find what
+the escapes hide, and its positions lead back to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from reenact.core.redact.text import Hit
+from reenact.core.redact.work import Work
+
+_MOST_ROUNDS = 3  # `%2570` is `%70` is `p`
+_LOOKS_AN_ESCAPE = 0.6  # what decoding one run of escapes costs, in looks
+_ENTITIES = {b"quot": b'"', b"apos": b"'", b"amp": b"&", b"lt": b"<", b"gt": b">"}
+_ESCAPE = re.compile(
+    rb"(?P<percent>(?:%[2-7][0-9a-fA-F])++)"
+    rb"|(?P<unicode>(?<!\\)(?:\\u00(?!22|5[cC])[2-7][0-9a-fA-F])++)"
+    rb"|(?P<slashes>\\++)(?:u00|x)(?P<code>[2-7][0-9a-fA-F])"
+    rb"|&(?:(?P<entity>quot|apos|amp|lt|gt)|\#0{0,4}(?P<decimal>[0-9]{2,3})|\#[xX]0{0,4}(?P<hex>[2-7][0-9a-fA-F]));"
+)
+# Characters that names, shapes and their delimiters are made of. Those that encoders must escape (`%2F`, `%20`,
+# `\u00fc`, `\u003c`) ask for no view by themselves.
+_LETTER = rb"2[dDeE]|3[0-9]|4[1-9a-fA-F]|5[0-9aAfF]|6[1-9a-fA-F]|7[0-9aA]"
+_PERCENT = re.compile(rb"%(?:22|25|26|27|3[aAdDfF]|5[bB]|" + _LETTER + rb")")
+_BACKSLASH = re.compile(rb"\\(?:u00|x)(?:22|27|3[aAdD]|" + _LETTER + rb")")
+_REFERENCE = re.compile(rb"&(?:quot|apos|\#0{0,4}[0-9]{2,3}|\#[xX]0{0,4}[2-7][0-9a-fA-F]);")
+_QUOTED_KEY = re.compile(rb"[\"']\s*:\s*\Z")
+
+
+def views(data: bytes, work: Work) -> Iterator[View]:
+    """The text with its escapes decoded once, twice, three times; none for a text without such escapes.
+
+    Raises:
+        TooDense: There are more escapes than `work` allows.
+    """
+    view = None
+    for _ in range(_MOST_ROUNDS):
+        if not _is_escaped(data):
+            return
+        view = View(data, work, view)
+        data = view.data
+        yield view
+
+
+def _is_escaped(data: bytes) -> bool:
+    return (
+        (b"%" in data and _PERCENT.search(data) is not None)
+        or ((b"\\u00" in data or b"\\x" in data) and _BACKSLASH.search(data) is not None)
+        or (b"&" in data and _REFERENCE.search(data) is not None)
+    )
+
+
+class View:
+    """A text with its escapes decoded.
+
+    Attributes:
+        data: The decoded text.
+    """
+
+    __slots__ = ("_base", "_begins", "_runs", "_source", "data")
+
+    def __init__(self, source: bytes, work: Work, base: View | None) -> None:
+        self._source, self._base = source, base
+        self._begins: list[int] = []  # of each run of escapes, in the view
+        self._runs: list[
+            tuple[int, int, int]
+        ] = []  # where it begins and ends in the source, and its length here
+        out: list[bytes] = []
+        at = length = 0
+        for found in _ESCAPE.finditer(source):
+            work.spend(_LOOKS_AN_ESCAPE)
+            text = _decode(found)
+            if text is None:
+                continue
+            start, end = found.span()
+            length += start - at
+            out += (source[at:start], text)
+            self._begins.append(length)
+            self._runs.append((start, end, len(text)))
+            length += len(text)
+            at = end
+        out.append(source[at:])
+        self.data = b"".join(out)
+
+    def hit(self, found: Hit) -> Hit:
+        """The same hit in the text that the view was made of."""
+        start, end = self._source_of(found.start, last=False), self._source_of(found.end - 1, last=True)
+        quote = found.quote if _QUOTED_KEY.search(self._source, max(0, start - 16), start) else b""
+        hit = found._replace(start=start, end=end, quote=quote)
+        return self._base.hit(hit) if self._base else hit
+
+    def _source_of(self, at: int, *, last: bool) -> int:
+        """Where the byte at this place begins in the source, or ends (if it is the last one of a hit)."""
+        number = bisect_right(self._begins, at) - 1
+        if number < 0:
+            return at + last
+        start, end, length = self._runs[number]
+        within = at - self._begins[number]
+        if within >= length:
+            return end + within - length + last
+        width, rest = divmod(end - start, length)
+        if not rest and (width == 3 or length > 1):  # a run of escapes of one width
+            return start + width * (within + last)
+        return end if last else start
+
+
+def _decode(found: re.Match[bytes]) -> bytes | None:
+    """The characters of a run of escapes; a quote in a JSON string keeps the backslashes that it needs there."""
+    if run := found["percent"]:
+        return bytes.fromhex(run.replace(b"%", b"").decode())
+    if run := found["unicode"]:
+        return bytes.fromhex(run.replace(b"\\u00", b"").decode())
+    if code := found["code"]:
+        char, slashes = bytes.fromhex(code.decode()), found["slashes"]
+        if char in b'"\\':
+            return slashes * 2 if char == b"\\" else slashes + slashes[1:] + char
+        return slashes[1:] + char if len(slashes) & (len(slashes) - 1) else char
+    if entity := found["entity"]:
+        return _ENTITIES[entity]
+    number = int(found["decimal"]) if found["decimal"] else int(found["hex"], 16)
+    return bytes([number]) if 32 <= number < 127 else None

@@ -1,0 +1,55 @@
+"""Texts in UTF-16 and UTF-32."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SAMPLE = 64  # bytes that tell an encoding
+_ZEROS = {
+    "utf-32-be": (1, 1, 1, 0),
+    "utf-32-le": (0, 1, 1, 1),
+    "utf-16-be": (1, 0, 1, 0),
+    "utf-16-le": (0, 1, 0, 1),
+}
+
+
+def wide_encoding(data: bytes) -> str:
+    """The wide encoding of a text that begins so: by its byte order mark, or by where its zeros are; else empty.
+
+    ASCII in UTF-16 has a zero at every second byte. Some letters of other alphabets may stand between.
+    """
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return name
+    head = data[:_SAMPLE]
+    if b"\0" not in head or len(head) < 8:
+        return ""
+    for name, zeros in _ZEROS.items():
+        columns = [head[column::4] for column in range(4)]
+        if all(
+            (part.count(0) >= len(part) * 0.7) if zero else (part.count(0) <= len(part) * 0.1)
+            for part, zero in zip(columns, zeros, strict=True)
+        ):
+            return name
+    return ""
+
+
+def clean_wide(data: bytes, encoding: str, clean: Callable[[bytes], bytes]) -> bytes:
+    """The text in that encoding, cleaned; cleaned as plain bytes where it is no such text."""
+    width = 4 if "32" in encoding else 2
+    whole = len(data) - len(data) % width
+    try:
+        text = data[:whole].decode(encoding, "surrogatepass").encode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return clean(data)
+    cleaned = clean(text)
+    if cleaned is text:
+        return data
+    return cleaned.decode("utf-8", "surrogatepass").encode(encoding, "surrogatepass") + data[whole:]
