@@ -14,7 +14,7 @@ import pytest
 
 import reenact
 from reenact.analysis.interchange.exporters.otel.spans import spans_of
-from reenact.analysis.views import recording as shape
+from reenact.analysis.views.recording import stored_recording
 from reenact.browser.camera.footage import sessions
 from reenact.core.model.plain import plain
 from reenact.core.model.schema import DEEPEST
@@ -23,6 +23,7 @@ from reenact.core.query.filter import Filter
 from reenact.core.store.index import Index
 from reenact.core.store.local import EVENTS, LocalStore, load
 from reenact.core.store.summarised import summarised
+from reenact.core.trust.consent import standing_of
 from reenact.errors import CorruptRecording, RecordingError, ReenactError
 from tests.hostile.forge import forge, lines_of
 
@@ -70,7 +71,7 @@ def read_all(folder: Path) -> None:
         looked += [step.args, step.output, step.chunks, step.error]
     looked += [recording.name, recording.tags, recording.status, recording.started, recording.duration]
     looked += [recording.notes, recording.output, dict(recording.state()), list(recording.anomalies())]
-    looked += [[shape.step(step, brief=True) for step in facts.steps], shape.head(recording)]
+    looked += [stored_recording(facts, range(1, len(facts.steps) + 1), standing_of(recording, folder.parent))]
     looked += [reenact.diff(recording, recording), spans_of(recording), facts]
     looked += [list(each.entries()) for each in sessions(folder)]
     repr(looked)

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.analysis.views import recording as shape
+from reenact.analysis.views.base import tree
+from reenact.analysis.views.listing import stored_line
+from reenact.core.store.base import Hit
 from reenact.core.store.index import Index
 from reenact.core.store.intake import Limits
 from reenact.core.store.local import EVENTS, LocalStore
@@ -76,9 +78,11 @@ def test_the_list_says_what_the_command_line_says(home, filled):
     with Asking(Path(home)) as asked:
         lines = asked.listed(4)
     store = LocalStore(home)
-    known = {hit.id: shape.line(hit) for hit in Index(store).summaries()}
+    known = {line.id: tree(stored_line(Hit(line))) for line in Index(store).summaries()}
     for line in lines:
-        said = {key: value for key, value in known[line["id"]].items() if key not in ("path", "problem")}
+        said = {
+            key: value for key, value in known[line["id"]].items() if key not in ("path", "problem", "origin")
+        }
         assert {key: line[key] for key in said} == said
     broken = next(line for line in lines if line["id"] == "damaged")
     assert broken["status"] == "broken"

@@ -374,9 +374,12 @@ function useFinding(id: string, go: (step: number) => void) {
         return true;
       }
       try {
-        const { steps } = await get<components["schemas"]["Found"]>(path("recordings", id, "search"), {
-          q: text,
-        });
+        const { steps } = await get<components["schemas"]["StepNumbersView"]>(
+          path("recordings", id, "search"),
+          {
+            q: text,
+          },
+        );
         setFound(steps);
         if (steps[0] === undefined) say(`No step matches ${text}`);
         else go(steps[0]);

@@ -14,7 +14,7 @@ import { Dialog, Failure, Nothing } from "../ui";
 import "../parts/jobs.css";
 
 type Schemas = components["schemas"];
-type Story = Schemas["Story"];
+type Story = Schemas["HealedStepView"];
 
 const STATES: Record<Story["state"], [string, string]> = {
   mended: ["good", "the script is mended"],
@@ -29,7 +29,7 @@ export default function Heals() {
   const file = words.get("file");
   const heals = useQuery({
     queryKey: ["heals"],
-    queryFn: ({ signal }) => get<Schemas["Heals"]>("/heals", {}, signal),
+    queryFn: ({ signal }) => get<Schemas["HealsView"]>("/heals", {}, signal),
     staleTime: 0,
   });
   const stories = heals.data?.items ?? [];
@@ -104,7 +104,7 @@ function spelled(selector: unknown): string {
 function Patch({ script }: { script: string }) {
   const patch = useQuery({
     queryKey: ["patch", script],
-    queryFn: ({ signal }) => get<Schemas["Patch"]>("/heals/patch", { script }, signal),
+    queryFn: ({ signal }) => get<Schemas["PatchView"]>("/heals/patch", { script }, signal),
     staleTime: 0,
     retry: false,
   });
@@ -176,7 +176,7 @@ function Apply({
   close,
   done,
 }: {
-  patch: Schemas["Patch"];
+  patch: Schemas["PatchView"];
   close: () => void;
   done: (said: string) => void;
 }) {
@@ -185,7 +185,10 @@ function Apply({
   const apply = async () => {
     setUnder(true);
     try {
-      const told = await post<Schemas["Applied"]>("/heals/patch", { script: patch.file, mark: patch.mark });
+      const told = await post<Schemas["AppliedView"]>("/heals/patch", {
+        script: patch.file,
+        mark: patch.mark,
+      });
       done(`${counted(told.changed, "selector")} changed in ${told.file}; ${told.kept}.`);
     } catch (error) {
       setWrong(error instanceof Error ? error.message : String(error));

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from reenact.analysis.views.base import fields
 from reenact.analysis.views.terminal import Terminal
 from reenact.analysis.views.text import ago, count, many, money, numbers, one_line, seconds, size, visible
 from reenact.core.query.summary import Summary
@@ -67,8 +68,8 @@ def say(text: str) -> None:
 
 
 def dump(value: Any) -> None:
-    """A value as JSON on standard output."""
-    text = orjson.dumps(value, default=repr, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+    """Write a value as JSON to standard output; it may contain views."""
+    text = orjson.dumps(value, default=fields, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
     sys.stdout.write(json_escaped(text) + "\n")
 
 

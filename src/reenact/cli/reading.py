@@ -12,7 +12,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from reenact.analysis.views import recording as shape
+from reenact.analysis.views import recording as views
+from reenact.analysis.views.listing import stored_line
+from reenact.analysis.views.state import stored_state
+from reenact.analysis.views.steps import shown_step
+from reenact.analysis.views.values import pretty
 from reenact.cli import pictures as images
 from reenact.cli import present
 from reenact.cli import state as states
@@ -20,6 +24,7 @@ from reenact.cli.context import opened
 from reenact.cli.options import Home, Json, Ref, Team
 from reenact.cli.transcript import Page, tell, tell_step
 from reenact.cli.tree import drawn
+from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.filter import Filter
 from reenact.core.query.recording import Recording
@@ -83,7 +88,7 @@ def list_(
         if json or tree:
             origins = store.origins([hit.summary.id for hit in shown])
         if json:
-            present.dump([shape.listed(hit, origins.get(hit.summary.id), book) for hit in shown])
+            present.dump([stored_line(hit, origins.get(hit.summary.id), book) for hit in shown])
         elif shown and tree:
             present.out().print(drawn([hit.summary for hit in shown], origins))
         elif shown:
@@ -155,7 +160,7 @@ def show(
     if state:
         found = facts.recording.state(states.number_of(step))
         if json:
-            present.dump(states.as_json(facts.recording, found))
+            present.dump(stored_state(facts.recording, found))
         else:
             states.tell_state(Page(present.out(), full=full), facts.recording, found)
         return
@@ -172,7 +177,7 @@ def show(
     if json:
         one = step.isdigit()
         present.dump(
-            shape.step(facts.steps[chosen[0] - 1]) if one else shape.recording(facts, chosen, standing)
+            shown_step(facts.steps[chosen[0] - 1]) if one else views.stored_recording(facts, chosen, standing)
         )
         return
     page = Page(present.out(), full=full)
@@ -287,7 +292,7 @@ def _foot(page: Page, facts: RecordingFacts) -> None:
     output = facts.recording.logs[0].sealed or {}
     if "output" in output:
         page.line(Text(""))
-        page.block("output", shape.text(output["output"]), 0)
+        page.block("output", pretty(plain(output["output"])), 0)
 
 
 def _raw(facts: RecordingFacts, chosen: Sequence[int], *, whole: bool) -> None:
@@ -297,10 +302,10 @@ def _raw(facts: RecordingFacts, chosen: Sequence[int], *, whole: bool) -> None:
     for number in chosen:
         step = facts.steps[number - 1].step
         numbers.setdefault(step.log.process, set()).add(step.call.number)
-    for lines in shape.stored(Path(recording.path), EVENTS):
+    for lines in views.stored(Path(recording.path), EVENTS):
         calls: set[Any] = set()
         for place, line in enumerate(lines):
             if place == 0:
-                calls = numbers.get(shape.process(line), set())
-            if whole or shape.call(line) in calls:
+                calls = numbers.get(views.process(line), set())
+            if whole or views.call(line) in calls:
                 sys.stdout.buffer.write(line + b"\n")

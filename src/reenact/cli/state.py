@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.text import Text
 
-from reenact.analysis.views import recording as shape
+from reenact.analysis.views.values import pretty
 from reenact.cli import present
 from reenact.cli.transcript import Page
 from reenact.core.model.plain import plain
@@ -24,21 +22,6 @@ def number_of(step: str) -> int | None:
     return int(step) if step else None
 
 
-def as_json(recording: Recording, state: State) -> dict[str, Any]:
-    """Return the output of `show ID --state --json`."""
-    found = {}
-    for name in state:
-        taken = state.of(name)
-        found[name] = {
-            "value": plain(state.tree(name)),
-            "as_of_step": taken.step,
-            "exact": taken.exact,
-            "why": taken.why,
-            "label": taken.label or None,
-        }
-    return {"id": recording.id, "step": state.step, "state": found}
-
-
 def tell_state(page: Page, recording: Recording, state: State) -> None:
     """Each value, with as of when it is."""
     at = f"when step {state.step} was asked" if state.step is not None else "at the end"
@@ -52,7 +35,7 @@ def tell_state(page: Page, recording: Recording, state: State) -> None:
         page.line(Text(""))
         taken = state.of(name)
         page.line(Text(present.one_line(name), "bold yellow").append(f"  {_as_of(taken)}", "dim"), 0, 3)
-        page.block("value", shape.text(state.tree(name)), 3)
+        page.block("value", pretty(plain(state.tree(name))), 3)
 
 
 def _as_of(taken: Taken) -> str:

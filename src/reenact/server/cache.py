@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from reenact.analysis.views.steps import Lanes, Talk, row
+from reenact.analysis.views.conversation import Talk
+from reenact.analysis.views.findings import FindingsView
+from reenact.analysis.views.lanes import LanesView, lanes
+from reenact.analysis.views.steps import RowView, row
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.store.following import Following, Rewritten
 from reenact.core.store.local import LocalStore
@@ -35,10 +37,10 @@ class Loaded:
         self.recording = self.following.recording
         self.facts = RecordingFacts(self.recording)
         self.talk = Talk(self.facts)
-        self.rows: dict[int, dict[str, Any]] = {}
+        self.rows: dict[int, RowView] = {}
         self.depths: list[int] = []
-        self.lanes: dict[str, Any] | None = None
-        self.findings: tuple[int, dict[str, Any]] | None = None
+        self.lanes: LanesView | None = None
+        self.findings: tuple[int, FindingsView] | None = None
         self.state = 0
         """Grows with every change."""
         self._deepen()
@@ -64,11 +66,19 @@ class Loaded:
         self._deepen()
         return numbers
 
-    def row(self, number: int) -> dict[str, Any]:
-        """A step on its line."""
+    def row(self, number: int, rules: Mapping[int, tuple[str, ...]] | None) -> RowView:
+        """Return a step's row.
+
+        Args:
+            number: The step.
+            rules: The anomaly rules that matched, by step; None where the recording was not examined.
+        """
         found = self.rows.get(number)
         if found is None:
             found = self.rows[number] = row(self.facts.steps[number - 1], self.depths[number - 1])
+        matched = None if rules is None else rules.get(number, ())
+        if found.anomalies != matched:
+            found = self.rows[number] = found.model_copy(update={"anomalies": matched})
         return found
 
     def nested(self, number: int) -> list[int]:
@@ -80,10 +90,10 @@ class Loaded:
             if other.call.within == step.call.number and other.step.log is step.step.log
         ]
 
-    def timeline(self) -> dict[str, Any]:
+    def timeline(self) -> LanesView:
         """All lanes and bars."""
         if self.lanes is None:
-            self.lanes = Lanes().of(self.facts, self.depths)
+            self.lanes = lanes(self.facts, self.depths)
         return self.lanes
 
     def _deepen(self) -> None:

@@ -7,12 +7,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+
+from pydantic import ValidationError
 
 from reenact.analysis.anomalies import Choice, examine
+from reenact.analysis.views.findings import FindingsView, findings
 from reenact.core.query.recording import Recording
 from reenact.core.store.findings import Findings, Found
 from reenact.core.store.local import EVENTS, load
@@ -50,18 +52,20 @@ class Examiner:
         """The rules, as `reenact.toml` or `pyproject.toml` sets them. Raises UsageError."""
         return chosen()
 
-    def examined(self, recording: Recording) -> dict[str, Any]:
-        """Return the anomalies of a recording: `items`, and `problem` if it cannot be examined."""
+    def examined(self, recording: Recording) -> FindingsView:
+        """Return the anomalies of a recording, or the problem if it cannot be examined."""
         try:
-            found = examine(recording, self.choice)
+            return findings(examine(recording, self.choice))
         except RecordingError as error:
-            return {"items": [], "problem": str(error), "complete": True}
-        items = [{**asdict(one), "others": list(one.others)} for one in found]
-        return {"items": items, "problem": None, "complete": True}
+            return FindingsView(items=(), problem=str(error), complete=True)
 
-    def known(self, entry: Entry) -> dict[str, Any] | None:
+    def known(self, entry: Entry) -> FindingsView | None:
         """Return the stored findings of a recording, or None."""
-        return self._findings.told(entry.summary.id, entry.signature)
+        stored = self._findings.told(entry.summary.id, entry.signature)
+        try:
+            return FindingsView.model_validate(stored) if stored is not None else None
+        except ValidationError:  # the cache is damaged: examine again
+            return None
 
     def ask(self, id: str) -> None:
         """Examine that recording next."""
@@ -142,9 +146,9 @@ class Examiner:
                     return
                 told = self.examined(load(path))
             except (ReenactError, OSError) as error:
-                told = {"items": [], "problem": str(error), "complete": True}
-            found = tuple((one["rule"], one["step"]) for one in told["items"])
-            self._findings.keep(id, entry.signature, found, told)
+                told = FindingsView(items=(), problem=str(error), complete=True)
+            found = tuple((one.rule, one.step) for one in told.items)
+            self._findings.keep(id, entry.signature, found, told.model_dump())
         self._put(entry, found)
 
     def _put(self, entry: Entry, found: Found) -> None:

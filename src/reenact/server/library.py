@@ -8,8 +8,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from reenact.analysis.views.findings import FindingsView
+from reenact.analysis.views.listing import IndexingView, ServedLineView
 from reenact.core.store.base import Intake
 from reenact.core.store.findings import Findings
 from reenact.core.store.index import Index
@@ -85,10 +87,10 @@ class Library:
         self.start()
         return self._searches.of(filter)
 
-    def told(self, found: list[tuple[str, tuple[int, ...]]]) -> list[dict[str, Any]]:
-        """Lines as JSON has them, of ids and the steps in which they were found."""
+    def views(self, found: list[tuple[str, tuple[int, ...]]]) -> list[ServedLineView]:
+        """Return the lines of recordings, of ids and the steps that match the filter."""
         known, book = self._lines.entries, Book(self.store.root)
-        return [entry.told(book, steps) for id, steps in found if (entry := known.get(id)) is not None]
+        return [entry.view(book, steps) for id, steps in found if (entry := known.get(id)) is not None]
 
     @property
     def version(self) -> int:
@@ -121,10 +123,10 @@ class Library:
         return self._share
 
     @property
-    def indexing(self) -> dict[str, int]:
-        """The progress of reading new recordings: `done` and `total`."""
+    def indexing(self) -> IndexingView:
+        """The progress of reading new recordings."""
         done, total = self._keeper.indexing
-        return {"done": done, "total": total}
+        return IndexingView(done=done, total=total)
 
     # -- one of them -----------------------------------------------------------------------------------------
 
@@ -166,7 +168,7 @@ class Library:
             held = {id: stack.enter_context(self.opened(id)) for id in sorted({a, b})}
             yield held[a], held[b]
 
-    def findings(self, id: str) -> dict[str, Any]:
+    def findings(self, id: str) -> FindingsView:
         """Return a recording's anomalies, and the problem where it cannot be examined.
 
         A very long one is examined in the background: until that is done it is not `complete`.
@@ -179,21 +181,21 @@ class Library:
         with self.opened(id) as loaded:
             if len(loaded.facts.steps) > _LONG:
                 self._examiner.ask(id)
-                return {"items": [], "problem": None, "complete": False}
+                return FindingsView(items=(), problem=None, complete=False)
             if loaded.findings is None or loaded.findings[0] != loaded.state:
                 loaded.findings = loaded.state, self._examiner.examined(loaded.recording)
             return loaded.findings[1]
 
-    def rules(self, id: str) -> dict[int, list[str]] | None:
+    def rules(self, id: str) -> dict[int, tuple[str, ...]] | None:
         """Return the rules that matched, by step; None if the recording was not examined yet."""
         entry = self.entry(id)
         if entry is None or entry.found is None:
             return None
-        told: dict[int, list[str]] = {}
+        matched: dict[int, tuple[str, ...]] = {}
         for rule, step in entry.found:
-            if step is not None and rule not in told.setdefault(step, []):
-                told[step].append(rule)
-        return told
+            if step is not None and rule not in (known := matched.get(step, ())):
+                matched[step] = (*known, rule)
+        return matched
 
     def remove(self, id: str, *, why: str = "removed", who: str = "") -> None:
         """Delete a recording.

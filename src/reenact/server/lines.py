@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reenact.analysis.views import recording as shape
+from reenact.analysis.views import listing
+from reenact.analysis.views.listing import ParentView, ServedLineView
 from reenact.core.query.summary import Summary
 from reenact.core.store import shared
 from reenact.core.store.findings import Found
@@ -46,7 +47,7 @@ class Entry:
     summary: Summary
     found: Found | None = None
     live: bool = False
-    extras: tuple[dict[str, Any] | None, int] | None = None
+    extras: tuple[ParentView | None, int] | None = None
 
     @property
     def place(self) -> Place:
@@ -61,7 +62,7 @@ class Entry:
             return self.summary.cost
         if field == "live":
             return self.live
-        return shape.status(self.summary) if field == "status" else self.summary.get(field)
+        return listing.status(self.summary) if field == "status" else self.summary.get(field)
 
     @property
     def marks(self) -> Marks:
@@ -72,30 +73,28 @@ class Entry:
         line = self.summary
         rules = frozenset(rule for rule, _ in self.found) if self.found else frozenset()
         cost = None if line.cost is None else bisect_right(COSTS, line.cost)
-        return line.name, shape.status(line), tuple(line.models), tuple(line.tags), rules, cost
+        return line.name, listing.status(line), tuple(line.models), tuple(line.tags), rules, cost
 
-    def told(self, book: Book, found_in: Iterable[int] = ()) -> dict[str, Any]:
-        """Its line as JSON has it. `book` says whose keys are trusted."""
-        standing = book.of_line(self.summary)
-        found = shape.line(self.summary)
-        path = found.pop("path")
-        if found["problem"]:
-            # The path of the home on the server must not be shown.
-            found["problem"] = found["problem"].replace(f"{path}/", "").replace(path, self.summary.id)
+    def view(self, book: Book, found_in: Collection[int] = ()) -> ServedLineView:
+        """Return its line; `book` has the trusted keys. The path of the server's home is not shown."""
+        return ServedLineView(**self.fields(book, found_in))
+
+    def fields(self, book: Book, found_in: Collection[int] = ()) -> dict[str, Any]:
+        """Return the fields of its line as keywords for its view."""
         parent, sessions = self.more()
+        origin = listing.origin_view(book.of_line(self.summary))
+        found = listing.fields_of_line(
+            self.summary, parent=parent, origin=origin, found_in=found_in, hide_path=True
+        )
         anomalies = len(self.found) if self.found is not None else None
-        return found | {
-            "parent": parent, "anomalies": anomalies, "found_in": list(found_in), "sessions": sessions,
-            "live": self.live, "origin": standing.tree() if standing is not None else None,
-        }  # fmt: skip
+        return {**found, "anomalies": anomalies, "sessions": sessions, "live": self.live}
 
-    def more(self) -> tuple[dict[str, Any] | None, int]:
+    def more(self) -> tuple[ParentView | None, int]:
         """Its parent, and how many browser sessions it has."""
         if self.extras is None:
             folder = Path(self.summary.path)
             said = shared.origins(folder.parent, [folder.name]).get(folder.name)
-            parent = {"id": said.id, "step": said.step, "how": said.how} if said is not None else None
-            self.extras = parent, len(sessions(folder))
+            self.extras = listing.parent_view(said), len(sessions(folder))
         return self.extras
 
 

@@ -39,8 +39,8 @@ def checks_of(projects: Projects) -> Checks:
     def read() -> str:
         if library.catch_up(_BRIEF):
             return ""
-        done, total = library.indexing["done"], library.indexing["total"]
-        return "are being read" + (f": {done} of {total}" if total else "")
+        at = library.indexing
+        return "are being read" + (f": {at.done} of {at.total}" if at.total else "")
 
     share = library.team
     found: dict[str, Check] = {"disk": room(library.store.root), "home": writable(library.store.root)}

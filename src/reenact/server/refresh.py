@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from reenact.analysis.views.listing import ServedLineView
 from reenact.core.query.summary import Summary
 from reenact.core.store.findings import Findings
 from reenact.core.store.glance import Glance
@@ -294,8 +295,8 @@ class Keeper:
 
     def tell(self, id: str) -> None:
         """Say that a recording's line has changed."""
-        self._feed.say("recording", id, lambda: self._told(id))
+        self._feed.say("recording", id, lambda: self._view(id))
 
-    def _told(self, id: str) -> dict[str, object] | None:
+    def _view(self, id: str) -> ServedLineView | None:
         entry = self._lines.entries.get(id)
-        return entry.told(Book(self._store.root)) if entry is not None else None
+        return entry.view(Book(self._store.root)) if entry is not None else None

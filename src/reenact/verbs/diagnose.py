@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +17,8 @@ from pydantic import Field
 from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, Rule, examine, installed, ordered
 from reenact.analysis.anomalies import settings as settings_of
 from reenact.analysis.anomalies.judge import asked
+from reenact.analysis.views.base import tree
+from reenact.analysis.views.findings import diagnosis
 from reenact.core.query.filter import Filter
 from reenact.core.query.recording import Recording
 from reenact.core.query.summary import Summary
@@ -230,17 +232,9 @@ def _without(lines: Iterable[Summary], id: str) -> Baseline:
 
 
 def diagnosis_tree(recording: Recording, found: Iterable[Anomaly]) -> dict[str, Any]:
-    """Return the output of `reenact diagnose --json` for one recording."""
-    return {
-        "id": recording.id,
-        "name": recording.name,
-        "path": str(Path(recording.path)),
-        "status": recording.status,
-        "steps": len(recording.steps),
-        "findings": [
-            {**asdict(one), "others": list(one.others), "judge": one.rule == "judge"} for one in found
-        ],
-    }
+    """Return the output of `reenact diagnose --json` for one recording, as plain data."""
+    told: dict[str, Any] = tree(diagnosis(recording, found))
+    return told
 
 
 def _rule_tree(rule: Rule) -> dict[str, Any]:

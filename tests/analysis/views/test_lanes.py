@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reenact.analysis.views.steps import Lanes
+from reenact.analysis.views.lanes import lanes
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.store.local import load
 from tests.hostile.forge import forge_folder
@@ -25,6 +25,6 @@ def test_calls_that_never_return_share_the_last_of_so_many_lanes(tmp_path):
         for n in range(1, 1001)
     ]
     facts = RecordingFacts(load(forge_folder(tmp_path / "many", lines)))
-    found = Lanes().of(facts, [0] * 1000)
-    assert len(found["lanes"]) == 256
-    assert len(found["bars"]) == 1000
+    found = lanes(facts, [0] * 1000)
+    assert len(found.lanes) == 256
+    assert len(found.bars) == 1000

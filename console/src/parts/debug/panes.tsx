@@ -12,7 +12,7 @@ import {
   type Message,
   type Named,
   type Standing,
-  type StepShape,
+  type StepView,
   type Tracked,
   useStep,
 } from "./session";
@@ -65,13 +65,13 @@ function Messages({ id, cursor }: { id: string; cursor: number }) {
     queryKey: ["seen", id, cursor],
     queryFn: async ({ signal }) => {
       const where = path("recordings", id, "steps");
-      const model = await get<components["schemas"]["Found"]>(
+      const model = await get<components["schemas"]["StepNumbersView"]>(
         path("recordings", id, "search"),
         { q: "kind:model" },
         signal,
       );
       const step = model.steps.findLast((each) => each <= cursor);
-      return step === undefined ? null : get<StepShape>(`${where}/${step}`, {}, signal);
+      return step === undefined ? null : get<StepView>(`${where}/${step}`, {}, signal);
     },
     placeholderData: (before) => before,
   });
@@ -117,7 +117,7 @@ function Said({ message, answer = false }: { message: Message; answer?: boolean 
   );
 }
 
-function Call({ step, edited, id }: { step: StepShape; edited: boolean; id: string }) {
+function Call({ step, edited, id }: { step: StepView; edited: boolean; id: string }) {
   const draft = useQuery({
     queryKey: ["draft", id, step.step, edited],
     queryFn: () => get<components["schemas"]["AnswerDraft"]>(path("debug", id, "steps", step.step, "answer")),
@@ -291,7 +291,7 @@ function Output({ id, state }: { id: string; state: Standing }) {
   );
 }
 
-function Stack({ state, step }: { state: Standing; step: StepShape | undefined }) {
+function Stack({ state, step }: { state: Standing; step: StepView | undefined }) {
   return (
     <>
       <h3>The program's own frames, innermost last</h3>

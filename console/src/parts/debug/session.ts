@@ -15,9 +15,9 @@ export type Tracked = Schemas["Tracked"];
 export type AnswerDraft = Schemas["AnswerDraft"];
 export type Forking = Schemas["Forking"];
 export type Word = Schemas["Word"];
-export type Row = Schemas["Row"];
-export type StepShape = Schemas["StepShape"];
-export type Message = Schemas["Message"];
+export type Row = Schemas["RowView"];
+export type StepView = Schemas["StepView"];
+export type Message = Schemas["MessageView"];
 
 /** Where the program stands: null where nothing debugs this recording, undefined while that is not known. */
 export function useStanding(id: string): {
@@ -87,7 +87,7 @@ export function useRows(id: string): readonly Row[] {
     let over = false;
     const read = async () => {
       for (let offset = 0, total = 1; offset < total && !over; offset += PAGE) {
-        const page = await get<Schemas["Rows"]>(path("recordings", id, "steps"), { offset, limit: PAGE });
+        const page = await get<Schemas["RowsView"]>(path("recordings", id, "steps"), { offset, limit: PAGE });
         total = page.total;
         if (!over) setRows((known) => [...known.slice(0, offset), ...page.items]);
       }
@@ -104,7 +104,7 @@ export function useRows(id: string): readonly Row[] {
 export function useStep(id: string, step: number) {
   return useQuery({
     queryKey: ["step", id, step],
-    queryFn: ({ signal }) => get<StepShape>(path("recordings", id, "steps", step), {}, signal),
+    queryFn: ({ signal }) => get<StepView>(path("recordings", id, "steps", step), {}, signal),
     enabled: step > 0,
     placeholderData: (before) => before,
   });

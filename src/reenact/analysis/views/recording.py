@@ -1,135 +1,111 @@
-"""The JSON of reading commands and of the server. Keys are only ever added.
-
-They are documented in docs/command-line.md and docs/api.md.
-"""
+"""A whole recording: its line, its origin and program, its processes and steps."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from reenact.analysis.views.values import pretty
-from reenact.core import messages as reading
-from reenact.core.messages import Message
-from reenact.core.model.event import Tree
+from reenact.analysis.views.base import Json, View
+from reenact.analysis.views.listing import (
+    ServedLineView,
+    StoredLineView,
+    fields_of_line,
+    origin_view,
+    parent_view,
+)
+from reenact.analysis.views.steps import ShownStepView, shown_step
 from reenact.core.model.plain import plain
-from reenact.core.query.facts import RecordingFacts, StepFacts
+from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
-from reenact.core.query.summary import Summary, summarise
+from reenact.core.query.summary import summarise
 from reenact.core.store import bundle, shared
-from reenact.core.store.base import Hit
-from reenact.core.store.shared import Origin
-from reenact.core.trust import Book, Standing
+from reenact.core.trust import Standing
 from reenact.core.unpack import Archive
 
 
-def listed(hit: Hit, origin: Origin | None = None, book: Book | None = None) -> dict[str, Any]:
-    """One entry of `list --json`."""
-    standing = book.of_line(hit.summary) if book is not None else None
-    found = {**line(hit.summary), "origin": standing.tree() if standing is not None else None}
-    found |= {"parent": asdict(origin)} if origin is not None else {}
-    return {**found, "found_in": list(hit.steps)} if hit.steps else found
+class BrowserSessionView(View):
+    """A browser session of a recording."""
+
+    number: int
 
 
-def line(line: Summary) -> dict[str, Any]:
-    """Return a recording's fields in a list."""
-    return {
-        "id": line.id,
-        "name": line.name,
-        "status": status(line),
-        "problem": line.broken or line.problem or None,
-        "started": line.started or None,
-        "duration": line.duration,
-        "steps": line.steps,
-        "failed_steps": line.failed,
-        "models": list(line.models),
-        "tokens": {"input": line.input_tokens, "output": line.output_tokens},
-        "cost": line.cost,
-        "tags": list(line.tags),
-        "imported": line.entry == "imported",
-        "path": line.path,
-    }
+class ProcessView(View):
+    """A process that took part: its name, and the file of its events."""
+
+    name: str
+    file: str
+    pid: int | None
+    offset: float
+    steps: int
+    events: int
 
 
-def status(line: Summary) -> str:
-    """Return a recording's status: `ok`, `error`, `unsealed`, or `broken` if unreadable."""
-    return "broken" if line.broken else line.status
+class ServedRecordingView(ServedLineView):
+    """A recording on a server: its line, and what it says of itself."""
+
+    header: dict[str, Json]
+    program: Json
+    source: Json
+    notes: tuple[str, ...]
+    output: Json
+    torn: bool
+    processes: tuple[ProcessView, ...]
+    browser_sessions: tuple[BrowserSessionView, ...]
 
 
-def recording(facts: RecordingFacts, chosen: Collection[int], standing: Standing) -> dict[str, Any]:
-    """Return the output of `show ID --json`: new messages of model calls, other steps whole."""
+class StoredRecordingView(StoredLineView):
+    """A recording of this machine with its steps, as `show ID --json` writes it."""
+
+    program: Json
+    source: Json
+    notes: tuple[str, ...]
+    output: Json
+    step_list: tuple[ShownStepView, ...]
+
+
+class EventsView(View):
+    """Lines of a process's events as they are stored, from number `first` on; `total` is how many there are."""
+
+    process: str
+    first: int
+    items: tuple[str, ...]
+    total: int
+
+
+def stored_recording(
+    facts: RecordingFacts, chosen: Collection[int], standing: Standing
+) -> StoredRecordingView:
+    """Return a recording of this machine with some of its steps.
+
+    Args:
+        facts: The recording.
+        chosen: The numbers of the steps.
+        standing: Its origin.
+    """
     found = facts.recording
-    return {
-        **line(summarise(facts, path=found.path)),
-        **head(found),
-        "origin": standing.tree(),
-        "step_list": [step(facts.steps[number - 1], brief=True) for number in chosen],
-    }
+    line = summarise(facts, path=found.path)
+    about = fields_of_line(
+        line, parent=parent_view(shared.origin(found.header)), origin=origin_view(standing)
+    )
+    steps = tuple(shown_step(facts.steps[number - 1], brief=True) for number in chosen)
+    return StoredRecordingView(**about, **fields_of_head(found), path=line.path, step_list=steps)
 
 
-def head(found: Recording) -> dict[str, Any]:
-    """Return a recording's fields beyond those in a list."""
+def fields_of_head(found: Recording) -> dict[str, Any]:
+    """Return the fields of a recording beyond those of its line."""
     sealed = found.logs[0].sealed or {}
     return {
-        "parent": found.header.get("parent"),
-        "notes": list(found.notes),
+        "notes": tuple(found.notes),
         "program": found.header.get("program"),
         "source": plain(found.header.get("source")),
         "output": plain(sealed["output"]) if "output" in sealed else None,
     }
 
 
-def step(facts: StepFacts, *, brief: bool = False) -> dict[str, Any]:
-    """Return the output of `show ID STEP --json`; brief: as one of a recording's steps."""
-    call, turn = facts.call, facts.turn
-    found: dict[str, Any] = {
-        "step": facts.step.number,
-        "kind": call.kind,
-        "name": call.name,
-        "status": call.status,
-        "address": call.address,
-        "scope": call.scope,
-        "process": facts.step.log.process,
-        "within": facts.recording.within(facts),
-        "began": call.began,
-        "duration": call.duration,
-        "error": facts.error or None,
-    }
-    if turn is None or not brief:
-        found |= {"args": facts.args, "output": facts.output}
-    if turn is not None:
-        found["model"] = {
-            "model": turn.call.model,
-            "new_messages": [message(one) for one in turn.new],
-            "known_messages": turn.known,
-            "answer": message(turn.call.answer) if turn.call.answer is not None else None,
-            "tokens": asdict(turn.call.usage) if turn.call.usage is not None else None,
-            "cost": reading.cost(turn.call),
-            "problem": turn.call.problem or None,
-            "embedded": asdict(turn.call.embedded) if turn.call.embedded is not None else None,
-        }
-    if call.pieces:
-        found["chunks"] = len(call.pieces)
-    return found
-
-
-def message(message: Message) -> dict[str, Any]:
-    """One message of a conversation."""
-    found: dict[str, Any] = {"role": message.role, "text": message.text}
-    if message.calls:
-        found["calls"] = [
-            {"name": call.name, "args": call.args, "id": call.id or None} for call in message.calls
-        ]
-    return found | {key: value for key in ("name", "id", "thinking") if (value := getattr(message, key))}
-
-
-def text(tree: Tree) -> str:
-    """A recorded value for reading."""
-    return pretty(plain(tree))
+# -- the events as they are stored -----------------------------------------------------------------------------
 
 
 def stored(path: Path, first: str) -> Iterator[list[bytes]]:

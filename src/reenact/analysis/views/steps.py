@@ -1,26 +1,107 @@
-"""A recording in parts, for paged views: one line a step, conversation, timeline."""
+"""A step: as a line of a table, and whole."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import orjson
-
+from reenact.analysis.views.base import Ended, Json, View
+from reenact.analysis.views.listing import TokensView
+from reenact.analysis.views.messages import ModelCallView, PromptChangeView, model_call, prompt_change
+from reenact.analysis.views.state import StateChangeView, ValueView, state_at
 from reenact.analysis.views.text import one_line
-from reenact.analysis.views.values import pretty, spelled
+from reenact.analysis.views.values import spelled
 from reenact.core import messages as reading
-from reenact.core.messages import Message
-from reenact.core.model.plain import compact, parsed
+from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts, StepFacts
 
 SUMMARY = 200
 """Characters of a step in a line."""
 
-TEXT = 20_000
-"""Characters of a text in a conversation; the step has it whole."""
+
+class RowView(View):
+    """A step as a line of a table.
+
+    `began` is in seconds since the recording began, `duration` null while no answer has come. `within` is the step that
+    it is inside of, `depth` the number of steps around it. `anomalies` are the rules that found something, null until
+    the recording was examined.
+    """
+
+    step: int
+    kind: str
+    name: str
+    model_name: str | None
+    status: Ended
+    began: float
+    duration: float | None
+    depth: int
+    within: int | None
+    scope: str
+    process: str
+    error: str | None
+    summary: str
+    tokens: TokensView | None
+    cost: float | None
+    chunks: int
+    edited: bool
+    anomalies: tuple[str, ...] | None
+
+
+class RowsView(View):
+    """A page of steps; `total` is the number of matches."""
+
+    items: tuple[RowView, ...]
+    total: int
+
+
+class StepNumbersView(View):
+    """The steps that match a filter."""
+
+    steps: tuple[int, ...]
+
+
+class StepView(RowView):
+    """One step whole.
+
+    `changed` is null for a step that is no model call, and for the first model call of its scope. `state` is that of
+    the moment when the step was asked, `state_changes` its differences from the step before. `events` are the step's
+    lines as they are stored.
+    """
+
+    address: str
+    args: dict[str, Json]
+    output: Json
+    model: ModelCallView | None
+    changed: PromptChangeView | None
+    nested: tuple[RowView, ...]
+    state: dict[str, ValueView]
+    state_changes: tuple[StateChangeView, ...]
+    events: tuple[str, ...]
+    blobs: tuple[str, ...]
+
+
+class ShownStepView(View):
+    """A step as `show --json` writes it.
+
+    `began` is in seconds since its process began. `args` and `output` are absent from the model calls of a whole
+    recording, `model` from other steps, and `chunks` where nothing was streamed.
+    """
+
+    step: int
+    kind: str
+    name: str
+    status: Ended
+    address: str
+    scope: str
+    process: str
+    within: int | None
+    began: float
+    duration: float | None
+    error: str | None
+    args: dict[str, Json] | None = None
+    output: Json = None
+    model: ModelCallView | None = None
+    chunks: int = 0
 
 
 def began(step: StepFacts) -> float:
@@ -51,11 +132,25 @@ def _cut(text: str) -> str:
     return one_line(text[: 4 * SUMMARY], SUMMARY)
 
 
-def row(step: StepFacts, depth: int) -> dict[str, Any]:
-    """A step as a line of a table."""
-    call = step.call
-    model = step.model_call
-    usage = model.usage if model is not None else None
+def tokens_view(step: StepFacts) -> TokensView | None:
+    """Return the tokens of a model call; None for other steps, and where they are not known."""
+    usage = step.model_call.usage if step.model_call is not None else None
+    return TokensView(input=usage.input, output=usage.output) if usage is not None else None
+
+
+def row(step: StepFacts, depth: int, anomalies: Sequence[str] | None = None) -> RowView:
+    """Return a step as a line of a table.
+
+    Args:
+        step: The step.
+        depth: The number of steps around it.
+        anomalies: The rules that found something; None until the recording was examined.
+    """
+    return RowView(**_fields_of_row(step, depth), anomalies=None if anomalies is None else tuple(anomalies))
+
+
+def _fields_of_row(step: StepFacts, depth: int) -> dict[str, Any]:
+    call, model = step.call, step.model_call
     return {
         "step": step.step.number,
         "kind": call.kind,
@@ -70,202 +165,67 @@ def row(step: StepFacts, depth: int) -> dict[str, Any]:
         "process": step.step.log.process,
         "error": _cut(step.error) or None,
         "summary": gist(step),
-        "tokens": {"input": usage.input, "output": usage.output} if usage is not None else None,
+        "tokens": tokens_view(step),
         "cost": reading.cost(model) if model is not None else None,
         "chunks": len(call.pieces),
         "edited": call.edited,
     }
 
 
-# -- the conversation ----------------------------------------------------------------------------------------
+def whole_step(
+    facts: RecordingFacts,
+    about: RowView,
+    nested: Iterable[RowView],
+    lines: Sequence[bytes],
+    blobs: Sequence[str],
+) -> StepView:
+    """Return a step whole.
 
-
-@dataclass(slots=True)
-class Talk:
-    """A recording as a conversation, read on demand: items by step.
-
-    A tool's result stands at the tool's call; the message that hands it to the model is not repeated.
+    Args:
+        facts: The recording.
+        about: The step's row.
+        nested: The rows of the steps directly inside of it.
+        lines: Its events as they are stored.
+        blobs: The hashes of its blobs.
     """
-
-    facts: RecordingFacts
-    _items: list[list[dict[str, Any]]] = field(default_factory=list)
-    _known: set[tuple[str, int]] = field(default_factory=set)
-
-    def items(self, first: int, last: int, depths: Sequence[int]) -> list[dict[str, Any]]:
-        """Return the items of the steps from `first` to `last`."""
-        while len(self._items) < min(last, len(self.facts.steps)):
-            step = self.facts.steps[len(self._items)]
-            self._items.append(list(self._of(step, depths[step.step.number - 1])))
-        return [item for items in self._items[first - 1 : last] for item in items]
-
-    def forget(self, first: int) -> None:
-        """Read anew from that step on."""
-        del self._items[max(first - 1, 0) :]
-
-    def _of(self, step: StepFacts, depth: int) -> Iterator[dict[str, Any]]:
-        turn, call = step.turn, step.call
-        about = {
-            "step": step.step.number,
-            "kind": call.kind,
-            "depth": depth,
-            "process": step.step.log.process,
-        }
-        if turn is not None:
-            for message in turn.new:
-                if message.role != "tool" or (message.name, _same(message.text)) not in self._known:
-                    yield {**about, "part": "asked", **_said(message), "dropped": 0}
-            answer = turn.call.answer or Message("assistant")
-            yield {
-                **about,
-                "part": "answer",
-                **_said(answer),
-                "dropped": turn.dropped,
-                "model": turn.call.model or None,
-                "error": turn.call.problem or step.error or None,
-                **_ended(step),
-            }
-            return
-        if call.kind == "tool":
-            self._known.add((call.name, _same(step.output)))
-        if self._carries(step):
-            return
-        came = pretty(step.output) if step.output is not None else ""
-        text, more = _folded("" if call.kind == "http" else came)
-        yield {
-            **about,
-            "part": "done",
-            "role": "tool" if call.kind == "tool" else "effect",
-            "name": call.name,
-            "args": None if call.kind == "http" else _folded_args(step.args),
-            "text": text,
-            "more": more,
-            "error": step.error or None,
-            **_ended(step),
-        }
-
-    def _carries(self, step: StepFacts) -> bool:
-        """Return True for the exchange that carries a model call, which is shown already."""
-        within = self.facts.within(step)
-        return (
-            step.call.kind == "http"
-            and within is not None
-            and self.facts.steps[within - 1].call.kind == "model"
-        )
+    step = facts.steps[about.step - 1]
+    state = state_at(facts.recording, about.step)
+    return StepView(
+        **about.plain(),
+        address=step.call.address,
+        args=step.args,
+        output=step.output,
+        model=model_call(step.turn) if step.turn is not None else None,
+        changed=prompt_change(facts, step),
+        nested=tuple(nested),
+        state=state.state,
+        state_changes=state.changes,
+        events=tuple(line.decode("utf-8", "replace") for line in lines),
+        blobs=tuple(blobs),
+    )
 
 
-def _ended(step: StepFacts) -> dict[str, Any]:
-    usage = step.model_call.usage if step.model_call is not None else None
-    return {
-        "status": step.get("ended"),
-        "duration": step.call.duration,
-        "tokens": {"input": usage.input, "output": usage.output} if usage is not None else None,
-        "cost": step.get("cost"),
-        "edited": step.call.edited,
-    }
-
-
-def _said(message: Message) -> dict[str, Any]:
-    text, more = _folded(message.text)
-    found: dict[str, Any] = {"role": message.role, "text": text, "more": more}
-    if message.calls:
-        found["calls"] = [asdict(call) | {"id": call.id or None} for call in message.calls]
-    return found | {name: value for name in ("name", "thinking") if (value := getattr(message, name))}
-
-
-def _folded(text: str) -> tuple[str, int]:
-    """A text, cut where it is very long, and how many characters are left out."""
-    return (text, 0) if len(text) <= TEXT else (text[:TEXT], len(text) - TEXT)
-
-
-def _folded_args(args: dict[str, Any]) -> dict[str, Any]:
-    """Arguments, those that are very long as the beginning of their text."""
-    return {
-        name: value if len(text := compact(value)) <= TEXT else f"{text[:TEXT]}…"
-        for name, value in args.items()
-    }
-
-
-def _same(value: Any) -> int:
-    """Return a key of a tool's result, regardless of spaces, key order, and JSON or text."""
-    inside = parsed(value)
-    if isinstance(inside, (dict, list)):
-        return hash(orjson.dumps(inside, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str))
-    return hash("".join(compact(value).split()).strip('"'))
-
-
-# -- the timeline --------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Lane:
-    scope: str
-    label: str
-    process: str
-    number: int
-    free: float = 0.0
-
-
-_MOST = 256
-"""Lanes of one scope and depth at most. Calls without an answer would need one each."""
-
-
-class Lanes:
-    """Steps on lanes: one after the other on the same, those at the same time beside each other.
-
-    The inside of a step lies on lanes of its own below it, so that a lane never shows two bars in one place, but
-    for the last of `_MOST`. Lanes are numbered as they are opened; `under` leads from a lane to its place among the
-    others.
-    """
-
-    def __init__(self) -> None:
-        self._lanes: dict[tuple[str, str, int], list[_Lane]] = {}
-        self._all: list[_Lane] = []
-
-    def of(self, facts: RecordingFacts, depths: Sequence[int]) -> dict[str, Any]:
-        """Return all lanes, and the bars: `[step, lane, began, duration, kind, status]`.
-
-        The duration is null while open.
-        """
-        bars = []
-        for step in facts:
-            start, call = began(step), step.call
-            lane = self._free(step, depths[step.step.number - 1], start)
-            lane.free = start + call.duration if call.duration is not None else float("inf")
-            bars.append([step.step.number, lane.number, start, call.duration, call.kind, step.get("ended")])
-        order = sorted(self._all, key=lambda lane: lane.number)
-        return {
-            "lanes": [{"scope": lane.scope, "label": lane.label, "process": lane.process} for lane in order],
-            "bars": bars,
-        }
-
-    def _free(self, step: StepFacts, depth: int, start: float) -> _Lane:
-        process, name = step.step.log.process, named(step.call.scope)
-        lanes = self._lanes.setdefault((process, name, depth), [])
-        for lane in lanes:
-            if lane.free <= start:
-                return lane
-        if len(lanes) >= _MOST:
-            return lanes[-1]
-        again = f" ·{len(lanes) + 1}" if lanes else ""
-        label = f"{name or process}{' >' * depth}{again}"
-        lane = _Lane(step.call.scope, label, process, len(self._all))
-        lanes.append(lane)
-        self._all.append(lane)
-        return lane
-
-
-_UNNAMED = re.compile(r"[:#]|\.\d+$")
-"""A task, thread, call or effect: it has no name of its own choice."""
-
-
-def named(scope: str) -> str:
-    """Return the innermost chosen name in a scope: an agent, a graph's node, a span; or empty."""
-    parts = scope.split("/")[1:]
-    return next(
-        (
-            part
-            for part in reversed(parts)
-            if part.startswith(("agent:", "node:")) or not _UNNAMED.search(part)
-        ),
-        "",
+def shown_step(step: StepFacts, *, brief: bool = False) -> ShownStepView:
+    """Return a step for `show --json`; brief: without the arguments and output of a model call."""
+    call, turn = step.call, step.turn
+    more: dict[str, Any] = {}
+    if turn is None or not brief:
+        more |= {"args": step.args, "output": step.output}
+    if turn is not None:
+        more["model"] = model_call(turn)
+    if call.pieces:
+        more["chunks"] = len(call.pieces)
+    return ShownStepView(
+        step=step.step.number,
+        kind=call.kind,
+        name=call.name,
+        status=call.status,
+        address=call.address,
+        scope=call.scope,
+        process=step.step.log.process,
+        within=step.recording.within(step),
+        began=call.began,
+        duration=call.duration,
+        error=step.error or None,
+        **more,
     )

@@ -11,10 +11,12 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+from pydantic import TypeAdapter, ValidationError
 
 from reenact.core.boundary import perform
 from reenact.core.model.event import Effect, Tree
@@ -101,11 +103,14 @@ class HealRecord:
         """Build a record from plain data. Ignores fields of later versions. Raises ValueError."""
         known = {one.name: tree[one.name] for one in fields(cls) if one.name in tree}
         try:
-            price = known.get("cost", "0")
-            known["cost"] = None if price is None else Decimal(str(price))
-            return cls(**known)
-        except (TypeError, InvalidOperation) as error:
-            raise ValueError(f"no heal record: {error}") from None
+            return _adapter().validate_python(known)
+        except ValidationError as error:
+            raise ValueError(f"no heal record: {error.errors()[0]['msg']}") from None
+
+
+@functools.cache
+def _adapter() -> TypeAdapter[HealRecord]:
+    return TypeAdapter(HealRecord)
 
 
 def mended(failed: FailedStep, mend: Mend, *, seconds: float, tokens: int = 0) -> HealRecord:

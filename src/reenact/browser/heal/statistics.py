@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from reenact.browser.heal import memory
 from reenact.browser.heal.patch import replacement
@@ -74,7 +74,7 @@ class StepStatistics:
         return dict(Counter(one.heal.rung for one in self.heals).most_common())
 
     @property
-    def state(self) -> str:
+    def state(self) -> Literal["mended", "verified", "unverified", "failed"]:
         """The state: `mended` (it runs with the learned selector), or the result of the last heal.
 
         That result is `verified`, `unverified` or `failed`.

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from reenact.analysis.diff import Diff
-from reenact.analysis.views import diff as compared
+from reenact.analysis.views.diff import diff_view
 from reenact.cli import present
 from reenact.cli.comparing import page, terminal
 from reenact.cli.options import Home, Json, ids
@@ -63,7 +63,7 @@ def diff(
     """
     found = compare(a, b, ignore=ignore or (), home=home)
     if json:
-        present.dump(compared.diff(found))
+        present.dump(diff_view(found, paths=True))
     else:
         _refuse_strangers(found, all=all)
     if html is not None:

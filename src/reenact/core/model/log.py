@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from reenact.core.model import codec, delta
 from reenact.core.model.event import Event, Tree
@@ -104,7 +104,7 @@ class CallRecord:
         return self.outcome is None or (bool(self.pieces) and self.end is None)
 
     @property
-    def status(self) -> str:
+    def status(self) -> Literal["ok", "error", "cancelled", "in flight"]:
         """`ok`, `error`, `cancelled`, or `in flight` where the recording stops before its answer."""
         if self.outcome is None:
             return "in flight"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 
+from reenact.analysis.views.findings import FindingsView
 from reenact.server.access import Reader
-from reenact.server.routes.common import MISSING, Id, answer
-from reenact.server.shapes.recording import Findings
+from reenact.server.routes.common import MISSING, Id
 
 router = APIRouter(tags=["anomalies"])
 
 
-@router.get("/recordings/{id}/anomalies", response_model=Findings, responses=MISSING)
-def anomalies(access: Reader, id: Id) -> Response:
+@router.get("/recordings/{id}/anomalies", responses=MISSING)
+def anomalies(access: Reader, id: Id) -> FindingsView:
     """The findings of the rules that are on, the most suspect step first."""
-    return answer(access.library.findings(id))
+    return access.library.findings(id)

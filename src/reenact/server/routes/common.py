@@ -1,11 +1,10 @@
-"""Parts that the reading routes share: ids in paths, refusals, JSON answers."""
+"""Parts that the reading routes share: ids in paths, and refusals."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-import orjson
-from fastapi import Path, Query, Response
+from fastapi import Path, Query
 
 from reenact.server.library import ID
 from reenact.server.refusals import refusals
@@ -29,14 +28,3 @@ REFUSED = refusals(400, 401, 403)
 
 MISSING = refusals(400, 401, 403, 404)
 """The refusals of a request about one recording."""
-
-
-def answer(data: Any) -> Response:
-    """Return data as a JSON response, without validation by the model.
-
-    The types are those of the route's model; tests hold the data to them.
-    """
-    return Response(
-        orjson.dumps(data, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS, default=str),
-        media_type="application/json",
-    )

@@ -4,36 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 
+from reenact.analysis.views.conversation import ConversationView
+from reenact.analysis.views.lanes import LanesView
 from reenact.server.access import Reader
-from reenact.server.routes.common import MISSING, Id, Offset, answer
-from reenact.server.shapes.recording import Lanes
-from reenact.server.shapes.talk import Conversation
+from reenact.server.routes.common import MISSING, Id, Offset
 
 router = APIRouter(tags=["conversation"])
 
 
-@router.get(
-    "/recordings/{id}/conversation",
-    response_model=Conversation,
-    response_model_exclude_unset=True,
-    responses=MISSING,
-)
+@router.get("/recordings/{id}/conversation", response_model_exclude_unset=True, responses=MISSING)
 def conversation(
     access: Reader, id: Id, offset: Offset = 0, limit: Annotated[int, Query(ge=1, le=500)] = 100
-) -> Response:
+) -> ConversationView:
     """Return the messages and actions in a page of steps.
 
     `offset`, `limit` and `total` count steps; a step has any number of items.
     """
     with access.library.opened(id) as loaded:
-        items = loaded.talk.items(offset + 1, offset + limit, loaded.depths)
-        return answer({"items": items, "total": len(loaded.facts.steps)})
+        return loaded.talk.page(offset + 1, offset + limit, loaded.depths)
 
 
-@router.get("/recordings/{id}/lanes", response_model=Lanes, responses=MISSING)
-def lanes(access: Reader, id: Id) -> Response:
+@router.get("/recordings/{id}/lanes", responses=MISSING)
+def lanes(access: Reader, id: Id) -> LanesView:
     """Return the timeline: steps in sequence on one lane, concurrent ones on several."""
     with access.library.opened(id) as loaded:
-        return answer({**loaded.timeline(), "duration": loaded.recording.duration})
+        return loaded.timeline()

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 
 from reenact.analysis.diff import compare
-from reenact.analysis.views import diff as compared
+from reenact.analysis.views.diff import DiffView, diff_view
 from reenact.server.access import Reader
 from reenact.server.library import ID
-from reenact.server.routes.common import MISSING, answer
-from reenact.server.shapes.compared import Diff
+from reenact.server.routes.common import MISSING
 
 router = APIRouter(tags=["diff"])
 
 Which = Annotated[str, Query(pattern=f"^{ID.pattern}$", description="A recording's id, whole.")]
 
 
-@router.get("/diff", response_model=Diff, response_model_exclude_unset=True, responses=MISSING)
+@router.get("/diff", response_model_exclude_unset=True, responses=MISSING)
 def diff(
     access: Reader,
     a: Which,
@@ -26,11 +25,9 @@ def diff(
     ignore: Annotated[
         list[str] | None, Query(max_length=50, description="Parts of questions to leave out: args.body.seed.")
     ] = None,
-) -> Response:
+) -> DiffView:
     """Compare two runs: equal, changed, inserted, deleted and moved steps."""
     library = access.library
     with library.both(a, b) as (one, other):
-        found: dict[str, Any] = compared.diff(compare(one.recording, other.recording, tuple(ignore or ())))
-    for side in ("a", "b"):
-        del found[side]["path"]
-    return answer(found)
+        found = compare(one.recording, other.recording, tuple(ignore or ()))
+        return diff_view(found, paths=False)

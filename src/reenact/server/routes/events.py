@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Query, Response
+from fastapi import APIRouter, HTTPException, Query
 
+from reenact.analysis.views.recording import EventsView
 from reenact.core.query.facts import StepFacts
 from reenact.core.store import shared
 from reenact.core.store.local import EVENTS
 from reenact.server.access import Reader
 from reenact.server.cache import Loaded
-from reenact.server.routes.common import MISSING, Id, answer
-from reenact.server.shapes.recording import Events
+from reenact.server.routes.common import MISSING, Id
 
 router = APIRouter(tags=["events"])
 
 
-@router.get("/recordings/{id}/events", response_model=Events, responses=MISSING)
+@router.get("/recordings/{id}/events", responses=MISSING)
 def events(
     access: Reader,
     id: Id,
@@ -27,7 +27,7 @@ def events(
     ] = "main",
     first: Annotated[int, Query(alias="from", ge=1, le=1 << 31, description="The first line, from 1.")] = 1,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
-) -> Response:
+) -> EventsView:
     """Lines of a process's events, those that a fork shares with its parent put in."""
     with access.library.opened(id) as loaded:
         names = [name for name, log, _ in loaded.following.files() if process in (log.process, name)]
@@ -35,7 +35,7 @@ def events(
             raise HTTPException(404, f"recording {id} has no process '{process}'")
         lines = _lines(loaded.following.folder, names[0])
     items = [line.decode("utf-8", "replace") for line in lines[first - 1 : first - 1 + limit]]
-    return answer({"process": process, "first": first, "items": items, "total": len(lines)})
+    return EventsView(process=process, first=first, items=tuple(items), total=len(lines))
 
 
 def lines_of(loaded: Loaded, step: StepFacts) -> list[bytes]:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from fastapi import APIRouter, HTTPException, Request
+from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
 from reenact.core.store import bundle
@@ -20,7 +21,6 @@ from reenact.server.links import Lender
 from reenact.server.refusals import refusals
 from reenact.server.routes.common import MISSING, Id
 from reenact.server.routes.uploads import no_room
-from reenact.server.shapes.recording import Export, Imported
 
 router = APIRouter(tags=["recordings"])
 
@@ -34,6 +34,19 @@ _BODY = {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
+
+
+class Export(BaseModel):
+    """A signed address of the exported file, and the time when it expires (ISO 8601, UTC)."""
+
+    url: str
+    expires_at: str
+
+
+class Imported(BaseModel):
+    """The recording that was brought in."""
+
+    id: str
 
 
 @router.get("/recordings/{id}/export", responses=MISSING)

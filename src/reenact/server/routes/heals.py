@@ -7,42 +7,42 @@ import importlib
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
+from reenact.analysis.views.heals import AppliedView, HealRunsView, HealsView, PatchView
 from reenact.core.query.filter import Filter
 from reenact.core.store.index import Index
 from reenact.errors import UsageError
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.refusals import refusals
-from reenact.server.routes.common import MISSING, REFUSED, FilterText, answer
-from reenact.server.shapes.healed import Applied, HealRuns, Heals, Patch
+from reenact.server.routes.common import MISSING, REFUSED, FilterText
 
 router = APIRouter(tags=["heals"])
 
 Script = Annotated[str, Query(max_length=4000, description="A script's file, as the heals have it.")]
 
 
-@router.get("/heals", response_model=Heals, responses=REFUSED)
-def heals(access: Reader, filter: FilterText = "") -> Response:
+@router.get("/heals", responses=REFUSED)
+def heals(access: Reader, filter: FilterText = "") -> HealsView:
     """The steps of scripts that needed help, over all runs, the last one first."""
     index, healed = Index(access.library.store), _healed()
     try:
         found = healed.heals(index, Filter(filter))
-        return answer({"items": [healed.story(one) for one in healed.stories(index, found)]})
+        return HealsView(items=tuple(healed.story(one) for one in healed.stories(index, found)))
     finally:
         index.close()
 
 
-@router.get("/heals/runs", response_model=HealRuns, responses=REFUSED)
-def runs(access: Reader, filter: FilterText = "", script: Script = "") -> Response:
+@router.get("/heals/runs", responses=REFUSED)
+def runs(access: Reader, filter: FilterText = "", script: Script = "") -> HealRunsView:
     """Each heal by itself, the newest first."""
     found = reversed(_of(access, script, filter))
-    return answer({"items": [_healed().recorded(one) for one in found]})
+    return HealRunsView(items=tuple(_healed().recorded(one) for one in found))
 
 
-@router.get("/heals/patch", response_model=Patch, responses=MISSING)
-def patch(request: Request, access: Reader, script: Script) -> Response:
+@router.get("/heals/patch", responses=MISSING)
+def patch(request: Request, access: Reader, script: Script) -> PatchView:
     """Return the heals of a script as a unified diff. Scripts without heals are not read.
 
     A server that may not run programs reads a script only where it is the very one that was run: who may write
@@ -52,15 +52,13 @@ def patch(request: Request, access: Reader, script: Script) -> Response:
     made = _made(script, own, running=running)
     if made is None:
         text = "" if Path(script).is_file() else _healed().suggested([one.heal for one in own])
-        return answer({"file": script, "patch": text, "readable": False, "mark": "", "refusal": None})
-    return answer(
-        {
-            "file": script,
-            "patch": made.text(),
-            "readable": True,
-            "mark": _mark(made),
-            "refusal": _refusal(made, running=running),
-        }
+        return PatchView(file=script, patch=text, readable=False, mark="", refusal=None)
+    return PatchView(
+        file=script,
+        patch=made.text(),
+        readable=True,
+        mark=_mark(made),
+        refusal=_refusal(made, running=running),
     )
 
 
@@ -73,8 +71,8 @@ class Applying(BaseModel):
     )
 
 
-@router.post("/heals/patch", response_model=Applied, responses=refusals(400, 401, 403, 404, 409))
-def apply(request: Request, access: Writer, asked: Applying) -> Response:
+@router.post("/heals/patch", responses=refusals(400, 401, 403, 404, 409))
+def apply(request: Request, access: Writer, asked: Applying) -> AppliedView:
     """Apply a patch to a script on the server's disk, if it is the one that was reviewed.
 
     It must be the very script that was run, and git must have no changes of it that wait to be committed. Where git
@@ -96,7 +94,7 @@ def apply(request: Request, access: Writer, asked: Applying) -> Response:
         said = _healed().write(made)
     except (UsageError, OSError) as error:
         raise HTTPException(409, str(error)) from None
-    return answer({"file": asked.script, "changed": len(made.changed), "kept": said})
+    return AppliedView(file=asked.script, changed=len(made.changed), kept=said)
 
 
 _NOT_HERE = "this server changes no files: apply the patch where the script is, or start it with --running"

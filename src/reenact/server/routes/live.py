@@ -12,13 +12,14 @@ from fastapi import APIRouter, Header, Query
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
+from reenact.analysis.views.base import fields
+from reenact.analysis.views.steps import RowsView
 from reenact.errors import ReenactError
 from reenact.server.access import Reader
 from reenact.server.cache import Loaded
 from reenact.server.feed import Feed
 from reenact.server.library import Library
 from reenact.server.routes.common import MISSING, REFUSED, Id
-from reenact.server.routes.steps import with_rules
 
 router = APIRouter(tags=["live"])
 
@@ -101,7 +102,11 @@ async def _news(library: Library, last: str) -> AsyncIterator[ServerSentEvent]:
 
 
 def _event(kind: str, data: Any, feed: Feed, number: int) -> ServerSentEvent:
-    return ServerSentEvent(data=orjson.dumps(data).decode(), event=kind, id=f"{feed.epoch}-{number}")
+    return ServerSentEvent(data=_json(data), event=kind, id=f"{feed.epoch}-{number}")
+
+
+def _json(data: Any) -> str:
+    return orjson.dumps(data, default=fields).decode()
 
 
 async def _rows(library: Library, id: str, after: int) -> AsyncIterator[ServerSentEvent]:
@@ -113,7 +118,7 @@ async def _rows(library: Library, id: str, after: int) -> AsyncIterator[ServerSe
             yield ServerSentEvent(data=orjson.dumps({"detail": str(error)}).decode(), event="gone")
             return
         for kind, data in told:
-            yield ServerSentEvent(data=orjson.dumps(data).decode(), event=kind)
+            yield ServerSentEvent(data=_json(data), event=kind)
         if teller.sealed:
             return
         await asyncio.sleep(_PACE)
@@ -146,8 +151,8 @@ class _Teller:
             numbers = self._numbers(loaded)
             if numbers:
                 rules = self._library.rules(self._id)
-                items = [with_rules(loaded, number, rules) for number in numbers]
-                found.append(("rows", {"items": items, "total": len(steps)}))
+                items = [loaded.row(number, rules) for number in numbers]
+                found.append(("rows", RowsView(items=tuple(items), total=len(steps))))
             if loaded.following.sealed() and not self._behind:
                 self.sealed = True
                 found.append(("sealed", {"status": loaded.recording.status}))

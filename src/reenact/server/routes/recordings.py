@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
 
-from reenact.analysis.views import recording as shape
+from reenact.analysis.views.listing import FacetsView, RecordingsView, TrendsView, origin_view
+from reenact.analysis.views.recording import (
+    BrowserSessionView,
+    ProcessView,
+    ServedRecordingView,
+    fields_of_head,
+)
 from reenact.core.query.summary import summarise
 from reenact.core.store.local import EVENTS
 from reenact.core.trust import Book
@@ -18,9 +25,7 @@ from reenact.server.cache import Loaded
 from reenact.server.facets import facets_of, trends_of
 from reenact.server.lines import Entry, sessions
 from reenact.server.refusals import refusals
-from reenact.server.routes.common import MISSING, REFUSED, FilterText, Id, Offset, answer
-from reenact.server.shapes.listing import Facets, Recordings, Trends
-from reenact.server.shapes.recording import Deleted, Whole
+from reenact.server.routes.common import MISSING, REFUSED, FilterText, Id, Offset
 
 router = APIRouter(tags=["recordings"])
 
@@ -30,7 +35,13 @@ Sort = Literal[
 ]  # fmt: skip
 
 
-@router.get("/recordings", response_model=Recordings, responses=REFUSED)
+class Deleted(BaseModel):
+    """The recording that was deleted."""
+
+    id: str
+
+
+@router.get("/recordings", responses=REFUSED)
 def recordings(
     access: Reader,
     filter: FilterText = "",
@@ -39,40 +50,38 @@ def recordings(
     sort: Annotated[
         Sort, Query(description="Sort in descending order; with `-` in front, ascending.")
     ] = "started",
-) -> Response:
+) -> RecordingsView:
     """Recordings on their lines, those first that began last."""
     library = access.library
     search = library.search(filter)
     page = search.page(offset, limit, sort)
-    return answer(
-        {
-            "items": library.told(page),
-            "total": len(search),
-            "complete": search.complete and library.caught_up,
-            "offset": offset,
-            "version": library.version,
-            "indexing": library.indexing,
-        }
+    return RecordingsView(
+        items=tuple(library.views(page)),
+        total=len(search),
+        complete=search.complete and library.caught_up,
+        offset=offset,
+        version=library.version,
+        indexing=library.indexing,
     )
 
 
-@router.get("/recordings/facets", response_model=Facets, responses=REFUSED)
-def facets(access: Reader, filter: FilterText = "") -> Response:
+@router.get("/recordings/facets", responses=REFUSED)
+def facets(access: Reader, filter: FilterText = "") -> FacetsView:
     """Return common values of the recordings that match a filter, with filters that add them."""
-    return answer(facets_of(access.library.search(filter)))
+    return facets_of(access.library.search(filter))
 
 
-@router.get("/recordings/trends", response_model=Trends, responses=REFUSED)
-def trends(access: Reader, filter: FilterText = "", by: Literal["hour", "day"] = "day") -> Response:
+@router.get("/recordings/trends", responses=REFUSED)
+def trends(access: Reader, filter: FilterText = "", by: Literal["hour", "day"] = "day") -> TrendsView:
     """Return counts, failures, durations and costs by hour or day (UTC)."""
-    return answer(trends_of(access.library.search(filter), by))
+    return trends_of(access.library.search(filter), by)
 
 
-@router.get("/recordings/{id}", response_model=Whole, responses=MISSING)
-def recording(access: Reader, id: Id) -> Response:
+@router.get("/recordings/{id}", responses=MISSING)
+def recording(access: Reader, id: Id) -> ServedRecordingView:
     """One recording: its line, and what it says of itself."""
     with access.library.opened(id) as loaded:
-        return answer(_whole(access, id, loaded))
+        return _whole(access, id, loaded)
 
 
 @router.delete("/recordings/{id}", responses={**MISSING, **refusals(409)})
@@ -82,7 +91,7 @@ def delete(access: Writer, id: Id) -> Deleted:
     return Deleted(id=id)
 
 
-def _whole(access: Access, id: str, loaded: Loaded) -> dict[str, Any]:
+def _whole(access: Access, id: str, loaded: Loaded) -> ServedRecordingView:
     folder = access.library.folder(id)
     written = (folder / EVENTS).stat().st_mtime_ns
     entry = access.library.entry(id) or access.library.indexed(id)
@@ -90,35 +99,31 @@ def _whole(access: Access, id: str, loaded: Loaded) -> dict[str, Any]:
     line = entry.summary if entry is not None else summarise(loaded.facts, path=str(folder), written=written)
     live = not loaded.following.sealed() and alive(folder, written / 1e9)
     home = access.library.store.root
-    told = Entry(0, "", line, entry.found if entry is not None else None, live).told(Book(home))
+    about = Entry(0, "", line, entry.found if entry is not None else None, live).fields(Book(home))
     found = loaded.recording
-    head = shape.head(found)
-    del head["parent"]
     header = {key: value for key, value in found.header.items() if key not in ("event", "secrets", "salt")}
-    return {
-        **told,
-        **head,
-        "id": id,
-        "origin": standing_of(found, home).tree(),
-        "header": header,
-        "torn": bool(found.torn),
-        "processes": _processes(loaded),
-        "browser_sessions": [{"number": number} for number in sessions(Path(folder))],
-    }
+    return ServedRecordingView(
+        **{**about, "id": id, "origin": origin_view(standing_of(found, home))},
+        **fields_of_head(found),
+        header=header,
+        torn=bool(found.torn),
+        processes=tuple(_processes(loaded)),
+        browser_sessions=tuple(BrowserSessionView(number=number) for number in sessions(Path(folder))),
+    )
 
 
-def _processes(loaded: Loaded) -> list[dict[str, Any]]:
+def _processes(loaded: Loaded) -> list[ProcessView]:
     found = []
     for name, log, lines in loaded.following.files():
         pid = log.opened.get("pid")
         found.append(
-            {
-                "name": log.process,
-                "file": name,
-                "pid": pid if isinstance(pid, int) else None,
-                "offset": float(log.opened.get("offset") or 0.0),
-                "steps": len(log.calls),
-                "events": lines,
-            }
+            ProcessView(
+                name=log.process,
+                file=name,
+                pid=pid if isinstance(pid, int) else None,
+                offset=float(log.opened.get("offset") or 0.0),
+                steps=len(log.calls),
+                events=lines,
+            )
         )
     return found

@@ -1,22 +1,26 @@
-"""The types of answers about heals."""
+"""Heals: the steps of browser scripts that needed help, and the patches made from them."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from reenact.server.shapes.base import Json, Shape
+from reenact.analysis.views.base import Json, View
 
 
-class LastHeal(Shape):
-    """Where a step of a script was helped last."""
+class LastHealView(View):
+    """The last heal of a step: its recording, its number there, and its time."""
 
     recording: str
     step: int
     started: str
 
 
-class Story(Shape):
-    """One step of a script over all runs: in how many it ran, in how many it needed help, who helped how often."""
+class HealedStepView(View):
+    """One step of a script over all runs.
+
+    `ran` is the number of runs that had it, `helped` of those in which it needed help, `rungs` the number of heals by
+    each rung.
+    """
 
     key: str
     file: str | None
@@ -30,17 +34,17 @@ class Story(Shape):
     state: Literal["mended", "verified", "unverified", "failed"]
     verified: bool
     runs_since: int
-    last: LastHeal
+    last: LastHealView
 
 
-class Heals(Shape):
+class HealsView(View):
     """The steps of scripts that needed help, the last one first."""
 
-    items: list[Story]
+    items: tuple[HealedStepView, ...]
 
 
-class Heal(Shape):
-    """One heal, and where it is recorded."""
+class HealView(View):
+    """One heal, and its place in a recording."""
 
     recording: str
     step: int
@@ -67,16 +71,16 @@ class Heal(Shape):
     seconds: float
 
 
-class HealRuns(Shape):
+class HealRunsView(View):
     """Each heal by itself, the newest first."""
 
-    items: list[Heal]
+    items: tuple[HealView, ...]
 
 
-class Patch(Shape):
-    """What was learned about one script, as a unified diff; `readable` is false where the script is not here.
+class PatchView(View):
+    """The changes that heals suggest for one script, as a unified diff; `readable` is false where it is not here.
 
-    `mark` names this patch where it is to be applied; `refusal` says why it cannot be applied from here, if that is so.
+    `mark` names this patch where it is to be applied; `refusal` is the reason why it cannot be applied from here.
     """
 
     file: str
@@ -86,8 +90,8 @@ class Patch(Shape):
     refusal: str | None
 
 
-class Applied(Shape):
-    """A script that was changed: how many of its selectors, and how its old text is kept."""
+class AppliedView(View):
+    """A changed script: the number of its changed selectors, and the place of its old text."""
 
     file: str
     changed: int

@@ -1,0 +1,177 @@
+"""A recording as a conversation, in pages of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import orjson
+
+from reenact.analysis.views.base import Ended, Json, View
+from reenact.analysis.views.listing import TokensView
+from reenact.analysis.views.messages import CallView, call_view
+from reenact.analysis.views.steps import tokens_view
+from reenact.analysis.views.values import pretty
+from reenact.core.messages import Message
+from reenact.core.model.plain import compact, parsed
+from reenact.core.query.facts import RecordingFacts, StepFacts
+
+TEXT = 20_000
+"""Characters of a text in a conversation; the step has it whole."""
+
+
+class ItemView(View):
+    """A message, an answer or an effect of a conversation.
+
+    `part` is `asked` (a message that is new in a model call), `answer` (the model's answer), or `done` (a tool or
+    another effect, with its arguments and its result as `text`). `more` is how many characters of a very long text
+    are left out; the step has them. `dropped` is how many earlier messages the program left out of its history.
+    """
+
+    step: int
+    kind: str
+    depth: int
+    process: str
+    part: Literal["asked", "answer", "done"]
+    role: str
+    text: str
+    more: int = 0
+    thinking: str = ""
+    name: str = ""
+    calls: tuple[CallView, ...] = ()
+    args: dict[str, Json] | None = None
+    model: str | None = None
+    dropped: int = 0
+    error: str | None = None
+    status: Ended | None = None
+    duration: float | None = None
+    tokens: TokensView | None = None
+    cost: float | None = None
+    edited: bool = False
+
+
+class ConversationView(View):
+    """The items of a page of steps; `total` is how many steps there are."""
+
+    items: tuple[ItemView, ...]
+    total: int
+
+
+@dataclass(slots=True)
+class Talk:
+    """A recording as a conversation, read on demand: items by step.
+
+    A tool's result stands at the tool's call; the message that hands it to the model is not repeated.
+    """
+
+    facts: RecordingFacts
+    _items: list[list[ItemView]] = field(default_factory=list)
+    _known: set[tuple[str, int]] = field(default_factory=set)
+
+    def page(self, first: int, last: int, depths: Sequence[int]) -> ConversationView:
+        """Return the items of the steps from `first` to `last`.
+
+        Args:
+            first: The number of the first step, from 1.
+            last: The number of the last step; it may be greater than there are steps.
+            depths: The number of steps that each step is inside of.
+        """
+        while len(self._items) < min(last, len(self.facts.steps)):
+            step = self.facts.steps[len(self._items)]
+            self._items.append(list(self._of(step, depths[step.step.number - 1])))
+        items = [item for items in self._items[first - 1 : last] for item in items]
+        return ConversationView(items=tuple(items), total=len(self.facts.steps))
+
+    def forget(self, first: int) -> None:
+        """Read anew from that step on."""
+        del self._items[max(first - 1, 0) :]
+
+    def _of(self, step: StepFacts, depth: int) -> Iterator[ItemView]:
+        turn, call = step.turn, step.call
+        about: dict[str, Any] = {
+            "step": step.step.number,
+            "kind": call.kind,
+            "depth": depth,
+            "process": step.step.log.process,
+        }
+        if turn is not None:
+            for message in turn.new:
+                if message.role != "tool" or (message.name, _same(message.text)) not in self._known:
+                    yield ItemView(**about, part="asked", **_said(message), dropped=0)
+            answer = turn.call.answer or Message("assistant")
+            yield ItemView(
+                **about,
+                part="answer",
+                **_said(answer),
+                dropped=turn.dropped,
+                model=turn.call.model or None,
+                error=turn.call.problem or step.error or None,
+                **_ended(step),
+            )
+            return
+        if call.kind == "tool":
+            self._known.add((call.name, _same(step.output)))
+        if self._carries(step):
+            return
+        came = pretty(step.output) if step.output is not None else ""
+        text, more = _folded("" if call.kind == "http" else came)
+        yield ItemView(
+            **about,
+            part="done",
+            role="tool" if call.kind == "tool" else "effect",
+            name=call.name,
+            args=None if call.kind == "http" else _folded_args(step.args),
+            text=text,
+            more=more,
+            error=step.error or None,
+            **_ended(step),
+        )
+
+    def _carries(self, step: StepFacts) -> bool:
+        """Return True for the exchange that carries a model call, which is shown already."""
+        within = self.facts.within(step)
+        return (
+            step.call.kind == "http"
+            and within is not None
+            and self.facts.steps[within - 1].call.kind == "model"
+        )
+
+
+def _ended(step: StepFacts) -> dict[str, Any]:
+    return {
+        "status": step.get("ended"),
+        "duration": step.call.duration,
+        "tokens": tokens_view(step),
+        "cost": step.get("cost"),
+        "edited": step.call.edited,
+    }
+
+
+def _said(message: Message) -> dict[str, Any]:
+    text, more = _folded(message.text)
+    found: dict[str, Any] = {"role": message.role, "text": text, "more": more}
+    if message.calls:
+        found["calls"] = [call_view(call) for call in message.calls]
+    return found | {name: value for name in ("name", "thinking") if (value := getattr(message, name))}
+
+
+def _folded(text: str) -> tuple[str, int]:
+    """A text, cut where it is very long, and how many characters are left out."""
+    return (text, 0) if len(text) <= TEXT else (text[:TEXT], len(text) - TEXT)
+
+
+def _folded_args(args: dict[str, Any]) -> dict[str, Any]:
+    """Arguments, those that are very long as the beginning of their text."""
+    return {
+        name: value if len(text := compact(value)) <= TEXT else f"{text[:TEXT]}…"
+        for name, value in args.items()
+    }
+
+
+def _same(value: Any) -> int:
+    """Return a key of a tool's result, regardless of spaces, key order, and JSON or text."""
+    inside = parsed(value)
+    if isinstance(inside, (dict, list)):
+        return hash(orjson.dumps(inside, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str))
+    return hash("".join(compact(value).split()).strip('"'))
