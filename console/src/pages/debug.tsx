@@ -396,8 +396,7 @@ function useFinding(id: string, go: (step: number) => void) {
       by > 0
         ? (found.find((each) => each > from) ?? found[0])
         : (found.findLast((each) => each < from) ?? found.at(-1));
-    if (next === undefined)
-      say("type / and a filter such as tool:cancel_order, or a step's number");
+    if (next === undefined) say("type / and a filter such as tool:cancel_order, or a step's number");
     else go(next);
   };
   return { find, look };

@@ -153,7 +153,11 @@ function Begin() {
         {kind === "bisect" && (
           <>
             <Field name="good" label="The good run" required />
-            <Field name="check" label="A shell command that exits with 0 for a good run" hint="empty: the good run's output" />
+            <Field
+              name="check"
+              label="A shell command that exits with 0 for a good run"
+              hint="empty: the good run's output"
+            />
           </>
         )}
         {kind === "report" && (
