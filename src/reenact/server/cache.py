@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from reenact.analysis.views.conversation import Talk
 from reenact.analysis.views.findings import FindingsView
 from reenact.analysis.views.lanes import LanesView, lanes
 from reenact.analysis.views.steps import RowView, row
+from reenact.analysis.views.transcript import Talk
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.store.following import Following, Rewritten
 from reenact.core.store.local import LocalStore

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from reenact.analysis.views.conversation import ConversationView
 from reenact.analysis.views.lanes import LanesView
+from reenact.analysis.views.transcript import ConversationView
 from reenact.server.access import Reader
 from reenact.server.routes.common import MISSING, Id, Offset
 
