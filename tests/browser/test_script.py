@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from contextlib import contextmanager
 
@@ -174,12 +175,28 @@ def test_a_secret_is_read_from_the_environment_by_a_name_that_tells_what_it_is(r
     did("fill", id="I7", value=token, selectors={"css": "#pin"})
     did("form_fill", value={"email": "a@b.c", "cc_number": token})
     text = written(recording)
-    assert [one["value"] for one in calls(text)[:2]] == ["os.environ['YOUR_PASSWORD']", "os.environ['PIN']"]
-    assert '"cc_number": os.environ["CC_NUMBER"]' in text
+    assert [one["value"] for one in calls(text)[:2]] == [
+        "os.environ['REENACT_INPUT_YOUR_PASSWORD']",
+        "os.environ['REENACT_INPUT_PIN']",
+    ]
+    assert '"cc_number": os.environ["REENACT_INPUT_CC_NUMBER"]' in text
     assert "secret:" not in text
     assert text.count("# A secret was filled in here") == 3
     assert "import os" in text
-    assert script.code(recording.load()).json_actions[0]["value"] == "${YOUR_PASSWORD}"
+    assert script.code(recording.load()).json_actions[0]["value"] == "${REENACT_INPUT_YOUR_PASSWORD}"
+
+
+def test_no_field_of_a_page_can_name_another_variable_of_the_environment(recording):
+    token = "[[secret:text:1a2b3c4d]]"
+    for name in ("AWS_SECRET_ACCESS_KEY", "aws secret access key", "AWS_SECRET_ACCESS_KEY__2", "1"):
+        did("fill", value=token, selectors={"playwright": f'get_by_label("{name}")'})
+    variables = re.findall(r"os\.environ\[.(\w+).\]", written(recording))
+    assert variables == [
+        "REENACT_INPUT_AWS_SECRET_ACCESS_KEY",
+        "REENACT_INPUT_AWS_SECRET_ACCESS_KEY__2",
+        "REENACT_INPUT_AWS_SECRET_ACCESS_KEY_2",
+        "REENACT_INPUT_SECRET",
+    ]
 
 
 def test_nothing_that_a_page_said_becomes_code(recording):
@@ -216,7 +233,7 @@ def test_calls_of_the_page_are_playwrights_and_what_only_looks_is_left_out(recor
     text = written(recording)
     assert [line.strip() for line in text.splitlines() if line.startswith("    session")] == [
         'session.page.goto("http://x/", wait_until="load")',
-        "session.page.get_by_label(re.compile('Pass')).fill(os.environ[\"PASS\"])",
+        "session.page.get_by_label(re.compile('Pass')).fill(os.environ[\"REENACT_INPUT_PASS\"])",
     ]
     assert text.count("# Left out") == 2
     assert "import os\nimport re\n" in text

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -68,11 +69,16 @@ def is_secret(value: Any) -> bool:
     return isinstance(value, str) and (MASK in value or _TOKEN.search(value) is not None)
 
 
+PREFIX = "REENACT_INPUT_"
+"""The beginning of each variable: a page chooses the rest, and must not get at other secrets of the environment."""
+
+
 class SecretNames:
     """Environment variables for secrets: one for each field that contained one."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
+        self._counts: Counter[str] = Counter()
 
     def of(self, done: RecordedAction, part: str = "") -> str:
         """Return the variable for an element's secret; the same element gets the same one."""
@@ -80,9 +86,10 @@ class SecretNames:
         key = part or json.dumps(aim, sort_keys=True, default=str)
         if key not in self._known:
             word = _variable(part or _label(aim))
-            taken = set(self._known.values())
-            names = [word, *(f"{word}_{number}" for number in range(2, len(taken) + 3))]
-            self._known[key] = next(name for name in names if name not in taken)
+            self._counts[word] += 1
+            # No word ends in two underscores and a number: a page cannot choose another field's name.
+            number = self._counts[word]
+            self._known[key] = f"{PREFIX}{word}" if number == 1 else f"{PREFIX}{word}__{number}"
         return self._known[key]
 
 
