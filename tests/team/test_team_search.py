@@ -8,13 +8,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import delete, event, func, select, update
+from sqlalchemy import Text, cast, delete, event, func, select, update
 
 from reenact.analysis.interchange.importers import Happened, ImportedRun, keep
 from reenact.core.query.filter import Filter
 from reenact.core.store.base import Piece
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
+from reenact.errors import SearchEnded
 from reenact.team.index import TeamIndex
 from reenact.team.ship.exchange import Exchange
 from reenact.team.tables import RECORDINGS, TEXTS
@@ -132,3 +133,15 @@ def test_one_that_grew_is_read_anew_and_found_by_what_is_new(home, team):
     assert (found(there, ""), found(there, "tool:look")) == ([(id, ())], [])
     team.intake.take([Piece(id, "events.jsonl", len(lines[0]), b"".join(lines[1:]))])
     assert found(there, 'tool:look and text ~ "ORD-0"') == [(id, (1,))]
+
+
+def test_a_search_that_takes_too_long_is_ended_and_says_what_to_try(home, team, monkeypatch):
+    pushed(filled(home), team)
+    index = TeamIndex(team)
+    assert found(index, 'text:"a"') is not None
+    monkeypatch.setattr("reenact.team.database.LONGEST", 0.05)
+    monkeypatch.setattr("reenact.team.index._after", lambda _: cast(func.pg_sleep(60), Text) == "")
+    with pytest.raises(SearchEnded, match=r"has ended the search, which took too long: say more .*tag, name"):
+        found(index, 'text:"a"')
+    monkeypatch.undo()
+    assert found(index, 'text:"a"') is not None

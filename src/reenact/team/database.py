@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, Table, create_engine, func, select
+from sqlalchemy import Connection, Engine, Select, Table, create_engine, func, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import ArgumentError
 
@@ -20,6 +20,9 @@ from reenact.team.unavailable import asking
 
 PATIENCE = 10
 """Seconds to wait for a server."""
+
+LONGEST = 60.0
+"""Seconds that a query of a search may take."""
 
 _BLOBS_LOCK = 0x7265656E
 
@@ -69,11 +72,17 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """Open a read-only transaction: all queries see the same moment."""
+        """Open a read-only transaction: all queries see the same moment.
+
+        Raises StoreAway, and SearchEnded for a query that takes more than a minute.
+        """
         self.project  # noqa: B018 - as above
         with asking(self.place.name), self._engine.connect() as connection:
             connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
+                # Of this transaction alone.
+                limit = func.set_config("statement_timeout", f"{LONGEST * 1000:.0f}", literal(value=True))
+                connection.execute(select(limit))
                 yield connection
 
     @property

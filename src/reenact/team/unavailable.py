@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
-from psycopg.errors import ProgramLimitExceeded
+from psycopg.errors import ProgramLimitExceeded, QueryCanceled
 from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as SlowPool
 
-from reenact.errors import StoreAway
+from reenact.errors import SearchEnded, StoreAway
 
 UNFIT = (
     DataError,
@@ -26,7 +26,7 @@ UNFIT = (
 
 @contextmanager
 def asking(place: str) -> Iterator[None]:
-    """Turn database errors into StoreAway where the server does not answer.
+    """Turn database errors into StoreAway where the server does not answer, or SearchEnded where it ended the query.
 
     Args:
         place: The store's name, without a password.
@@ -39,6 +39,11 @@ def asking(place: str) -> Iterator[None]:
         if isinstance(error, DBAPIError) and isinstance(error.orig, ProgramLimitExceeded):
             # A value is too long for an index: the server answers, and says so each time.
             raise error.orig from None
+        if isinstance(getattr(error, "orig", error), QueryCanceled):
+            raise SearchEnded(
+                f"{place} has ended the search, which took too long: say more of the recordings that it is about "
+                "(their tag, name or status), or use a simpler pattern"
+            ) from None
         raise _away(place, error) from None
     except SlowPool:
         raise StoreAway(f"{place} is busy: no connection became free in this process") from None
