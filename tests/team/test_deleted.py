@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
 
 import reenact
 from reenact.cli import main
@@ -20,9 +20,11 @@ from reenact.core.store.deleted import Deleted
 from reenact.core.store.local import LocalStore
 from reenact.errors import RecordingHeld, RecordingNotFound
 from reenact.team.cleaning import Cleaner
+from reenact.team.receipts import sign
 from reenact.team.ship.exchange import Exchange
 from reenact.team.ship.queue import Mark, Queue
 from reenact.team.store import TeamStore
+from reenact.team.tables import TOMBSTONES
 from tests.server.asking import Asking
 
 DAY = 86_400
@@ -224,6 +226,49 @@ def test_a_receipt_says_what_was_deleted(team, home, run):
     status, out, _ = run("team", "receipts", id, "--json")
     assert json.loads(out) == [receipt]
     assert run("team", "receipts", "nobody")[0] == 2
+
+
+def changed(team, **members):
+    """Change members of the only receipt, past its signature."""
+    (receipt,) = team.receipts()
+    text = json.dumps({**receipt, **members})
+    with team.database.begin() as connection:
+        connection.execute(update(TOMBSTONES).values(receipt=text))
+    return receipt
+
+
+@pytest.mark.parametrize(
+    ("members", "why"),
+    [
+        ({"why": "for another reason"}, "its signature does not fit: it was changed after it was signed"),
+        ({"who": "somebody", "at": 1}, "its signature does not fit"),
+        ({"more": True}, "its signature does not fit"),
+        ({"signed": None}, "it is not signed: it was made before receipts were signed, or forged"),
+        (
+            {"signed": {"key": "ed25519:" + "ab" * 32, "signature": "00" * 64}},
+            "with another key than the project's",
+        ),
+    ],
+)
+def test_a_receipt_that_was_forged_or_changed_is_named(team, home, run, members, why):
+    id = recorded(home)
+    pushed(team, home, id)
+    team.erase([id], why="x")
+    assert run("team", "receipts")[0] == 0
+    before = changed(team, **members)
+    status, _, said = run("team", "receipts")
+    assert status == 1
+    assert f"the receipt of {id} is not to be trusted: " in said
+    assert why in said
+    assert before["id"] == id
+
+
+def test_another_key_signs_no_receipt_of_the_project(team, home, run):
+    id = recorded(home)
+    pushed(team, home, id)
+    (receipt,) = team.erase([id], why="x")
+    changed(team, **sign({**receipt, "why": "y"}, b"k" * 32))
+    assert run("team", "receipts")[0] == 1
 
 
 def test_a_blob_that_another_recording_names_stays_and_the_receipt_says_so(team, home):

@@ -70,16 +70,24 @@ def receipts(
     project: Project = "",
     json: Json = False,
 ) -> None:
-    """Show what was deleted: when, why, by whom, and the digests of what it was. The oldest first."""
+    """Show what was deleted: when, why, by whom, and the digests of what it was. The oldest first.
+
+    Each is checked against the project's key. Exit status 1: one is not signed, or was changed or forged.
+    """
     with team_store(place_of(store, objects, project)) as team:
         found = team.receipts(refs or None)
+        problems = team.distrusted(found)
     if missing := set(refs or ()) - {receipt["id"] for receipt in found}:
         raise RecordingNotFound(f"there is no receipt of {', '.join(sorted(missing))}")
     if json:
         present.dump(found)
-        return
-    for receipt in found:
-        _tell(receipt, receipt["deleted"])
+    else:
+        for receipt in found:
+            _tell(receipt, receipt["deleted"])
+    for id, why in problems.items():
+        present.say(f"reenact: the receipt of {id} is not to be trusted: {why}")
+    if problems:
+        raise typer.Exit(1)
 
 
 def readmit(

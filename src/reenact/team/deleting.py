@@ -27,7 +27,8 @@ from reenact.errors import RecordingHeld
 from reenact.team.columns import fit
 from reenact.team.database import Database
 from reenact.team.objects import ObjectBlobs
-from reenact.team.receipts import Receipt
+from reenact.team.project_key import private_key
+from reenact.team.receipts import Receipt, sign
 from reenact.team.tables import BLOBS, CHUNKS, CLOCK, FILES, HOLDS, RECORDINGS, TOMBSTONES
 
 _SECOND = 1_000_000_000
@@ -217,6 +218,7 @@ def erase(
         The receipts, and the addresses of the blobs that they named; those without another recording are to be deleted.
     """
     project = store.database.project
+    seed = private_key(store.database)
     rows = connection.execute(
         select(
             RECORDINGS.c.key, RECORDINGS.c.id, RECORDINGS.c.name, RECORDINGS.c.started, CLOCK.label("now")
@@ -243,6 +245,7 @@ def erase(
             "why": storable(why, _LONGEST), "who": storable(who, _LONGEST), "files": files.get(row.key, {}),
             "blobs": {"named": len(had), "bytes": sum(had.values()), "addresses": sorted(had)},
         }  # fmt: skip
+        receipt = sign(receipt, seed) if seed is not None else receipt
         made.append(receipt)
         stones.append(
             {
@@ -266,8 +269,11 @@ def note(store: DeletingStore, made: Sequence[Receipt], gone: set[str]) -> None:
 
     The receipts are stored beside the blobs, too: a restored backup must not bring back later deletions.
     """
+    seed = private_key(store.database) if made else None
     for receipt in made:
         receipt["blobs"]["deleted"] = len(gone.intersection(receipt["blobs"]["addresses"]))
+        if seed is not None:
+            receipt.update(sign(receipt, seed))
     with store.database.begin() as connection:
         for receipt in made:
             connection.execute(

@@ -28,6 +28,14 @@ def public_key(database: Database) -> str:
         return connection.execute(asked).scalar() or ""
 
 
+def private_key(database: Database) -> bytes | None:
+    """The project's private key, made where there is none; None without `cryptography`. Raises StoreAway."""
+    try:
+        return _seed(database)
+    except ImportError:
+        return None
+
+
 def endorse(database: Database, home: Path, folders: Mapping[str, Path]) -> None:
     """Sign the recordings that are at home here with the project's key. Raises StoreAway.
 

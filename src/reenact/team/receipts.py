@@ -13,15 +13,51 @@ from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from reenact.core.model.storable import integer, storable
+from reenact.core.store.writer import warn
+from reenact.core.trust.identity import public_of, signature_of, signed_by
 from reenact.team.columns import fit
 from reenact.team.objects import kept, path_of
-from reenact.team.tables import BLOBS, CLOCK, PROJECTS, RECORDINGS, TOMBSTONES
+from reenact.team.tables import BLOBS, CLOCK, PROJECT_KEYS, PROJECTS, RECORDINGS, TOMBSTONES
 
 _AT_ONCE = 500
 _SHORT = 1000
 
 Receipt = dict[str, Any]
 """The receipt of a deletion; docs/team.md lists its members."""
+
+
+SIGNED = "signed"
+"""The member with the signature: the key, and the signature of all other members."""
+
+
+def sign(receipt: Receipt, seed: bytes) -> Receipt:
+    """Return a receipt with the signature of the project's key. Raises ImportError without `cryptography`."""
+    bare = {name: value for name, value in receipt.items() if name != SIGNED}
+    return {**bare, SIGNED: {"key": public_of(seed), "signature": signature_of(seed, _content(bare))}}
+
+
+def problem(receipt: Receipt, key: str) -> str:
+    """Return the reason not to trust a receipt, or an empty text.
+
+    Args:
+        receipt: A receipt, as it was read.
+        key: The public key of the project.
+    """
+    signed = receipt.get(SIGNED)
+    if not isinstance(signed, dict):
+        return "it is not signed: it was made before receipts were signed, or forged"
+    if not key or signed.get("key") != key:
+        return "it is signed with another key than the project's: it was forged"
+    try:
+        good = signed_by(key, _content(receipt), signed.get("signature"))
+    except ImportError:
+        return "its signature cannot be checked: `pip install 'reenact[team]'`"
+    return "" if good else "its signature does not fit: it was changed after it was signed"
+
+
+def _content(receipt: Receipt) -> bytes:
+    bare = {name: value for name, value in receipt.items() if name != SIGNED}
+    return orjson.dumps(bare, option=orjson.OPT_SORT_KEYS)
 
 
 def obey(connection: Connection, store: Any) -> list[str]:
@@ -34,8 +70,16 @@ def obey(connection: Connection, store: Any) -> list[str]:
         store: The object store, with its receipts.
     """
     gone: list[str] = []
-    for project in connection.execute(select(PROJECTS.c.key, PROJECTS.c.name)).all():
-        found = {receipt["id"]: receipt for receipt in kept(store, project.name)}
+    asked = select(PROJECTS.c.key, PROJECTS.c.name, PROJECT_KEYS.c.public)
+    asked = asked.join_from(PROJECTS, PROJECT_KEYS, PROJECTS.c.key == PROJECT_KEYS.c.project, isouter=True)
+    for project in connection.execute(asked).all():
+        found = {}
+        for receipt in kept(store, project.name):
+            # Those made before receipts were signed are obeyed, too.
+            if SIGNED in receipt and (why := problem(receipt, project.public or "")):
+                warn(f"the receipt of {project.name}/{receipt['id']} is not obeyed: {why}")
+            else:
+                found[receipt["id"]] = receipt
         ids = sorted(found)
         for at in range(0, len(ids), _AT_ONCE):
             some = ids[at : at + _AT_ONCE]

@@ -41,8 +41,8 @@ from reenact.team.deleting import (
 from reenact.team.intake import TeamIntake, names_of
 from reenact.team.location import Place
 from reenact.team.objects import ObjectBlobs
-from reenact.team.project_key import adopt
-from reenact.team.receipts import Receipt
+from reenact.team.project_key import adopt, public_key
+from reenact.team.receipts import Receipt, problem
 from reenact.team.tables import BLOBS, CHUNKS, CLOCK, FILES, LEASES, RECORDINGS
 
 _AT_ONCE = 8
@@ -181,6 +181,14 @@ class TeamStore(LocalStore):
         """
         with self.database.begin() as connection:
             return tombstones(connection, self.database.project, ids, since=since)
+
+    def distrusted(self, found: Sequence[Receipt]) -> dict[str, str]:
+        """Return the receipts that the project's key has not signed as they are: the reason, by recording.
+
+        Raises StoreAway.
+        """
+        key = public_key(self.database)
+        return {receipt["id"]: why for receipt in found if (why := problem(receipt, key))}
 
     def receipts(self, ids: Sequence[str] | None = None) -> list[Receipt]:
         """Return the receipts of deletions, the oldest first: of these, or all. Raises StoreAway."""
