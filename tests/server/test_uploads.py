@@ -15,6 +15,7 @@ from reenact.server.keys import Keys
 from reenact.server.settings import Settings
 from reenact.team.ship import wire
 from reenact.team.ship.wire import Piece
+from tests.hostile.forge import forge
 
 ID = "abcdefghjk"
 HEADER = b'{"event":"opened","format":1,"id":"abcdefghjk","pid":1}\n'
@@ -235,6 +236,19 @@ def test_a_blob_that_is_too_large_is_refused(tmp_path):
     (answer,) = intake.take([Piece(ID, f"sha256:{hashlib.sha256(bytes(11)).hexdigest()}", 0, bytes(11))])
     intake.close()
     assert (answer.status, answer.detail) == ("refused", "a blob has 10 bytes at most here")
+
+
+def test_a_damaged_line_is_named_and_nothing_is_kept(client, home):
+    good = forge(
+        [
+            {"event": "opened", "format": 2, "id": ID, "pid": 1},
+            {"event": "noted", "what": "hole", "text": "x", "t": 1.0},
+        ]
+    )
+    refused = client.put(FILE, content=good.replace(b'"text":"x"', b'"text":"y"'))
+    assert refused.status_code == 422
+    assert refused.json()["detail"].startswith("events.jsonl, line 2: damaged: it was changed")
+    assert not (home / "recordings" / ID).exists()
 
 
 def test_a_line_that_names_a_file_elsewhere_as_its_blob_reads_nothing(client, tmp_path, home):

@@ -9,12 +9,13 @@ import urllib.request
 import pytest
 from sqlalchemy import insert
 
-from reenact.core.store.base import Piece
+from reenact.core.store.base import Damaged, Piece
 from reenact.errors import StoreAway
 from reenact.team.objects import ObjectBlobs
 from reenact.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
 from reenact.testing import BlobStoreConformance, IntakeConformance, StoreConformance
 from reenact.testing.intake import _LINE, _header
+from tests.hostile.forge import forge
 
 
 class TestTheTeamsStore(StoreConformance):
@@ -102,3 +103,19 @@ class TestBlobsInS3(BlobStoreConformance):
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "other")
         with pytest.raises(StoreAway, match="s3://team"):
             self.blobs(tmp_path).put(b"x")
+
+
+def test_lines_that_do_not_continue_a_file_are_refused_by_name(team):
+    first = {"event": "opened", "format": 2, "id": "a0", "pid": 1}
+    data = forge([first, *({"event": "noted", "what": "hole", "text": f"{at}", "t": 1.0} for at in range(3))])
+    cut = data.index(b"\n") + 1
+    bad = data.replace(b'"text":"1"', b'"text":"7"')
+    (taken,) = team.intake.take([Piece("a0", "events.jsonl", 0, bad)])
+    assert isinstance(taken, Damaged)
+    assert taken.detail.startswith("events.jsonl, line 3: damaged: it was changed")
+    assert team.ids() == []
+    assert [one.status for one in team.intake.take([Piece("a0", "events.jsonl", 0, data[:cut])])] == ["ok"]
+    (taken,) = team.intake.take([Piece("a0", "events.jsonl", cut, bad[cut:])])
+    assert taken.detail.startswith(f"events.jsonl, line 2 after byte {cut}: damaged: ")
+    (taken,) = team.intake.take([Piece("a0", "events.jsonl", cut, data[cut:])])
+    assert taken.status == "ok"

@@ -16,7 +16,8 @@ from time import monotonic
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from reenact.core.store.base import FILE, ID, BlobStore, Piece, Taken
+from reenact.core.store import chain
+from reenact.core.store.base import FILE, ID, BlobStore, Damaged, Piece, Taken
 from reenact.core.store.intake import Limits, no_header, unfit, unfit_blob
 from reenact.core.store.local import EVENTS
 from reenact.errors import StoreAway, StoreFull
@@ -277,6 +278,8 @@ class TeamIntake:
             detail = "other bytes are stored here already, and are never overwritten"
             return Taken("differs", size, detail)
         rest = piece.data[there:]
+        if rest and (problem := _fault(connection, held, piece, rest, new)):
+            return Damaged("refused", size, problem)
         if held.bytes + held.more + len(rest) > self._limits.recording:
             return Taken("refused", size, f"a recording may have at most {self._limits.recording} bytes here")
         if rest and (problem := self._room.problem(size=len(rest))):
@@ -335,6 +338,21 @@ def _bytes(
     found += [(at, data) for held, name, at, data in new if (held, name) == (key, piece.name)]
     parts = [data[max(0, piece.offset - at) : max(0, end - at)] for at, data in sorted(found)]
     return b"".join(parts)
+
+
+def _fault(
+    connection: Connection,
+    held: _Known,
+    piece: Piece,
+    rest: bytes,
+    new: Iterable[tuple[int, str, int, bytes]],
+) -> str:
+    """Return the fault of the sums of the lines that continue a file; empty if they fit."""
+    size = held.lengths.get(piece.name, 0)
+    count = min(size, chain.LENGTH + 1)
+    tail = Piece(piece.recording, piece.name, size - count, b"")
+    last = _bytes(connection, held.key, tail, count, new) if count else b""
+    return chain.fault(piece.name, rest, size, last)
 
 
 def _note_blobs(connection: Connection, blobs: Iterable[Piece], known: Mapping[str, _Known]) -> None:

@@ -79,6 +79,10 @@ class Taken:
     detail: str = ""
 
 
+class Damaged(Taken):
+    """Refused: the lines do not continue the file as their sums say; the detail names the line."""
+
+
 class Store(Protocol):
     """Recordings, read."""
 

@@ -24,6 +24,9 @@ FIRST = b""
 BEFORE, AFTER = b',"sum":"', b'"}'
 """The bytes around a line's sum."""
 
+CHAINED = 2
+"""The first format whose lines have sums."""
+
 LENGTH = len(BEFORE) + 32 + len(AFTER)
 """The bytes of a line's sum, with its comma and the line's closing brace."""
 
@@ -80,6 +83,37 @@ def unsigned(body: bytes, signature: Any) -> bytes | None:
     except TypeError:
         return None
     return body[: -len(end)] if body.endswith(end) else None
+
+
+def fault(name: str, data: bytes, at: int, last: bytes) -> str:
+    """Return the fault of lines that continue a file, in a sentence that names the line; empty if they fit.
+
+    Args:
+        name: The file's name, for the sentence.
+        data: Whole lines.
+        at: The length of the file before them.
+        last: The file's last bytes, `LENGTH` of them and the newline; nothing if it is empty.
+    """
+    lines = data.split(b"\n")[:-1]
+    before = stated(last.rstrip(b"\n")) if at else FIRST
+    if not lines or before is None or (not at and not _begins_chain(lines[0])):
+        return ""
+    for number, line in enumerate(lines, 1):
+        before = sum_of(before, line[:-LENGTH])
+        if line[-LENGTH:] != tail(before):
+            place = f"line {number}" + (f" after byte {at}" if at else "")
+            why = "it was changed, or a line before it was removed, doubled or moved"
+            return f"{name}, {place}: damaged: {why if stated(line) else 'it is cut off, or has no sum'}"
+    return ""
+
+
+def _begins_chain(header: bytes) -> bool:
+    """Return whether a file with this first line has sums: all do from format 2 on."""
+    try:
+        version = orjson.loads(header)["format"]
+    except (ValueError, KeyError, TypeError):
+        return False
+    return stated(header) is not None or (type(version) is int and version >= CHAINED)
 
 
 def chained(lines: Iterable[bytes]) -> bytes:

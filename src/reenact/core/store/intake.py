@@ -21,7 +21,8 @@ from time import monotonic
 import orjson
 
 from reenact.core.model.event import FORMAT
-from reenact.core.store.base import BLOB, FILE, ID, LARGEST, Piece, Taken
+from reenact.core.store import chain
+from reenact.core.store.base import BLOB, FILE, ID, LARGEST, Damaged, Piece, Taken
 from reenact.core.store.deleted import Deleted
 from reenact.core.store.local import EVENTS, LocalStore
 
@@ -155,12 +156,15 @@ class LocalIntake:
         folder = self._store.folder(piece.recording)
         path = folder / piece.name
         try:
-            if not path.exists():
+            existed = path.exists()
+            if not existed:
                 if piece.offset:
                     return Taken("gap", detail="no part of it is here yet")
                 if piece.name == EVENTS:
                     if self._checked and (problem := no_header(piece)):
                         return Taken("refused", detail=problem)
+                    if self._checked and (problem := chain.fault(piece.name, piece.data, 0, b"")):
+                        return Damaged("refused", detail=problem)
                     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                     (folder / RECEIVED).touch(0o600)
                     os.utime(folder / RECEIVED, (0, 0))
@@ -168,7 +172,7 @@ class LocalIntake:
                 elif not (folder / EVENTS).exists():
                     return Taken("gap", detail=f"its {EVENTS} comes first")
                 folders.add(folder)
-            taken, new = _write(path, piece)
+            taken, new = _write(path, piece, checked=self._checked and (existed or piece.name != EVENTS))
         except OSError as error:
             return Taken("refused", detail=f"it cannot be written here: {error.strerror}")
         self._sizes.add(piece.recording, new)
@@ -283,8 +287,8 @@ def no_header(piece: Piece) -> str:
     return ""
 
 
-def _write(path: Path, piece: Piece) -> tuple[Taken, int]:
-    """Append the missing bytes; return the result and their number.
+def _write(path: Path, piece: Piece, *, checked: bool) -> tuple[Taken, int]:
+    """Append the missing bytes, if their sums continue the file; return the result and their number.
 
     On OSError the file is unchanged.
     """
@@ -300,6 +304,9 @@ def _write(path: Path, piece: Piece) -> tuple[Taken, int]:
         if known and os.pread(file, known, piece.offset) != piece.data[:known]:
             detail = "other bytes are stored here already, and are never overwritten"
             return Taken("differs", size, detail), 0
+        last = os.pread(file, chain.LENGTH + 1, max(0, size - chain.LENGTH - 1)) if checked else b""
+        if checked and (problem := chain.fault(piece.name, piece.data[known:], size, last)):
+            return Damaged("refused", size, problem), 0
         rest = memoryview(piece.data)[known:]
         try:
             while rest:

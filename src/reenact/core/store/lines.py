@@ -16,9 +16,6 @@ from reenact.core.model.event import FORMAT, Event
 from reenact.core.store import chain
 from reenact.errors import CorruptRecording, FutureFormat, NotARecording
 
-_CHAINED = 2
-"""The first format whose lines have sums."""
-
 
 def read_events(data: bytes, where: str, torn: list[str], *, of: str = "") -> Iterator[Event]:
     """Yield the events of one process's file.
@@ -119,7 +116,7 @@ class Reader:
                 "upgrade with `pip install -U reenact`"
             )
         # Of a header that says otherwise and has a sum, the number was changed.
-        self._chained = version >= _CHAINED or chain.stated(header) is not None
+        self._chained = version >= chain.CHAINED or chain.stated(header) is not None
 
     def _check_sum(self, line: bytes, data: dict[str, Any]) -> str:
         """Check a line's sum and continue from it; return the digest that a seal's signature covers."""

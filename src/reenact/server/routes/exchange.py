@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from reenact.core.store import bundle
 from reenact.core.store.intake import LocalIntake
-from reenact.errors import NotARecording, RecordingError, TooLarge
+from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, TooLarge
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.library import Library
 from reenact.server.links import Lender
@@ -53,13 +53,17 @@ class Imported(BaseModel):
 def export(access: Reader, links: Lender, id: Id) -> Export:
     """The recording as one file, at an address that is good for an hour and needs no key."""
     path = _exported(access.library, id)
-    name = access.library.store.load(id).name
+    known = access.library.entry(id) or access.library.indexed(id)
+    name = known.summary.name if known is not None else ""
     url, expires = links.lend(f"{f'{name}-' if name else ''}{id}.reenact", path, _GOOD)
     return Export(url=url, expires_at=expires.isoformat())
 
 
 @router.post(
-    "/recordings/import", status_code=201, responses=refusals(400, 401, 403, 409, 413), openapi_extra=_BODY
+    "/recordings/import",
+    status_code=201,
+    responses=refusals(400, 401, 403, 409, 413, 422),
+    openapi_extra=_BODY,
 )
 async def import_(access: Writer, request: Request) -> Imported:
     """Take in an exported recording; the body is the `.reenact` file."""
@@ -94,6 +98,8 @@ def _brought(access: Access, part: Path, limit: int) -> str:
     except RecordingError as error:
         # The file has no name of its own here.
         text = str(error).replace(f"{part}: ", "").replace(str(part), "the file")
+        if isinstance(error, (CorruptRecording, FutureFormat)):
+            raise HTTPException(422, text) from None
         status = 413 if isinstance(error, TooLarge) else 409 if "is already in the store" in text else 400
         raise HTTPException(status, text) from None
     except OSError as error:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi import Path as InPath
 from pydantic import BaseModel
 
+from reenact.core.store.base import Damaged
 from reenact.server.access import Writer
 from reenact.server.measuring import Measures
 from reenact.team.ship import wire
@@ -76,6 +77,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     403: {"model": PieceSaid, "description": "The key may only read."},
     410: {"model": PieceSaid, "description": "The recording was deleted, and is not accepted again."},
     413: {"model": PieceSaid, "description": "Too large for one request, or for one recording."},
+    422: {"model": PieceSaid, "description": "A line is damaged: its sum does not fit. It is named."},
     507: {"model": PieceSaid, "description": "No room left: see the header `Retry-After`."},
 }
 _OFFSET: dict[int | str, dict[str, Any]] = {
@@ -187,6 +189,8 @@ def _one(request: Request, access: Writer, piece: wire.Piece) -> Length:
         raise HTTPException(413, taken.detail)
     if taken.status == "gone":
         raise HTTPException(410, taken.detail)
+    if isinstance(taken, Damaged):
+        raise HTTPException(422, taken.detail)
     if taken.status == "refused":
         raise HTTPException(400, taken.detail)
     return Length(length=taken.length)
