@@ -6,11 +6,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from reenact.analysis.anomalies.case import Case
+from reenact.analysis.anomalies.config import Choice
 from reenact.analysis.anomalies.known import Known, stated
 from reenact.analysis.anomalies.rules import actions, words
+from reenact.analysis.anomalies.rules.calls import tandems
 from reenact.analysis.interchange.importers.agents import _speakers
 from reenact.analysis.views.difference import _steps, difference
 from reenact.browser.page import likeness
+from reenact.core.store.local import load
+from tests.hostile.forge import forge_folder
 from tests.hostile.test_linear import repeated, seconds
 
 SMALL, LARGE = 10_000, 100_000
@@ -89,3 +94,60 @@ def test_the_texts_of_a_divergence_are_compared_at_once_whatever_they_say():
 )
 def test_stretches_that_are_the_same_are_told_from_those_that_are_not(one, other, steps):
     assert list(_steps(one, other))[: len(steps)] == steps
+
+
+def calls(count, *, failing=False, fields=1):
+    """Lines of a recording: calls of one tool, and after each an answer that names what it gave."""
+    for number in range(1, 2 * count, 2):
+        yield {
+            "event": "called", "call": number, "in": None, "at": "main", "kind": "tool", "name": "look", "n": number,
+            "args": {"order": "x"}, "t": float(number),
+        }  # fmt: skip
+        if failing:
+            error = {"type": "builtins:ValueError", "text": "gone", "args": ["gone"]}
+            yield {"event": "raised", "call": number, "error": error, "t": number + 0.5}
+        else:
+            figures = {f"total price {number} {field}": number for field in range(fields)}
+            yield {"event": "returned", "call": number, "value": figures, "t": number + 0.5}
+        said = {"role": "assistant", "content": f"done: total price {number} is {number}"}
+        yield {
+            "event": "called", "call": number + 1, "in": None, "at": "main", "kind": "model", "name": "gpt-4o",
+            "n": number, "args": {"messages": [{"role": "user", "content": "go on"}]}, "t": number + 0.6,
+        }  # fmt: skip
+        value = {"choices": [{"message": said}], "usage": {"prompt_tokens": 3}}
+        yield {"event": "returned", "call": number + 1, "value": value, "t": number + 0.9}
+
+
+RULES_ASKED = [asked for asked in Choice({"all": True}).rules if not asked.rule.baseline]
+
+
+def took(asked, case):
+    return seconds(lambda: list(asked.rule.check(case, **asked.options)))
+
+
+@pytest.mark.parametrize("shape", [{}, {"failing": True}, {"fields": 20}])
+def test_each_rule_takes_time_in_proportion_to_the_steps(tmp_path, shape):
+    cases = {}
+    for count in (400, 1600):
+        header = {
+            "event": "opened",
+            "format": 2,
+            "rules": 1,
+            "id": f"r{count}",
+            "process": "main",
+            "name": "x",
+        }
+        last = {"event": "sealed", "status": "ok", "t": 1e6}
+        folder = forge_folder(tmp_path / f"r{count}", [header, *calls(count, **shape), last])
+        cases[count] = Case(load(folder))
+    slow = {}
+    for asked in RULES_ASKED:
+        few, many = (took(asked, case) for case in cases.values())
+        if many > 8 * few + 0.3:
+            slow[asked.rule.name] = few, many
+    assert not slow
+
+
+def test_a_long_sequence_of_the_same_call_is_a_loop_and_found_at_once():
+    assert tandems(["x"] * 30_000, 3)[0] == (0, 1, 30_000)
+    assert seconds(lambda: tandems(["x"] * 30_000, 3)) < 3

@@ -43,7 +43,7 @@ class Asking:
         """The one line that says why."""
         return self(path, status, method, **more)["detail"]
 
-    def until(self, path, holds, patience=20.0):
+    def until(self, path, holds, patience=120.0):
         """The answer for which that holds, asked for until it comes."""
         until = time.monotonic() + patience
         while not holds(found := self(path)):

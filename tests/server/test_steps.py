@@ -178,3 +178,7 @@ def test_a_blob_is_a_file_to_keep_and_nothing_that_a_browser_runs(home, data, ki
         for name in ("../events.jsonl", "A" * 64, digest[:63], f"{digest}/.."):
             answer = asked.client.get(f"/api/v1/recordings/{recording.id}/blobs/{name.replace('/', '%2f')}")
             assert answer.status_code in (404, 422), name
+        (Path(recording.path) / "blobs" / digest[:2] / digest).write_bytes(data[:-1] + b"!")
+        assert "its bytes have another hash" in asked.refused(
+            f"/recordings/{recording.id}/blobs/{digest}", 422
+        )

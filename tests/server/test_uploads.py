@@ -195,7 +195,7 @@ def test_a_key_writes_to_its_own_project(client, home):
 @pytest.mark.parametrize(
     ("limits", "status", "why"),
     [
-        (Limits(recording=400), "large", "a recording has 400 bytes at most"),
+        (Limits(recording=400), "large", "a recording may have at most 400 bytes"),
         (Limits(project=400), "full", "the project has 400 bytes at most"),
         (Limits(free=1 << 62), "full", "the server's disk is full"),
     ],

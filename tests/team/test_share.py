@@ -129,7 +129,7 @@ def test_a_project_that_is_full_is_507_and_takes_again_once_there_is_room(serve,
         limit(connection, team.database.project, Limits(most_bytes=10))
     server = serve(tmp_path / "one")
     answer = sent(server, recorded)
-    assert (answer.status_code, "may have 10 bytes at most" in answer.json()["detail"]) == (507, True)
+    assert (answer.status_code, "may have at most 10 bytes" in answer.json()["detail"]) == (507, True)
     assert team.intake.lengths([recorded.name]) == {}
     with team.database.begin() as connection:
         limit(connection, team.database.project, Limits())

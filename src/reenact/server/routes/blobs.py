@@ -5,13 +5,15 @@ They are served as files, never as content that a browser would run.
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path as File
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 from fastapi import APIRouter, HTTPException, Path, Response
 from fastapi.responses import FileResponse, RedirectResponse
 
 from reenact.core.store import shared
+from reenact.errors import CorruptRecording
 from reenact.server.access import Reader
 from reenact.server.routes.common import MISSING, Id
 
@@ -21,6 +23,8 @@ Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The SHA-256,
 
 _GOOD = 300
 """Seconds for which an address of the object store is valid: a client follows it at once."""
+
+_BLOCK = 1 << 20
 
 _IMAGES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
@@ -55,6 +59,8 @@ def blob(access: Reader, id: Id, digest: Digest) -> Response:
         raise HTTPException(404, f"recording {id} has no blob {digest}")
     with (one / place).open("rb") as file:
         head = file.read(16)
+        if _digest(file, head) != digest:
+            raise CorruptRecording(f"blob {digest} of recording {id} is damaged: its bytes have another hash")
     return FileResponse(
         one / place,
         media_type=_kind(head),
@@ -66,6 +72,13 @@ def blob(access: Reader, id: Id, digest: Digest) -> Response:
             "Cache-Control": "private, max-age=31536000, immutable",
         },
     )
+
+
+def _digest(file: BinaryIO, head: bytes) -> str:
+    found = hashlib.sha256(head)
+    while block := file.read(_BLOCK):
+        found.update(block)
+    return found.hexdigest()
 
 
 def _kind(head: bytes) -> str:

@@ -67,16 +67,28 @@ def _around(text: str, what: str) -> str:
     return short(text[max(0, place - 60) : place + len(what) + 60])
 
 
+_LETTERS = 20_000_000
+"""Letters of answers that are searched for fields at most, each field for itself."""
+
+_VALUES = 1000
+"""Values of a field at most."""
+
+
 @rule("contradiction", severity="error")
 def contradiction(case: Case) -> Iterator[Found]:
     """An answer that gives another figure for something than the tool whose result it reports."""
     fields: dict[str, tuple[set[float], int]] = {}
     uses = [use for use in reversed(case.uses) if not use.failed]
+    left = _LETTERS
     for said in case.answers:
         while uses and uses[-1].step < said.step:
             _learn(fields, uses.pop())
         if said.to_tools:
             continue
+        left -= len(fields) * (len(said.text) + 100)
+        if left < 0:
+            # Each field is looked for in each answer: of very many, those of the first answers will do.
+            return
         for name, (values, step) in fields.items():
             found = _says(said, name)
             if found is not None and not any(abs(found - value) < 0.005 for value in values):
@@ -93,8 +105,10 @@ def _learn(fields: dict[str, tuple[set[float], int]], use: Use) -> None:
     for name, value in _leaves(parsed(use.text)):
         words = re.sub(r"[_\s-]+|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower()
         if " " in words:
-            values, _ = fields.get(words, (set(), 0))
-            fields[words] = (values | {value}, use.step)
+            values, _ = fields.get(words, (set[float](), 0))
+            if len(values) < _VALUES:
+                values.add(value)
+            fields[words] = (values, use.step)
 
 
 def _leaves(value: Any, depth: int = 0) -> Iterator[tuple[str, float]]:

@@ -90,15 +90,26 @@ def _loops(keys: Sequence[str], steps: Sequence[int], times: int, what: str) -> 
         )
 
 
+_WORK = 3_000_000
+"""Comparisons of calls at most, in the search for loops."""
+
+
 def tandems(keys: Sequence[str], times: int) -> list[tuple[int, int, int]]:
-    """Return the repetitions in a sequence: (start, period, length), of `times` rounds or more."""
+    """Return the repetitions in a sequence: (start, period, length), of `times` rounds or more.
+
+    In a long sequence of few different keys, long periods are left out: each takes a look at all of it.
+    """
     numbers: dict[str, int] = {}
     items = [numbers.setdefault(key, len(numbers)) for key in keys]
     found = []
+    work, least = _WORK, b"\x01" * (times - 1)
     for period in range(1, len(items) // times + 1):
-        # As many in a row as that meet two places that are a period apart: few periods get as far as that.
-        if not any(map(eq, items[::period], items[period::period])):
+        # So many rounds meet as many places that are a period apart: few periods get as far as that.
+        if least not in bytes(map(eq, items[::period], items[period::period])):
             continue
+        work -= len(items)
+        if work < 0:
+            break
         same = bytes(map(eq, items, items[period:]))
         runs = re.finditer(rb"\x01{%d,}" % (period * (times - 1)), same)
         found += [(run.start(), period, run.end() - run.start() + period) for run in runs]

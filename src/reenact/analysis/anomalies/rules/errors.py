@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from reenact.analysis.anomalies.case import Case, Use, short
@@ -49,21 +50,20 @@ def failing_code(case: Case) -> Iterator[Found]:
 @rule("hidden-error", severity="error", weight=0.1)
 def hidden_error(case: Case) -> Iterator[Found]:
     """A tool failed, was not repeated with success, and the next answer does not mention it."""
+    answers = [said for said in case.answers if not said.to_tools]
+    steps = [said.step for said in answers]
+    last_good = {use.name: place for place, use in enumerate(case.uses) if not use.failed}
     for place, use in enumerate(case.uses):
-        if not use.failed or _made_good(case.uses[place + 1 :], use):
+        if not use.failed or last_good.get(use.name, -1) > place:
             continue
-        told = [said for said in case.answers if said.step > use.step and not said.to_tools][:1]
-        if told and not _ADMITS.search(told[0].text):
+        next_one = bisect_right(steps, use.step)
+        if next_one < len(answers) and not _ADMITS.search(answers[next_one].text):
             yield Found(
-                told[0].step,
+                answers[next_one].step,
                 f"{use.name} failed in step {use.step}, and the answer does not say so",
                 short(use.result),
                 (use.step,),
             )
-
-
-def _made_good(later: tuple[Use, ...], failed: Use) -> bool:
-    return any(use.name == failed.name and not use.failed for use in later)
 
 
 @rule("error-words", severity="info", weight=0.2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from reenact.analysis.anomalies.case import Case, Said, short
@@ -53,18 +54,24 @@ def claimed_check(case: Case) -> Iterator[Found]:
 
     Among several agents, no tool since the one before spoke; otherwise none at all.
     """
-    used = {use.step for use in case.uses}
+    used = sorted({use.step for use in case.uses})
     if case.several and not used:
         # Agents whose tools were not recorded: their look-ups are unknown.
         return
     before = 0
     for said in case.answers:
-        if (match := _DONE.search(said.text)) and not any(before < step < said.step for step in used):
+        if (match := _DONE.search(said.text)) and not _between(used, before, said.step):
             around = said.text[max(0, match.start() - 40) : match.end() + 80]
             yield Found(
                 said.step, f"the answer says '{match[0]}', but no tool had looked it up", short(around)
             )
         before = said.step if case.several else 0
+
+
+def _between(steps: list[int], first: int, last: int) -> bool:
+    """Return whether one of some steps, in order, is after the first and before the last."""
+    place = bisect_right(steps, first)
+    return place < len(steps) and steps[place] < last
 
 
 @rule("stalled", severity="warning", weight=0.15)
