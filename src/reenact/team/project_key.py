@@ -29,7 +29,7 @@ def public_key(database: Database) -> str:
 
 
 def private_key(database: Database) -> bytes | None:
-    """The project's private key, made where there is none; None without `cryptography`. Raises StoreAway."""
+    """Return the project's private key, made if missing; None without `cryptography`."""
     try:
         return _seed(database)
     except ImportError:

@@ -31,7 +31,7 @@ SIGNED = "signed"
 
 
 def sign(receipt: Receipt, seed: bytes) -> Receipt:
-    """Return a receipt with the signature of the project's key. Raises ImportError without `cryptography`."""
+    """Return a receipt with the project's signature. Raises ImportError."""
     bare = {name: value for name, value in receipt.items() if name != SIGNED}
     return {**bare, SIGNED: {"key": public_of(seed), "signature": signature_of(seed, _content(bare))}}
 

@@ -183,7 +183,7 @@ class TeamStore(LocalStore):
             return tombstones(connection, self.database.project, ids, since=since)
 
     def distrusted(self, found: Sequence[Receipt]) -> dict[str, str]:
-        """Return the receipts that the project's key has not signed as they are: the reason, by recording.
+        """Return the reason not to trust a receipt, by recording, for those not to be trusted.
 
         Raises StoreAway.
         """

@@ -26,7 +26,7 @@ UNFIT = (
 
 @contextmanager
 def asking(place: str) -> Iterator[None]:
-    """Turn database errors into StoreAway where the server does not answer, or SearchEnded where it ended the query.
+    """Turn database errors into StoreAway, or SearchEnded where the server ended a query.
 
     Args:
         place: The store's name, without a password.

@@ -70,7 +70,10 @@ def is_secret(value: Any) -> bool:
 
 
 PREFIX = "REENACT_INPUT_"
-"""The beginning of each variable: a page chooses the rest, and must not get at other secrets of the environment."""
+"""The beginning of each variable.
+
+A page chooses the rest, and must not name other secrets of the environment.
+"""
 
 
 class SecretNames:

@@ -86,7 +86,7 @@ def unsigned(body: bytes, signature: Any) -> bytes | None:
 
 
 def fault(name: str, data: bytes, at: int, last: bytes) -> str:
-    """Return the fault of lines that continue a file, in a sentence that names the line; empty if they fit.
+    """Return the fault of lines that continue a file, with the line's number; empty if none.
 
     Args:
         name: The file's name, for the sentence.

@@ -288,7 +288,9 @@ def no_header(piece: Piece) -> str:
 
 
 def _write(path: Path, piece: Piece, *, checked: bool) -> tuple[Taken, int]:
-    """Append the missing bytes, if their sums continue the file; return the result and their number.
+    """Append the missing bytes, if their sums continue the file.
+
+    Return the result and their number.
 
     On OSError the file is unchanged.
     """
