@@ -7,7 +7,7 @@ import io
 import shutil
 import time
 import tracemalloc
-from itertools import dropwhile
+from itertools import dropwhile, groupby
 
 import pytest
 from PIL import Image, ImageDraw
@@ -176,13 +176,14 @@ async def test_an_endless_animation_costs_eight_pictures_a_second_and_fewer_when
     monkeypatch.setattr("reenact.browser.camera.frames.RESTS", ((0.8, 1), (float("inf"), 4)))
     async with filmed(browser, folder) as (page, camera):
         await Driver(camera, page).do("goto", url=shop + "/clock?moves")
-        await asyncio.sleep(2.4)
-    times = [one.t for one in footage(folder).entries("frame")]
+        await asyncio.sleep(4)
+    times = sorted(one.t for one in footage(folder).entries("frame"))
     first = times[0]
     busy = [t for t in times if t < first + 0.8]
-    idle = [t for t in times if t > first + 1.2]
+    idle = [t for t in times if t > first + 2]
     assert 2 <= len(busy) <= 8 * 0.8 + 4
-    assert 1 <= len(idle) <= 2 * 1.3 + 2
+    # On a busy machine it takes longer than it was told to: the time counts that has passed.
+    assert 1 <= len(idle) <= 2 * (times[-1] - first - 2) + 2
 
 
 async def test_equal_pictures_are_stored_once(browser, shop, folder):
@@ -190,12 +191,17 @@ async def test_equal_pictures_are_stored_once(browser, shop, folder):
         await page.goto(shop + "/colours")
         for times, colour in enumerate(("red", "white") * 3, 1):
             await page.evaluate("colour => { document.body.style.background = colour }", colour)
-            await until(lambda times=times: len(coloured(folder)) == times)
-    assert [red for red, _ in coloured(folder)] == [True, False] * 3
+            await until(lambda times=times: len(changes(folder)) == times)
+    assert changes(folder) == [True, False] * 3
     assert len({blob for _, blob in coloured(folder)}) == 2
     named = [one[name] for one in footage(folder).entries() for name in ("blob", "body") if name in one.data]
     stored = [path.name for path in (folder / "blobs").rglob("*") if path.is_file()]
     assert sorted(stored) == sorted({address.removeprefix("sha256:") for address in named})
+
+
+def changes(folder):
+    """The colours of the pictures, equal ones in a row once: True for red."""
+    return [red for red, _ in groupby(red for red, _ in coloured(folder))]
 
 
 def coloured(folder):

@@ -102,7 +102,7 @@ def test_what_another_version_did_not_record_gets_its_default():
 
 
 def test_an_object_that_is_none_of_the_librarys_is_no_part_of_a_page():
-    with pytest.raises(TypeError, match="holds a object"):
+    with pytest.raises(TypeError, match="contains a object"):
         tree.pack(Node("a", at=object()), VIEWS)
 
 

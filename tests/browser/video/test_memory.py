@@ -63,6 +63,6 @@ def test_a_picture_that_comes_again_is_decoded_once(tmp_path, monkeypatch):
         filming.frame(number / 10, other if number % 3 == 0 else one)
     opened = []
     real = Image.open
-    monkeypatch.setattr(Image, "open", lambda *given: opened.append(1) or real(*given))
+    monkeypatch.setattr(Image, "open", lambda *given, **options: opened.append(1) or real(*given, **options))
     render(filming.footage())
     assert len(opened) == 2
