@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,15 @@ Line = Mapping[str, Any] | bytes
 
 def forge(lines: Iterable[Line]) -> bytes:
     """The bytes of an events or session file with these lines, in order, each with a right sum."""
-    return chained(line if isinstance(line, bytes) else orjson.dumps(dict(line)) for line in lines)
+    return chained(line if isinstance(line, bytes) else dumped(line) for line in lines)
+
+
+def dumped(line: Mapping[str, Any]) -> bytes:
+    """A line as JSON; also with numbers and characters that our own writer refuses."""
+    try:
+        return orjson.dumps(dict(line))
+    except TypeError:
+        return json.dumps(dict(line), separators=(",", ":")).encode()
 
 
 def forge_folder(folder: Path, lines: Iterable[Line], name: str = "events.jsonl") -> Path:

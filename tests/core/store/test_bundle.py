@@ -96,7 +96,7 @@ def test_a_second_import_is_refused_kindly(store, file):
         bundle.bring(store, file)
     events = store.folder(store.ids()[0]) / "events.jsonl"
     events.write_bytes(events.read_bytes() + b'{"event":"noted","what":"x","text":"y","t":9}\n')
-    with pytest.raises(RecordingError, match="with other content; `reenact rm"):
+    with pytest.raises(RecordingError, match="with other content; delete it first: `reenact rm"):
         bundle.bring(store, file)
 
 

@@ -17,6 +17,7 @@ from reenact.core.query.state import State, state_at
 from reenact.errors import CorruptRecording
 
 _VERBS = {
+    "anomalies": "reenact.verbs.diagnose",
     "restore": "reenact.run.api.state",
     "resume": "reenact.run.api.state",
 }
@@ -191,6 +192,10 @@ class Recording:
         See `reenact.resume`.
         """
         return _verb("resume")(self, step, program, **changes)  # type: ignore[no-any-return]
+
+    def anomalies(self, **options: Any) -> list[Any]:
+        """Return the anomalies of the run, the most suspect step first. See `reenact.anomalies`."""
+        return _verb("anomalies")(self, **options)  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
