@@ -329,7 +329,7 @@ def test_a_fork_cannot_go_on_with_a_recorded_connection_and_a_program_that_conne
     assert [text.partition(": ")[2] for text in again] == [f"message {number}" for number in range(3)]
     assert again[1] != live[1]
     assert bench.server.opened == opened + 1
-    assert "cannot go on live: fork before the step that opens it" in why[0]
+    assert "cannot go on live: fork before it is opened" in why[0]
     bench.server.stop()
     with reenact.replay(fork.recording) as replay:
         assert asyncio.run(main()) == again

@@ -166,4 +166,4 @@ def test_an_imported_recording_needs_to_be_told_what_to_call(shell):
     shell.run("import", "chat.json")
     done = shell.run("keep", "last", "--as", "t.py")
     assert done.status == 2
-    assert "has no recorded program (was it imported?); name what to call: --entry" in done.err
+    assert "has no recorded program (was it imported?); say what to call: --entry" in done.err

@@ -218,7 +218,7 @@ def test_names_and_tags_may_be_given(store):
         (b'[{"a": 1}, {"b": 2}]', "a list of 2 objects with a"),
         (b"[]", "an empty list"),
         (b"{}", "an empty object"),
-        (b'{"messages": []}', "no format that is known"),
+        (b'{"messages": []}', "has no known format"),
         (b'{"role": "user", "content": "hi"}\n{"role": "user", \n', "line 2"),
         (b'[{"role": "user", "content": "hi"}]', "no answer of a model"),
         (b"\xff\xfe\x00", "no JSON"),

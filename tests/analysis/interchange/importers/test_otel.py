@@ -302,7 +302,7 @@ def test_a_trace_without_captured_content_says_that_it_cannot_be_replayed(store)
     assert "step 1: the trace does not say what the model was asked" in notes
     assert "step 1: the trace does not say what the model answered" in notes
     assert "step 2: the trace does not say what the tool gave" in notes
-    assert "cannot be replayed" in notes
+    assert "can be read, but not replayed" in notes
     assert RecordingFacts(recording).steps[0].get("tokens") == 3
 
 

@@ -210,7 +210,7 @@ def test_a_folder_is_imported_with_all_below_it_and_names_what_is_none(tmp_path,
     (folder / "ci.yaml").write_text("jobs: {}")
     assert main(["import", str(folder.parent)]) == 2
     out = capsys.readouterr()
-    assert "ci.yaml is in no format that is known" in out.out + out.err
+    assert "ci.yaml has no known format" in out.out + out.err
     assert sorted(line.name for line in Index(LocalStore()).summaries()) == ["one", "two"]
 
 
