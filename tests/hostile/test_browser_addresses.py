@@ -278,7 +278,9 @@ def test_files_of_the_server_are_neither_uploaded_nor_downloaded(served, act):
     ) or "signing" not in str(served.client.get(f"/sessions/{act.id}/files").json())
 
 
-def test_what_is_uploaded_and_downloaded_reaches_its_session(served, act):
+def test_what_is_uploaded_and_downloaded_reaches_its_session(served):
+    # Of its own: the other tests' session has tabs that are not for others to see.
+    act = served.open(idle_timeout_minutes=0, max_duration_minutes=60)
     files = f"/sessions/{act.id}/files"
     served.client.post(files, files={"file": ("mine.txt", b"of mine")})
     in_page(act, "document.body.innerHTML = '<input type=file id=f>'")

@@ -106,7 +106,7 @@ session.execute(type="goto", url=f"{PAGES}/secrets.html")
 secret = session.execute(type="fill", selector="input[type=password] >> nth=0", value="Sup3r-secret-9")
 told["secret"] = secret.action.value
 session.set_cookies(
-    cookies=[{"name": "c", "value": "v", "domain": "127.0.0.1", "path": "/", "httpOnly": True}]
+    cookies=[{"name": "c", "value": "v", "domain": "shop.example", "path": "/", "httpOnly": True}]
 )
 told["cookies"] = [(one["name"], one["value"], one["httpOnly"]) for one in session.get_cookies()]
 

@@ -93,7 +93,7 @@ def calls(session, pages, model):
     told.append(session.scrape(response_format=Order))
     told.append(session.scrape(only_images=True))
     told.append(session.scrape(selector="h1"))
-    session.set_cookies([{"name": "c", "value": "v", "url": pages.url}])
+    session.set_cookies([{"name": "c", "value": "v", "url": "https://shop.example"}])
     told.append(session.get_cookies())
     with pytest.raises(UsageError, match="no action") as unknown:
         session.execute(type="dance")

@@ -50,7 +50,7 @@ def test_an_action_is_read_as_either_client_writes_it(files, sent, meant):
         ({"type": "upload_file", "id": "I1", "file_path": "../x"}, "there is no file '../x'"),
         ({"type": "download_file", "id": "L1", "file_path": "/tmp/x"}, "leave file_path out"),
         ({"type": "captcha_solve"}, "captcha_solve belongs to a hosted service"),
-        ({"type": "fill", "id": "I1", "value": "x", "press_enter": True}, "press_enter is not there"),
+        ({"type": "fill", "id": "I1", "value": "x", "press_enter": True}, "press_enter is not supported"),
         ({"type": "scrape", "ignored_tags": ["nav"]}, "ignored_tags"),
         ({"id": "B1"}, "an action needs a type"),
     ],
