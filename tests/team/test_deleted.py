@@ -347,7 +347,7 @@ def test_a_server_refuses_what_was_deleted_there_and_a_shipper_drops_it(tmp_path
         assert ask.client.delete(f"/api/v1/recordings/{id}").status_code == 200
         answer = ask.client.put(path, content=data)
         assert answer.status_code == 410
-        assert "is not taken again" in answer.json()["detail"]
+        assert "is not accepted again" in answer.json()["detail"]
     assert Deleted(tmp_path / "server").get(id) is not None
 
 

@@ -70,13 +70,13 @@ def test_what_is_too_much_is_not_taken_and_goes_once_there_is_room(team):
     limited(team, most_recordings=1, most_bytes=1000)
     team.intake.take([Piece("one", "events.jsonl", 0, header("one"))])
     size = len(header("one"))
-    with pytest.raises(StoreFull, match="may have 1 recordings at most, and they are used up"):
+    with pytest.raises(StoreFull, match="may have at most 1 recordings, and has them"):
         team.intake.take([Piece("two", "events.jsonl", 0, header("two"))])
     # What is there may grow beside one that there is no room for.
     both = [Piece("two", "events.jsonl", 0, header("two")), Piece("one", "events.jsonl", size, b"{}\n")]
     taken = team.intake.take(both)
-    assert (statuses(taken), "used up" in taken[0].detail) == (["refused", "ok"], True)
-    with pytest.raises(StoreFull, match="1,000 bytes at most"):
+    assert (statuses(taken), "at most 1 recordings" in taken[0].detail) == (["refused", "ok"], True)
+    with pytest.raises(StoreFull, match="at most 1,000 bytes"):
         team.intake.take([Piece("one", "events.jsonl", size + 3, b"x" * 1000 + b"\n")])
     # Said again, what is there is ok.
     assert statuses(team.intake.take([Piece("one", "events.jsonl", size, b"{}\n")])) == ["ok"]
@@ -116,7 +116,7 @@ def test_room_is_counted_anew_now_and_then(team):
     assert problem() == ""
     now[0] = 16
     assert problem() == ""
-    assert "used up" in problem()
+    assert "at most 1 recordings" in problem()
     now[0] = 20
     assert problem() == "", "what was not written after all does not count"
 
@@ -127,7 +127,7 @@ def test_push_says_it_on_one_line_and_nothing_is_lost(home, team, exchange, caps
     limited(team, most_recordings=1)
     assert main(["push", "--all", "--home", str(home.root)]) == 2
     said = capsys.readouterr().err
-    assert (said.count("\n"), "the project may have 1 recordings at most" in said) == (1, True), said
+    assert (said.count("\n"), "the project may have at most 1 recordings" in said) == (1, True), said
     assert sorted(home.ids()) == sorted([first, second])
     limited(team)
     assert main(["push", "--all", "--home", str(home.root)]) == 0

@@ -55,6 +55,11 @@ def problem(receipt: Receipt, key: str) -> str:
     return "" if good else "its signature does not fit: it was changed after it was signed"
 
 
+def _claimed(receipt: Receipt) -> str:
+    signed = receipt[SIGNED]
+    return str(signed.get("key")) if isinstance(signed, dict) else ""
+
+
 def _content(receipt: Receipt) -> bytes:
     bare = {name: value for name, value in receipt.items() if name != SIGNED}
     return orjson.dumps(bare, option=orjson.OPT_SORT_KEYS)
@@ -75,8 +80,8 @@ def obey(connection: Connection, store: Any) -> list[str]:
     for project in connection.execute(asked).all():
         found = {}
         for receipt in kept(store, project.name):
-            # Those made before receipts were signed are obeyed, too.
-            if SIGNED in receipt and (why := problem(receipt, project.public or "")):
+            # Those made before receipts were signed are obeyed, too, and those of a key that is younger than the dump.
+            if SIGNED in receipt and (why := problem(receipt, project.public or _claimed(receipt))):
                 warn(f"the receipt of {project.name}/{receipt['id']} is not obeyed: {why}")
             else:
                 found[receipt["id"]] = receipt

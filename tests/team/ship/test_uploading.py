@@ -236,4 +236,4 @@ def test_a_recording_that_was_deleted_on_the_server_is_dropped_with_a_word_and_s
         assert (again.finished, list(again.dropped)) == ([], [recording.id])
         assert Queue(home.root).marks() == []
     assert home.ids() == [recording.id]
-    assert "is not taken again" in capfd.readouterr().err
+    assert "is not accepted again" in capfd.readouterr().err

@@ -29,6 +29,9 @@ from reenact.core.store.local import EVENTS, LocalStore
 RECEIVED = "received"
 """The file in a received recording's folder that is touched while its sender writes."""
 
+_BLOCK = 4096
+"""Bytes that are read at once in search of the last newline; doubled as long as there is none."""
+
 _SAME = b'{"event":"same"'
 _AGAIN = 5.0
 """Seconds after which it is written down again that a recording is being written."""
@@ -306,8 +309,7 @@ def _write(path: Path, piece: Piece, *, checked: bool) -> tuple[Taken, int]:
         if known and os.pread(file, known, piece.offset) != piece.data[:known]:
             detail = "other bytes are stored here already, and are never overwritten"
             return Taken("differs", size, detail), 0
-        last = os.pread(file, chain.LENGTH + 1, max(0, size - chain.LENGTH - 1)) if checked else b""
-        if checked and (problem := chain.fault(piece.name, piece.data[known:], size, last)):
+        if checked and (problem := _fault(file, size, piece.name, piece.data[known:])):
             return Damaged("refused", size, problem), 0
         rest = memoryview(piece.data)[known:]
         try:
@@ -319,6 +321,24 @@ def _write(path: Path, piece: Piece, *, checked: bool) -> tuple[Taken, int]:
         return Taken("ok", max(size, piece.offset + len(piece.data))), len(piece.data) - known
     finally:
         os.close(file)
+
+
+def _fault(file: int, size: int, name: str, rest: bytes) -> str:
+    """Return the fault of the sums of bytes that continue a file; empty if they fit."""
+    begun = _begun(file, size)
+    at = size - len(begun)
+    start = max(0, at - chain.LENGTH - 1)
+    return chain.fault(name, begun + rest, at, os.pread(file, at - start, start))
+
+
+def _begun(file: int, size: int) -> bytes:
+    """Return the bytes after the last newline of a file: the part of a line that a killed server wrote."""
+    at, begun = size, b""
+    while at and b"\n" not in begun:
+        count = min(at, max(_BLOCK, len(begun)))
+        at -= count
+        begun = os.pread(file, count, at) + begun
+    return begun.rpartition(b"\n")[2]
 
 
 def synced(paths: Iterable[Path]) -> None:
