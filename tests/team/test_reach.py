@@ -11,6 +11,7 @@ import pytest
 
 import reenact
 from reenact.cli import main
+from reenact.core.store.chain import chained
 from reenact.core.store.local import LocalStore
 from reenact.errors import AmbiguousRecording, RecordingNotFound
 from reenact.team.open import Reaching
@@ -76,7 +77,7 @@ def renamed(store, id, new):
     """A recording under another id."""
     shutil.copytree(store.folder(id), store.folder(new))
     events = store.folder(new) / "events.jsonl"
-    events.write_bytes(events.read_bytes().replace(id.encode(), new.encode()))
+    events.write_bytes(chained(events.read_bytes().replace(id.encode(), new.encode()).splitlines()))
     return new
 
 
@@ -193,5 +194,5 @@ def test_a_setting_that_is_no_store_does_not_hinder_what_is_here(push, home, mon
     mine = recorded(home, "A-1")
     monkeypatch.setenv("REENACT_OBJECTS", "")
     assert Reaching().find(mine[:5]) == home.folder(mine)
-    assert "needs REENACT_OBJECTS beside it" in capsys.readouterr().err
+    assert "needs REENACT_OBJECTS too" in capsys.readouterr().err
     assert run(capsys, "show", "nothing")[0] == 2

@@ -82,9 +82,9 @@ def test_the_program_at_a_question_is_compared_with_its_recording(facts):
     extra = State(Phase.STOPPED, Place(1, 1), actual=Actual("tool:new", args={"x": 1}))
     assert "as recorded" in said(panes.actual(facts, same, wide=False))
     assert 'recorded "short"' in said(panes.actual(facts, other, wide=False))
-    assert "let pass" in said(panes.actual(facts, other, wide=False))
+    assert "is ignored" in said(panes.actual(facts, other, wide=False))
     assert "the recording has no such question" in said(panes.actual(facts, extra, wide=False))
-    assert "no program runs" in said(panes.actual(facts, READING, wide=False))
+    assert "no program is running" in said(panes.actual(facts, READING, wide=False))
 
 
 def test_a_departure_is_laid_side_by_side_where_there_is_room(facts):
@@ -123,7 +123,7 @@ def test_output_shows_its_last_lines_and_what_a_terminal_would(facts):
     shown = said(panes.output(text, State(Phase.STOPPED)))
     assert "earlier lines" in shown.split("\n")[0]
     assert shown.endswith("line 2999\n100%\ngreen")
-    assert "nothing has been written" in said(panes.output("", State(Phase.STOPPED)))
+    assert "no output so far" in said(panes.output("", State(Phase.STOPPED)))
 
 
 def test_the_stack_names_frames_and_enclosing_steps(facts):

@@ -54,7 +54,7 @@ def export(access: Reader, links: Lender, id: Id) -> Export:
     """The recording as one file, at an address that is good for an hour and needs no key."""
     path = _exported(access.library, id)
     known = access.library.entry(id) or access.library.indexed(id)
-    name = known.summary.name if known is not None else ""
+    name = known.summary.name if known is not None else access.library.store.load(id).name
     url, expires = links.lend(f"{f'{name}-' if name else ''}{id}.reenact", path, _GOOD)
     return Export(url=url, expires_at=expires.isoformat())
 
