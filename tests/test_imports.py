@@ -29,12 +29,12 @@ def fresh(tmp_path, monkeypatch):
     return run
 
 
-def test_the_package_by_itself_imports_none_of_its_parts(fresh):
+def test_the_package_by_itself_imports_its_version_alone(fresh):
     assert fresh("""
         import sys
         import reenact
         print(*sorted(name for name in sys.modules if name.startswith("reenact")))
-    """) == ["reenact"]
+    """) == ["reenact", "reenact.core", "reenact.core.version"]
 
 
 def test_a_tool_needs_neither_recorder_nor_store(fresh):

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 
 from reenact.core.redact import DEFAULT_RULES
-from reenact.core.redact.commands import command_marks
 from reenact.core.redact.marks import _AFTER_A_NAME
 from reenact.core.redact.names import Names
 from reenact.core.redact.placed import place_marks
 from reenact.core.redact.shapes import SHAPES
+from reenact.core.redact.shell_commands import command_marks
 
 VALUE = "abcd1234"
 SYNTAXES = (

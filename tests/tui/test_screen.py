@@ -388,7 +388,7 @@ async def test_an_imported_run_is_walked_without_a_program(tmp_path):
         await at.press("e")
         assert "there is no program here that an edited answer could reach" in at.status
         await at.press("3")
-        assert "no program runs" in at.page
+        assert "no program is running" in at.page
 
 
 @pytest.mark.thorough

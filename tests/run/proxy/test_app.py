@@ -315,4 +315,4 @@ def test_an_address_that_leads_nowhere_is_named(desk):
     status, message = desk.record(program)
     assert status == 404
     assert "nothing is served at /elsewhere; there are: /openai_base_url" in message
-    assert "past it" in desk.recording.notes[0]
+    assert "no request came through the proxy" in desk.recording.notes[0]

@@ -12,7 +12,7 @@ from reenact.errors import ABSENT
 
 
 class DifferenceView(View):
-    """A part that differs. A side that has nothing there is absent; `words` where both are texts."""
+    """A part that differs: a side without it is absent; `words` where both are texts."""
 
     path: str
     who: str = ""

@@ -25,7 +25,7 @@ class FindingView(View):
 
 
 class FindingsView(View):
-    """The anomalies of a recording, the most suspect step first; `problem` where it cannot be examined.
+    """The anomalies of a recording, the most suspect step first; or the `problem` of reading it.
 
     A very long recording is examined in the background: it is not `complete` until then, and its line on `/live` says
     when it is.

@@ -78,7 +78,7 @@ class HealRunsView(View):
 
 
 class PatchView(View):
-    """The changes that heals suggest for one script, as a unified diff; `readable` is false where it is not here.
+    """The suggested changes of one script, as a unified diff; `readable`: the script is here.
 
     `mark` names this patch where it is to be applied; `refusal` is the reason why it cannot be applied from here.
     """

@@ -127,7 +127,7 @@ class FacetsView(View):
 
 
 class BucketView(View):
-    """One hour or day, from `at` (ISO 8601, UTC) on. `p50` and `p95` are of the runs' durations, in seconds."""
+    """One hour or day from `at` (ISO 8601, UTC); `p50`, `p95`: the runs' durations in seconds."""
 
     at: str
     recordings: int

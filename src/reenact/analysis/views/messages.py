@@ -52,7 +52,7 @@ class EmbeddedView(View):
 
 
 class ModelCallView(View):
-    """A step as a model call: its new messages, and the number of messages that were sent before."""
+    """A step as a model call: its new messages, and the number of those sent before."""
 
     model: str
     new_messages: tuple[MessageView, ...]
@@ -76,7 +76,7 @@ class PromptChangeView(View):
 
 
 class MessagesView(View):
-    """All messages that a model saw in a step, the newest last, those from `new` on for the first time."""
+    """All messages that a model saw in a step, the newest last; `new` is the first new one."""
 
     items: tuple[MessageView, ...]
     new: int

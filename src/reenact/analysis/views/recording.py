@@ -67,7 +67,7 @@ class StoredRecordingView(StoredLineView):
 
 
 class EventsView(View):
-    """Lines of a process's events as they are stored, from number `first` on; `total` is how many there are."""
+    """Stored lines of a process's events from number `first` on; `total` is their count."""
 
     process: str
     first: int

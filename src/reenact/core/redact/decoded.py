@@ -31,7 +31,7 @@ _REFERENCE = re.compile(rb"&(?:quot|apos|\#0{0,4}[0-9]{2,3}|\#[xX]0{0,4}[2-7][0-
 _QUOTED_KEY = re.compile(rb"[\"']\s*:\s*\Z")
 
 
-def views(data: bytes, work: Work) -> Iterator[View]:
+def views(data: bytes, work: Work) -> Iterator[DecodedBytes]:
     """The text with its escapes decoded once, twice, three times; none for a text without such escapes.
 
     Raises:
@@ -41,7 +41,7 @@ def views(data: bytes, work: Work) -> Iterator[View]:
     for _ in range(_MOST_ROUNDS):
         if not _is_escaped(data):
             return
-        view = View(data, work, view)
+        view = DecodedBytes(data, work, view)
         data = view.data
         yield view
 
@@ -54,7 +54,7 @@ def _is_escaped(data: bytes) -> bool:
     )
 
 
-class View:
+class DecodedBytes:
     """A text with its escapes decoded.
 
     Attributes:
@@ -63,7 +63,7 @@ class View:
 
     __slots__ = ("_base", "_begins", "_runs", "_source", "data")
 
-    def __init__(self, source: bytes, work: Work, base: View | None) -> None:
+    def __init__(self, source: bytes, work: Work, base: DecodedBytes | None) -> None:
         self._source, self._base = source, base
         self._begins: list[int] = []  # of each run of escapes, in the view
         self._runs: list[

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from reenact.core.model.automaton import Automaton, byte_automaton
-from reenact.core.redact.commands import command_marks
 from reenact.core.redact.marks import Database, Mark, name_marks, own_name_marks, tag_marks
 from reenact.core.redact.named import Named
 from reenact.core.redact.names import Names
 from reenact.core.redact.placed import passwords, place_marks
 from reenact.core.redact.rules import SecretRules
+from reenact.core.redact.shell_commands import command_marks
 from reenact.core.redact.text import Hit, Look, hit, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 

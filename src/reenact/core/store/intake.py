@@ -30,7 +30,7 @@ RECEIVED = "received"
 """The file in a received recording's folder that is touched while its sender writes."""
 
 _BLOCK = 4096
-"""Bytes that are read at once in search of the last newline; doubled as long as there is none."""
+"""Bytes to read at once in search of the last newline; doubled while there is none."""
 
 _SAME = b'{"event":"same"'
 _AGAIN = 5.0
@@ -332,7 +332,7 @@ def _fault(file: int, size: int, name: str, rest: bytes) -> str:
 
 
 def _begun(file: int, size: int) -> bytes:
-    """Return the bytes after the last newline of a file: the part of a line that a killed server wrote."""
+    """Return the bytes after a file's last newline: a line that a killed server left in parts."""
     at, begun = size, b""
     while at and b"\n" not in begun:
         count = min(at, max(_BLOCK, len(begun)))
