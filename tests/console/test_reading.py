@@ -120,7 +120,7 @@ async def test_what_runs_grows_while_one_looks(window, home):
 async def test_two_runs_stand_beside_each_other_and_part_where_they_do(window, ids):
     page = await window()
     await page.goto(f"/compare/{ids['first']}/{ids['hostile']}")
-    await expect(page.get_by_text("First difference")).to_be_visible()
+    await expect(page.get_by_text("First difference").first).to_be_visible()
     await page.keyboard.press("n")
     await page.keyboard.press("a")
     await expect(page).to_have_url(re.compile(f"/r/{ids['first']}/"))

@@ -105,7 +105,7 @@ def test_what_cannot_be_meant_costs_one_line_and_changes_nothing(debugging):
         ("break", "tool:(", "column"),
         ("raise", "9 ValueError: x", "no step 9"),
         ("undo", "", "has not been edited"),
-        ("pdb", "", "for a terminal"),
+        ("pdb", "", "is a terminal command"),
     ):
         answer = client.post(f"{address}/orders", json={"order": order, "arguments": arguments})
         assert answer.status_code == 400, order

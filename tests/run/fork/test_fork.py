@@ -399,7 +399,7 @@ class TestWhatCannotBe:
         child = parent.fork(at=3, program=looks)
         shutil.rmtree(parent.path)
         with pytest.raises(
-            reenact.RecordingError, match=f"{child.id} is a fork of {parent.id}, which is gone"
+            reenact.RecordingError, match=f"{child.id} is a fork of {parent.id}, which is missing"
         ):
             reenact.load(child.id)
 
