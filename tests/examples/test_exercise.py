@@ -26,7 +26,7 @@ def plain(text):
         if any(letter.isdigit() for letter in id) or f"recorded {id} (" in text or f" as {id} (" in text:
             text = re.sub(rf"\b{id}\b", "ID", text)
     text = re.sub(r"\b(?=[a-z]*[0-9])[0-9a-z]{10}\b", "ID", text)
-    text = re.sub(r"(?<=steps  )(now|\d+\w)(?=\s*$)", "now", text, flags=re.MULTILINE)
+    text = re.sub(r"(?<=steps) +(now|\d+\w)(?=\s*$)", "  now", text, flags=re.MULTILINE)
     text = re.sub(r" · <?\d[\d.]* m?s\b", "", text)
     return "\n".join(line.rstrip() for line in text.splitlines())
 
