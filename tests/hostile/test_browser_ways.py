@@ -20,6 +20,9 @@ from reenact.browser import executable
 from reenact.errors import SessionError
 from tests.hostile.test_browser_addresses import CANARY, ENVIRON, Served
 
+# Minutes of a real browser.
+pytestmark = pytest.mark.thorough
+
 ATTACKER = "127.0.0.2"
 
 WORKER = """

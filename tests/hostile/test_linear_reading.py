@@ -125,6 +125,7 @@ def took(asked, case):
     return seconds(lambda: list(asked.rule.check(case, **asked.options)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", [{}, {"failing": True}, {"fields": 20}])
 def test_each_rule_takes_time_in_proportion_to_the_steps(tmp_path, shape):
     cases = {}
