@@ -1,4 +1,4 @@
-"""Runs in every Python that is started under Reenact, before its program: see `reenact.run.child`.
+"""Start the recorder in each Python under Reenact, before its program: `reenact.run.child`.
 
 Takes its own folder off the path, lets the `sitecustomize` that would have run without it run first, and leaves
 a program alone that is not to join.
@@ -28,7 +28,7 @@ def _others(name: str, folder: str) -> None:
 
 
 class _Finder:
-    """Finds Reenact and what it needs in a Python that has not installed it, after everything else."""
+    """Finds Reenact and its requirements, after all else, in a Python without them."""
 
     def __init__(self, folders: "dict[str, str]") -> None:
         self._folders = folders

@@ -39,7 +39,7 @@ PLACES = {
     "trusting": ("trust",),
     "watching": ("watch",),
 }
-"""The modules with commands that are no verbs of `verbs/registry.py`: pages, servers, groups of commands.
+"""The modules of commands outside of `verbs/registry.py`: pages, servers and groups.
 
 Only the module of the given command is imported: all of them take a second.
 """

@@ -35,11 +35,11 @@ def fsck(
     project: Project = "",
     json: Json = False,
 ) -> None:
-    """Check all recordings, blobs and the index, and name what is wrong. Without --repair nothing is changed.
+    """Check all recordings, blobs and the index, and name each fault.
 
-    Recordings that are broken, torn last lines, blobs that are damaged, missing or needed by nobody, what cut-off
-    writes, imports and uploads left behind, what was deleted and is there all the same. Exit status 0 nothing is
-    wrong, 1 something is or was.
+    Faults are broken recordings, torn last lines, damaged, missing or unused blobs, remains of interrupted writes,
+    imports and uploads, and deleted recordings that are still there. Only --repair changes anything. Exit status 0: no
+    fault; 1: a fault, also one that was repaired.
 
     [bold]reenact fsck --repair[/bold]
     """

@@ -38,7 +38,7 @@ def add(app: typer.Typer, verb: Verb) -> None:
 
 
 def _command(verb: Verb) -> Callable[..., None]:
-    """Return a function with a parameter for each field and each common option, for typer to read."""
+    """Return a function for typer, with a parameter for each field and each common option."""
     options = verb.module.Options
 
     def command(**given: Any) -> None:
@@ -132,7 +132,7 @@ def _kebab(name: str) -> str:
 
 
 def end_like(status: int) -> NoReturn:
-    """Exit with a status or by a signal, so that the parent of a recorded program sees no difference."""
+    """Exit with the status or the signal of the recorded program, so that its parent sees both."""
     if status < 0 and -status in _QUIET_DEATHS:
         sys.stdout.flush()
         signal.signal(-status, signal.SIG_DFL)

@@ -96,7 +96,7 @@ def pull(
     """Bring recordings of the team's store here; of those that are here in part, the rest.
 
     [bold]reenact pull k3v9[/bold]
-    [bold]reenact pull last[/bold]   the one that somebody added to last
+    [bold]reenact pull last[/bold]   the recording that was changed last
     """
     if bool(refs) == all_:
         raise UsageError("say which to pull: ids, `last`, or --all")

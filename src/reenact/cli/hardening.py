@@ -39,7 +39,7 @@ def harden(
     seed: Annotated[int, typer.Option(help="The same seed makes the same changes.")] = 0,
     json: Json = False,
 ) -> None:
-    """Try each step of a browser script on changed pages: what would break it, and what would save it.
+    """Try each step of a browser script on changed pages, and show what breaks and what helps.
 
     The script runs once as it is, and is recorded. Then its steps are done again on the recorded pages, each time with
     one change around the step's element: other ids and classes, another label, another place, a cookie banner … Nothing

@@ -63,7 +63,7 @@ def console(
 ) -> None:
     """Open the console: find, read, watch, compare and debug recordings in the browser.
 
-    For you on this machine: nothing is set up, no key is asked for, and nobody else can reach it. Ctrl-C ends it.
+    For you on this machine: it needs no setup and no key, and other machines cannot reach it. Ctrl-C ends it.
 
     [bold]reenact console[/bold]
     [bold]reenact console last[/bold]

@@ -57,7 +57,7 @@ def list_(
     home: Home = None,
     json: Json = False,
 ) -> None:
-    """Which keys there are: how each begins, what it may do, when it was last used."""
+    """List the keys: first characters, rights and last use of each."""
     keys = Keys(home_of(home)).all(project)
     if json:
         present.dump([{"prefix": key.prefix, **asdict(key)} for key in keys])

@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
 
 def projects_(*, store: Store = "", objects: Objects = "", json: Json = False) -> None:
-    """Which projects there are, how much each has, and how much it may have."""
+    """List the projects with their use and their limits."""
     _tell(_projects(place_of(store, objects)), json=json)
 
 

@@ -45,7 +45,7 @@ def add(group: typer.Typer) -> None:
 def backup(
     where: Where, *, store: Store = "", objects: Objects = "", tools: Tools = None, json: Json = False
 ) -> None:
-    """Put the team's store aside, all its projects, while it is in use. Blobs that were put there before stay.
+    """Back up all projects of the team's store while it is in use. Earlier blobs stay.
 
     [bold]reenact team backup s3://backups/reenact[/bold]
     """

@@ -45,7 +45,7 @@ def rm(
 ) -> None:
     """Delete recordings of the team's store for good, and print a receipt for each.
 
-    They are not taken again: whoever still has one keeps it, and cannot push it. A held one is refused, and then none
+    Copies elsewhere stay, and can no longer be pushed. A held one is refused, and then none
     is deleted.
 
     [bold]reenact team rm k3v9 --why "asked for by the customer"[/bold]
@@ -70,7 +70,7 @@ def receipts(
     project: Project = "",
     json: Json = False,
 ) -> None:
-    """Show what was deleted: when, why, by whom, and the digests of what it was. The oldest first.
+    """Show the receipts of deletions, the oldest first: time, reason, user and digests.
 
     Each is checked against the project's key. Exit status 1: one is not signed, or was changed or forged.
     """
@@ -97,7 +97,7 @@ def readmit(
     objects: Objects = "",
     project: Project = "",
 ) -> None:
-    """Take back the tombstone of a recording that was deleted by mistake: it may be pushed again."""
+    """Remove the tombstone of a recording deleted by mistake, so that it can be pushed again."""
     with team_store(place_of(store, objects, project)) as team:
         if not team.readmit(id):
             raise RecordingNotFound(f"{id} has no tombstone in {team.place}")
@@ -112,7 +112,7 @@ def hold_add(
     objects: Objects = "",
     project: Project = "",
 ) -> None:
-    """Hold what a filter means: no retention, clean or deletion takes it, nor what comes later and is like it."""
+    """Protect all recordings that match a filter, also later ones, from retention and deletion."""
     if not why.strip():
         raise UsageError("say why it is held: --why 'case 17'")
     with team_store(place_of(store, objects, project)) as team:

@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 def trust(context: typer.Context, *, home: Home = None) -> None:
-    """Print the public key of this home, to hand out: `reenact trust add NAME KEY` trusts it elsewhere."""
+    """Print this home's public key, for `reenact trust add NAME KEY` on another machine."""
     if context.invoked_subcommand is not None:
         return
     key = Identity.made(home_of(home)).key
@@ -73,7 +73,7 @@ def add(
     *,
     home: Home = None,
 ) -> None:
-    """Trust a key from now on: programs of recordings that are signed by it run as this home's own.
+    """Trust a key: programs of recordings that it signed run without a question.
 
     [bold]reenact trust add ann ed25519:5f…[/bold]
     [bold]reenact trust add ann bug.reenact[/bold]

@@ -68,7 +68,7 @@ def watch(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     home: Home = None,
 ) -> None:
-    """Watch a browser session: screen, steps, model messages, network, console and accessibility tree together.
+    """Watch a browser session: screen, steps, messages, network, console and accessibility tree.
 
     One page that needs nothing else, to open in any browser, to send, or to keep. Two runs stand side by side, with the
     first difference marked. A session that still goes on, or was killed, is shown as far as it came.

@@ -1,4 +1,4 @@
-"""The output of each verb on a terminal: `render/NAME.py` has `show(result, options, context)`.
+"""Terminal output of each verb: `show(result, options, context)` in `render/NAME.py`.
 
 A verb without such a module prints its result as JSON.
 """

@@ -1,4 +1,4 @@
-"""Align the entries of two sequences: the steps of two runs, or the questions of a run with those of its recording."""
+"""Align two sequences: the steps of two runs, or a run's questions with its recording's."""
 
 from reenact.core.align.pairing import Pairing, nearest
 from reenact.core.align.subsequence import Pairs, common, gaps, increasing

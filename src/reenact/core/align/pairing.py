@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Pairing(Generic[T]):
-    """The pairs of two sequences found so far. Each pass pairs entries that have no counterpart yet.
+    """The pairs found so far. Each pass pairs entries that have no counterpart yet.
 
     Attributes:
         mates: The place in the second sequence by the place in the first.
@@ -93,7 +93,7 @@ def nearest(candidates: Iterable[T], likeness: Callable[[T], float], above: floa
 
 
 def _near(row: int, rows: int, columns: int) -> range:
-    """Return the columns at about the same relative place as a row: not all are compared with all."""
+    """Return the columns to compare with a row: those at about the same relative place."""
     middle = row * columns // rows
     width = max(_BAND, columns // rows)
     return range(max(middle - width, 0), min(middle + width + 1, columns))

@@ -1,8 +1,8 @@
-"""Secrets leave here, before anything is written.
+"""Replace secrets before anything is written.
 
 Every byte of a recording crosses a `Redactor`. What it knows or recognises as a secret is replaced by a
 token, `[[secret:<label>:<8 hex>]]`: a keyed hash of the value, so that equal secrets stay equal, a replay can
-still match its requests, and nobody can guess the value back without the salt.
+still match its requests, and the value cannot be guessed without the salt.
 
 How it finds them, in the order of cost:
 

@@ -1,4 +1,4 @@
-r"""Views of a text with its escapes decoded: `pass\u0077ord`, `pass%77ord`, `&quot;password&quot;`.
+r"""Texts with their escapes decoded: `pass\u0077ord`, `pass%77ord`, `&quot;password&quot;`.
 
 No encoder escapes a letter that needs no escape, so most texts have no such view. In a view the usual rules find what
 the escapes hide, and its positions lead back to the text.
@@ -32,7 +32,7 @@ _QUOTED_KEY = re.compile(rb"[\"']\s*:\s*\Z")
 
 
 def views(data: bytes, work: Work) -> Iterator[DecodedBytes]:
-    """The text with its escapes decoded once, twice, three times; none for a text without such escapes.
+    """Yield the text with its escapes decoded once, twice and three times, while it has any.
 
     Raises:
         TooDense: There are more escapes than `work` allows.
@@ -94,7 +94,7 @@ class DecodedBytes:
         return self._base.hit(hit) if self._base else hit
 
     def _source_of(self, at: int, *, last: bool) -> int:
-        """Where the byte at this place begins in the source, or ends (if it is the last one of a hit)."""
+        """Return the source position of a decoded byte: its start, or its end for a hit's last byte."""
         number = bisect_right(self._begins, at) - 1
         if number < 0:
             return at + last
@@ -109,7 +109,7 @@ class DecodedBytes:
 
 
 def _decode(found: re.Match[bytes]) -> bytes | None:
-    """The characters of a run of escapes; a quote in a JSON string keeps the backslashes that it needs there."""
+    """Decode a run of escapes. A quote inside a JSON string keeps its backslashes."""
     if run := found["percent"]:
         return bytes.fromhex(run.replace(b"%", b"").decode())
     if run := found["unicode"]:

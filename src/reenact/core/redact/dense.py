@@ -1,4 +1,4 @@
-"""JSON that holds more secrets than may be replaced one by one: its parts, and a part with all of its texts hidden."""
+"""Redact JSON with too many secrets to replace one by one, part by part."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BYTES_A_BRACKET = 64  # a text with more brackets is not divided
 
 
 def parts(data: bytes) -> list[tuple[int, int, bool]] | None:
-    """The long members of the outermost arrays and objects, each with its key, and what stands between them.
+    """Yield the long members of the outermost arrays and objects, and the text between them.
 
     Returns:
         (start, end, whether it is such a member), in order; None where the brackets are not those of JSON, or too many.
@@ -68,7 +68,7 @@ def _members(data: bytes) -> list[tuple[int, int]] | None:
 
 
 def _key(data: bytes, at: int, start: int) -> int:
-    """Where the key of the value begins that starts there; the value's own start, where it has none."""
+    """Return the start of a value's key, or of the value itself if it has no key."""
     last = deque(_STRINGS.finditer(data, at, start), maxlen=1)
     if last and data[last[0].end() : start].strip() == b":":
         return last[0].start()
@@ -76,7 +76,7 @@ def _key(data: bytes, at: int, start: int) -> int:
 
 
 def hidden(data: bytes, token: bytes, *, member: bool) -> bytes:
-    """JSON with that token for each of its texts and long numbers; keys that are plain words stay.
+    """Replace each text and long number of JSON by the token; keys that are plain words stay.
 
     A member with more texts than its length pays for gets one token for its whole value.
     """

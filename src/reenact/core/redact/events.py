@@ -24,7 +24,7 @@ _Key = tuple[bytes, ...]
 
 
 def is_events(data: bytes) -> bool:
-    """Does a body that begins so consist of events (or of lines of JSON)?"""
+    """Return True if a body with this beginning consists of events or of lines of JSON."""
     return data.lstrip()[:1] in {b"{", b":"} or _FIELD.match(data) is not None
 
 
@@ -95,8 +95,9 @@ class Events:
         return before + b"".join(pieces) + line[at:]
 
     def _is_one_of_many(self, line: bytes) -> bool:
-        """A first line of JSON that does not say that more follow is taken for a document, whole: a text held back from
-        it could not be put anywhere.
+        """Return False for a first line of JSON that announces no further lines.
+
+        It is a whole document: a text held back from it could not be put anywhere.
         """
         if not line.startswith(b"{"):
             return False
@@ -117,7 +118,7 @@ class Events:
         return delta[2] if given == text else _escaped(given)
 
     def _flush_others(self, index: _Key, seen: set[_Key]) -> bytes:
-        """What the channels of these indices hold back that have no text in this event."""
+        """Return the text held back by those channels that have no text in this event."""
         return b"".join(
             _flush(channel)
             for key, channel in self._channels.items()

@@ -38,7 +38,7 @@ class _Marked:
 
 
 class Finder:
-    """All rules but the exact values, compiled: immutable, and shared by the redactors with equal rules."""
+    """All compiled rules but the exact values; immutable, shared by redactors with equal rules."""
 
     def __init__(self, rules: SecretRules) -> None:
         self.names = Names(rules)

@@ -30,7 +30,7 @@ class Strings:
 
 
 def fit(data: bytes, hit: Hit, strings: Strings) -> Hit:
-    """The hit, moved so that JSON stays JSON: it cuts no escape, and keeps to one string or number."""
+    """Move a hit so that JSON stays valid: it cuts no escape and spans one string or number."""
     if hit.quote:
         return hit
     text = data[hit.start : hit.end]
@@ -45,7 +45,7 @@ def fit(data: bytes, hit: Hit, strings: Strings) -> Hit:
 
 
 def _cut_escape(data: bytes, at: int, least: int) -> int | None:
-    r"""Where a \uXXXX begins that a cut at this place would divide."""
+    r"""Return the start of a \uXXXX that a cut at this place would divide."""
     cut = _UNICODE_ESCAPE.search(data, max(least, at - 5), at)
     return cut.start() if cut and slashes(data, cut.start()) % 2 == 0 else None
 
@@ -58,7 +58,7 @@ def _fit_end(data: bytes, start: int, end: int) -> int:
 
 
 def _fit_token(data: bytes, hit: Hit, strings: Strings) -> Hit:
-    """The slow way, for what may reach across quotes or stand outside of any: by the strings there are."""
+    """Fit a hit that may cross quotes or stand outside of them: walk the strings. Slow."""
     string = strings.after(hit.start)
     if string and string[0] < hit.end:
         first, last = string

@@ -40,7 +40,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _packed(value: str) -> set[bytes]:
-    """The parts of base64 that the value makes sure, wherever it stands in the packed text; and its hexadecimal."""
+    """Return the value's hexadecimal form, and its base64 at each of the three alignments."""
     data = _encoded(value)
     spellings = {data.hex().encode(), data.hex().upper().encode()}
     for before in range(3):

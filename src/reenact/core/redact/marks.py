@@ -1,9 +1,9 @@
-"""Marks: the places of the data where a secret may be, found by an automaton in one pass: hyperscan, or RE2.
+"""Find the places where a secret may be, in one pass of an automaton: hyperscan or RE2.
 
 The built-in marks are literal strings. That is deliberate: hyperscan compiles hundreds of literals in some
 5 ms, but needs 90 ms for the regular expressions that would mark the same places exactly, and that in each
 process. (Keeping the compiled database on disk is no way out: a damaged one crashes the process that scans
-with it, or finds nothing, and hyperscan's own checksum keeps nobody from making one.) So a mark says little,
+with it, or finds nothing, and hyperscan's own checksum does not prevent a forged one.) So a mark says little,
 and the look at its place decides.
 """
 
@@ -57,7 +57,7 @@ _AFTER_A_NAME = (
 
 
 class Mark(NamedTuple):
-    """What hyperscan is to look for; `back` is how far before its end the look at it begins."""
+    """A pattern for hyperscan; the look at it begins `back` bytes before its end."""
 
     text: str
     flags: int = 0
@@ -178,14 +178,14 @@ def name_marks(names: Names) -> Iterator[Mark]:
 
 
 def tag_marks(names: Names) -> Iterator[Mark]:
-    """Literals for names of one word in the tags of HTML and XML: `name=password`, `<password type="text">`."""
+    """Literals for one-word names in tags: `name=password`, `<password type="text">`."""
     for spelled in names.ends.values():
         if spelled in _BUILT_IN and len(words_of(spelled)) == 1:
             yield from (Mark(f"{before}{spelled}", CASELESS) for before in "=<")
 
 
 def own_name_marks(names: Names) -> Iterator[Mark]:
-    """Regular expressions for the ends of the user's names: "kundenkey" may also be spelled "kunden_key"."""
+    """Expressions for the ends of the user's names: "kundenkey" matches "kunden_key", too."""
     for name, spelled in names.ends.items():
         if spelled not in _BUILT_IN:
             words = words_of(spelled)

@@ -1,4 +1,4 @@
-"""Members of an object, each cleaned once: most headers of a request are those of the request before."""
+"""Clean each member of an object once: most headers repeat from request to request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Member(NamedTuple):
 
 
 class Members:
-    """Cleans members whose values are texts, and remembers the short ones. Any thread may use it.
+    """Cleans members with text values, and caches the short ones. Safe for threads.
 
     Looking at each member by itself finds what looking at the whole object would find, unless a text is a flag, or a
     name is `value`: `{"name": "x-api-key", "value": "…"}` is a secret that only both together tell.
@@ -31,12 +31,12 @@ class Members:
         self._known: dict[tuple[str, str], Member] = {}
 
     def get(self, name: str, text: str) -> Member | None:
-        """The member, clean; None where it holds what JSON cannot hold (lone surrogates), or is a flag."""
+        """Return the clean member; None if it is a flag or not valid JSON (lone surrogates)."""
         known = self._known
         return known.get((name, text)) or self._make(known, name, text)
 
     def object(self, texts: dict[str, str]) -> list[Member] | None:
-        """All members of an object, clean; None where it has other values than texts, or has to be seen whole."""
+        """Return an object's members, clean; None if not all are texts or it must be seen whole."""
         known, members = self._known, []
         for name, text in texts.items():
             member = known.get((name, text)) if type(text) is str and type(name) is str else None
@@ -74,5 +74,5 @@ class Members:
 
 
 def is_value(name: str) -> bool:
-    """Does a member of this name tell by the member before it what it is?"""
+    """Return True if the meaning of a member with this name depends on the member before it."""
     return len(name) == 5 and name.lower() == "value"

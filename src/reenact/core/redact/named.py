@@ -1,4 +1,4 @@
-"""Secrets by the names of their keys: `"password": "..."`, `api_key=...`, `X-Api-Key: ...`, `--token ...`."""
+"""Secrets by the names of their keys: `"password": "..."`, `api_key=...`, `--token ...`."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Named:
         return _Key(name, kind, found["before"]) if kind else None
 
     def _string(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
-        """`"name": "value"`, `'name': 'value'`, `name="value"`, `["header", "value"]`, `"name": ["x"]`."""
+        """Quoted forms: `"name": "value"`, `name="value"`, `["header", "value"]`, `"name": ["x"]`."""
         key = self._key(data, at, _KEY_BEHIND)
         if key is None:
             return
@@ -204,7 +204,7 @@ class Named:
             yield from hit(data, start, stop, value)
 
     def _bare(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
-        """`name=value` in forms, queries and environments; `Header: value` and `name: value` on a line."""
+        """Bare forms: `name=value` in forms, queries and environments; `name: value` on a line."""
         key = self._key(data, at)
         if key is None:
             return
@@ -336,18 +336,18 @@ def _likely(value: str, kind: str) -> bool:
 
 
 def _is_alone(key: _Key) -> bool:
-    """Is this the name of a secret for sure, and not the middle of `arn:aws:secret:...`?"""
+    """Return True for the name of a secret, False inside of `arn:aws:secret:...`."""
     return key.kind == "strong" and key.before[:1] not in {b":", b"/", b"@"} and key.before[:2] != b"[["
 
 
 def _is_secret_text(value: bytes) -> bool:
-    """Does this look like a secret, and neither like a word nor like a name in a program?"""
+    """Return True for text that looks like a secret, not like a word or a program's name."""
     text = value.decode("utf-8", "replace")
     return dense(text) and not _IDENTIFIER.fullmatch(text.replace("-", "_")) and not is_placeholder(value)
 
 
 def _opens_value(data: bytes, after: re.Match[bytes]) -> bool:
-    """Does the quote after the name open its value, or close a string in which the name stands?"""
+    """Return True if the quote after the name opens its value, False if it ends the name."""
     if after["kquote"]:
         return after["open"] != b'"' or after["kslashes"] == after["slashes"]
     if after["open"] == b'"' and not after["slashes"] and is_json(data):
@@ -376,7 +376,7 @@ def _cookies(data: bytes, start: int, stop: int, level: int, work: Work) -> Iter
 
 
 def _is_bare_secret(data: bytes, found: re.Match[bytes], sep: bytes, *, gap: bool, strong: bool) -> bool:
-    """Is this a value, or program text (`api_key=os.getenv(...)`), or prose (`password: see below`)?"""
+    """Return True for a value, False for code (`key=os.getenv()`) or prose (`key: see below`)."""
     text, after = found[0].decode("utf-8", "replace"), data[found.end() : found.end() + 1]
     if is_placeholder(found[0]) or after in {b"(", b"[", b"{"}:
         return False

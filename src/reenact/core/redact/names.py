@@ -58,7 +58,7 @@ def words_of(name: str) -> list[str]:
 
 
 def _ends_in_word(name: str, known: str) -> bool:
-    """Do the last words of this name make up `known`? Those of "db_pin" and "dbPin" do, not those of "spin"."""
+    """Return True if a name's last words make up `known`: "db_pin" ends in "pin", "spin" not."""
     end = ""
     for word in reversed(words_of(name)):
         if len(end) >= len(known):
@@ -79,11 +79,11 @@ class Names:
         by_words = sorted(rules.names | rules.headers, key=lambda n: (len(words_of(n)), n))
         spelled = {normal(n): n for n in by_words if normal(n)}
         self.ends = {n: words for n, words in spelled.items() if not n[1:].endswith(tuple(spelled))}
-        """How names end ("client_secret" ends as "secret" does): without separators, and as in the rules."""
+        """Endings of secret names, without separators and as in the rules: "client_secret"."""
         self.kind = lru_cache(maxsize=4096)(self._kind)
 
     def _kind(self, name: bytes) -> str | None:
-        """What a key of this name holds: "header", "cookie", "strong" (a secret), "weak" (perhaps), None."""
+        """Classify a key's name: "header", "cookie", "strong" (secret), "weak" (perhaps), None."""
         text = name.decode("utf-8", "replace").strip()
         norm = normal(text)
         if norm in self._headers:
@@ -96,7 +96,7 @@ class Names:
         return None
 
     def variable(self, name: str) -> bool:
-        """Does an environment variable of this name hold a secret?"""
+        """Return True if an environment variable of this name holds a secret."""
         return _secret_variable(name) or self.kind(name.encode("utf-8", "replace")) == "strong"
 
 
@@ -117,7 +117,7 @@ def _secret_variable(name: str) -> bool:
 
 
 def field_names() -> list[str]:
-    """Names of fields whose content is secret, without separators: those of the redactor, and those of forms."""
+    """Return the names of secret fields without separators: the redactor's, and those of forms."""
     return sorted(({normal(name) for name in DEFAULT_RULES.names} | _OF_FORMS) - _NO_FIELDS)
 
 
@@ -128,7 +128,7 @@ _MOST_WORDS = 4  # of one such name
 
 
 def says_secret(text: str) -> bool:
-    """Does a text (a selector, a label) name a field whose content is secret? As `secret` of `eyes.js` reads it."""
+    """Return True if a selector or label names a secret field; `secret` in `eyes.js` agrees."""
     words = words_of(text[:2000])
     return any(word.startswith(_BEGINS) or word.endswith(_ENDS) for word in words) or any(
         "".join(words[at : at + count]) in _FIELD_NAMES
@@ -138,7 +138,7 @@ def says_secret(text: str) -> bool:
 
 
 def is_placeholder(value: bytes) -> bool:
-    """Is this a word that documents, forms and programs put where a secret will stand?"""
+    """Return True for a placeholder that documents, forms and programs put for a secret."""
     return value.strip().lower().decode("utf-8", "replace") in _PLACEHOLDERS or value.startswith(
         (b"{{", b"${", b"<%", b"$(")
     )

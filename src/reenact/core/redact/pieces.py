@@ -45,7 +45,7 @@ class Pieces:
 
     @property
     def pending(self) -> bool:
-        """Is anything left out at the moment?"""
+        """Return True if some text is held back."""
         return bool(self._held or self._waiting)
 
     def feed(self, data: bytes) -> bytes:
@@ -100,16 +100,19 @@ class Pieces:
         return data
 
     def _enough(self) -> int:
-        """How much must arrive before it is looked at, so that all looks together are in proportion to the text: what
-        is left out and long must grow by a part of itself, and a text that is dense comes in blocks.
+        """Return the bytes that must arrive before the next look.
+
+        So all looks together take linear time: a long held text must grow by a quarter, and a dense text comes in
+        blocks.
         """
         if self._spare < 0:
             return _BLOCK
         return len(self._held) // 4 if len(self._held) > _LITTLE else 0
 
     def _hits(self, buffer: bytes, seam: int) -> list[Hit]:
-        """The secrets of the buffer; where something is left out, also those that end or begin at the seam: two that
-        follow each other in two pieces run together, and neither would be one any more.
+        """Return the secrets of the buffer, those at the seam of two pieces included.
+
+        Two secrets that follow each other in two pieces run together, and neither would be found any more.
         """
         hits = self._look(buffer)
         across = any(hit.start < seam < hit.end for hit in hits)
@@ -132,7 +135,7 @@ class Pieces:
         return hits
 
     def _open(self, buffer: bytes, hits: list[Hit]) -> int:
-        """Where a secret may begin that is not finished at the end of the buffer; that end, if none does."""
+        """Return the start of an unfinished secret at the buffer's end, or that end."""
         end = len(buffer)
         # Nothing that is open reaches across a quote, but for a known value.
         first = end if buffer.endswith(b'"}') and not hits else self._open_in_text(buffer, hits)

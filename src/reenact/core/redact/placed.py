@@ -38,7 +38,7 @@ _PEM_BROKEN_OFF = re.compile(  # some headers, the data, and perhaps the beginni
 
 
 def place_marks() -> Iterator[tuple[Mark, Look]]:
-    """What marks a secret by its shape or its place, and how to look at it."""
+    """The marks of secrets by shape or place, each with its look."""
     for shape in SHAPES:
         look = _shape(shape)
         for text in [shape.prefix + c for c in shape.first] or [shape.prefix]:

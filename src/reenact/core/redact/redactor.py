@@ -24,7 +24,7 @@ _LEAST = 8  # characters, or it would be found in words
 
 
 class Redactor:
-    """Replaces secrets by tokens. One per recording (the salt is the recording's); any thread may use it."""
+    """Replaces secrets by tokens. One per recording, with its salt. Safe for threads."""
 
     def __init__(
         self,
@@ -37,9 +37,9 @@ class Redactor:
         self._members = Members(self.line)
         self._rules = rules
         self.patterns = bool(rules.patterns)
-        """Whether the user has patterns, which may look beyond one member of an object."""
+        """True with patterns of the user, which may look beyond one member of an object."""
         self.learnt = 0
-        """How often `learn` had something new: what was found clean before then has to be looked at again."""
+        """The number of new values from `learn`: text found clean before one is looked at again."""
         self._variable = self._replacer.names.variable
         for name, value in environ.items():
             if self._variable(name) and not is_path(value) and not is_common(value):
@@ -56,7 +56,7 @@ class Redactor:
         return {**told, "patterns": patterns} if patterns else dict(told)
 
     def learn(self, value: str) -> None:
-        """Replace this value wherever it stands from now on (of "Bearer xyz": xyz), if not too short."""
+        """Replace this value from now on (of "Bearer xyz": xyz), unless it is too short."""
         scheme = _SCHEME.match(value)
         text = value[scheme.end() if scheme else 0 :].strip()
         if len(text) < _LEAST or TOKEN.search(text.encode("utf-8", "surrogatepass")):
@@ -66,19 +66,19 @@ class Redactor:
             self._members.forget()
 
     def line(self, data: bytes) -> bytes:
-        """One event's JSON without its secrets: the same object where there are none, JSON in any case."""
+        """Redact one event's JSON. Returns the same object if it is clean, and always valid JSON."""
         return self._replacer.clean(data, json_=True)
 
     def member(self, name: str, text: str) -> Member | None:
-        """A member of an object without its secrets; None for text that JSON cannot hold, and a flag."""
+        """Redact a member of an object; None for a flag or text that JSON cannot hold."""
         return self._members.get(name, text)
 
     def members(self, texts: dict[str, str]) -> list[Member] | None:
-        """An object of texts (headers) member by member; None where it is none, or must be seen whole by `line`."""
+        """Redact an object of texts (headers) by member; None if `line` must see it whole."""
         return self._members.object(texts)
 
     def tree(self, name: str, tree: Tree) -> Tree:
-        """The tree of an argument of that name without its secrets: as `line` would make it of that argument alone."""
+        """Redact the tree of an argument of that name, as `line` redacts that argument alone."""
         if type(tree) is dict and (members := self._members.object(tree)) is not None:
             return {member.name: member.text for member in members}
         data = codec.dumps({name: tree})
@@ -94,11 +94,10 @@ class Redactor:
         return self._replacer.clean(data, json_=is_json(data))
 
     def body(self, data: bytes, encoding: str = "") -> bytes:
-        """A body under a Content-Encoding (gzip, deflate, br, zstd): the same object where it is clean.
+        """Redact a body with a Content-Encoding (gzip, deflate, br, zstd); a clean one is returned.
 
         What had secrets is packed again in the same way, so that a replay can unpack it as the program
-        expects. What does not unpack, or needs a library that is not there, is cleaned as plain bytes:
-        nobody here can read it.
+        expects. A body that does not unpack, or needs a missing library, is cleaned as plain bytes.
         """
         return clean_body(data, encoding, self.raw)
 
@@ -114,7 +113,7 @@ class Redactor:
         return self._replacer.token(value)
 
     def env(self, name: str, value: str) -> str:
-        """What to record for the reading of an environment variable."""
+        """Return the value to record for an environment variable."""
         if self._variable(name) and len(value) >= 4 and not is_path(value):
             return self.secret(name, value)
         return self.raw(value.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")

@@ -47,7 +47,7 @@ class Replacer:
 
     @property
     def known(self) -> Known:
-        """The exact values: compiled when needed, not when learned, since they often come several at a time."""
+        """The exact values. Compiled when needed, since several are often learned at a time."""
         known = self._known
         if known.count != len(self._values):  # they never become fewer
             known = self._known = Known(frozenset(self._values))
@@ -65,7 +65,7 @@ class Replacer:
         return token
 
     def hits(self, data: bytes, *, json_: bool, work: Work) -> list[Hit]:
-        """The secrets in data in order, none overlapping, none touching a token that is there already.
+        """Return the secrets in order: none overlaps another or touches an existing token.
 
         A text that has more to look at than its length pays for is a secret as a whole; of JSON its long strings are.
         """
@@ -111,7 +111,7 @@ class Replacer:
         return hits
 
     def _dense(self, data: bytes) -> list[Hit]:
-        """The hits of JSON that is too dense: each long string that is too dense by itself, and what the others hold.
+        """Return the hits of too dense JSON: each long dense string whole, and those of the others.
 
         Raises:
             TooDense: What the others hold is too much, too.
@@ -154,7 +154,7 @@ class Replacer:
         return data
 
     def _hide(self, data: bytes) -> bytes:
-        """JSON with too many secrets, with a token for each text of its members that have too many by themselves."""
+        """Redact JSON with too many secrets: each text of a dense member becomes a token."""
         found = parts(data)
         if found is None:
             return b'"' + self.token(data.decode("utf-8", "replace")).encode() + b'"'
@@ -221,7 +221,7 @@ def merged(data: bytes, hits: list[Hit]) -> list[Hit]:
 
 
 def _cuts(hit: Hit, tokens: list[tuple[int, int]]) -> bool:
-    """Does the hit touch a token without containing it? That is one of the first and the last that it meets."""
+    """Return True if the hit touches a token that it does not contain: its first or its last."""
     first = bisect_right(tokens, hit.start, key=itemgetter(1))
     last = bisect_left(tokens, hit.end, key=itemgetter(0)) - 1
     return first <= last and (tokens[first][0] < hit.start or tokens[last][1] > hit.end)

@@ -1,4 +1,4 @@
-"""What counts as a secret besides the built-in shapes."""
+"""The rules for secrets besides the built-in shapes."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Shape:
 
     @cached_property
     def unfinished(self) -> re.Pattern[bytes]:
-        """Its beginning, where the text breaks off. A dot at the end may go on, so a further part may be empty."""
+        """Its beginning at the text's end. A final dot may go on: a further part may be empty."""
         return re.compile(f"{re.escape(self.prefix)}{self.chars}*+{self.tail.replace('+)', '*)')}".encode())
 
 

@@ -1,4 +1,4 @@
-"""Secrets in the arguments of commands: `curl -u me:SECRET`, `sshpass -p SECRET`, as a line and as a list."""
+"""Secrets in commands, as a line or a list: `curl -u me:SECRET`, `sshpass -p X`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _OTHER_FLAGS = ("--user", "--proxy-user", " -u ", '"-u"', "'-u'", '-u\\"')
 
 
 def command_marks() -> Iterator[tuple[Mark, Look]]:
-    """The names of commands that take secrets, the flags for a user's credentials, and how to look at them."""
+    """Yield the marks of commands and credential flags, each with its look."""
     for name, flags in _COMMANDS.items():
         yield Mark(name, CASELESS), _command(name, flags)
     for flag in _OTHER_FLAGS:

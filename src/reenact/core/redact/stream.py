@@ -9,13 +9,14 @@ from reenact.core.redact.text import is_json
 
 
 class StreamRedactor:
-    """One body, chunk by chunk: what `chunk` returns may be written at once. `Redactor.stream` makes one.
+    """Redacts one body chunk by chunk; the result of `chunk` can be written at once.
 
     Where a chunk ends within what may be a secret, that part is left out, and nothing else. The next chunk
     decides: the token is written where the secret ends, or, if it was none, the text that was left out. So
     all chunks together read like the whole body redacted at once (but for a split within the first characters of
     a secret: one of a prefix, three of a known value may be out before anything can be told from them). `end`
-    gives what the last chunk left out; whoever does not call it may lose the last word of a body.
+    gives the text that the last chunk left out; without it the last word of a body may be lost. Made by
+    `Redactor.stream`.
     """
 
     def __init__(self, replacer: Replacer) -> None:
@@ -32,10 +33,10 @@ class StreamRedactor:
         return self._pieces.feed(self._events.chunk(data) if self._events else data)
 
     def end(self) -> bytes:
-        """What the last chunk left out: empty but for a body that ends in a secret, or in what may be one."""
+        """Return the text held back at the end: empty unless a body ends in a possible secret."""
         return self._pieces.end(self._events.end() if self._events else b"")
 
     @property
     def pending(self) -> bool:
-        """Is anything left out at the moment?"""
+        """Return True if some text is held back."""
         return self._pieces.pending

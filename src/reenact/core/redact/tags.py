@@ -1,4 +1,4 @@
-"""Secrets in the tags of HTML and XML: `<input name="password" value="...">`, `<property name="password">...`."""
+"""Secrets in HTML and XML tags: `<input name="password" value="...">`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Tags:
         yield from self._tag(data, opened, work)
 
     def element(self, data: bytes, at: int) -> Iterator[Hit]:
-        """The text of the element after one that ends here and consists of a secret name (property lists, XML-RPC)."""
+        """Find the text of the element after one with a secret name (property lists, XML-RPC)."""
         found = _ELEMENT.match(data, at)
         if found and not is_placeholder(found["text"]):
             yield from hit(data, *found.span("text"), found["text"].decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""What all ways to find a secret share: places, escapes, quotes."""
+"""Positions, escapes and quotes in a text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def hit(data: bytes, start: int, end: int, value: str, *, quote: bytes = b"") ->
 
 
 def boundary(data: bytes, at: int, *, strict: bool = False) -> bool:
-    """May a secret begin here? Not within a word; but the n of an escaped newline is not a word's letter."""
+    """Return True if a secret may begin here: not in a word (an escaped newline's n is none)."""
     if at == 0:
         return True
     before = data[at - 1]
@@ -48,13 +48,13 @@ def boundary(data: bytes, at: int, *, strict: bool = False) -> bool:
 
 
 def slashes(data: bytes, at: int) -> int:
-    """How many backslashes stand before this place."""
+    """Return the number of backslashes before this place."""
     piece = data[max(0, at - 64) : at]
     return len(piece) - len(piece.rstrip(b"\\"))
 
 
 def level_of(backslashes: bytes) -> int:
-    """How deep a JSON string is nested in others, by the backslashes before its opening quote: 0, 1, 3, 7."""
+    """Return the nesting of a JSON string, as the backslashes of its opening quote: 0, 1, 3, 7."""
     return (len(backslashes) + 1).bit_length() - 1
 
 
@@ -72,7 +72,7 @@ def plain(raw: bytes, level: int) -> str:
 
 
 def close(data: bytes, start: int, quote: int, level: int, work: Work) -> int | None:
-    """Where the string that began at `start` ends: at its own quote or at that of a string around it.
+    """Return the end of the string from `start`: its own quote, or that of an enclosing string.
 
     In a string nested `level` deep its own quote bears 2**level - 1 backslashes, and each backslash of its
     text is 2**(level + 1) of them; a quote that belongs to the text bears 2**(level + 1) - 1 or more.
@@ -87,7 +87,7 @@ def close(data: bytes, start: int, quote: int, level: int, work: Work) -> int | 
 
 @lru_cache(maxsize=64)
 def _closing(quote: int, level: int) -> re.Pattern[bytes]:
-    """The end of a string, begun with that quote. Each run of backslashes is read once: it is linear."""
+    """Return the end of a string with that quote. Linear: each run of backslashes is read once."""
     if quote != 0x22:  # a repr within JSON: the string around it ends at a quote without a backslash
         return re.compile(rb"(?<!\\)(?:\\\\)*+(?:%c|(?P<end>\"))" % quote)
     period = 2 << level
@@ -100,6 +100,6 @@ def is_json(data: bytes) -> bool:
 
 
 def name_behind(found: re.Match[bytes]) -> bytes:
-    """The name of a backward match; the n of a newline that is escaped before it belongs to the newline."""
+    """Return the name of a backward match, without the n of an escaped newline before it."""
     name = found["name"][::-1]
     return name[1:] if found["before"][:1] == b"\\" and name[:1] in {b"n", b"r", b"t"} else name

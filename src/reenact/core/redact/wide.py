@@ -21,7 +21,7 @@ _ZEROS = {
 
 
 def wide_encoding(data: bytes) -> str:
-    """The wide encoding of a text that begins so: by its byte order mark, or by where its zeros are; else empty.
+    """Return a text's wide encoding, by its byte order mark or its zeros; else empty.
 
     ASCII in UTF-16 has a zero at every second byte. Some letters of other alphabets may stand between.
     """

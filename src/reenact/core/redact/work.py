@@ -24,11 +24,11 @@ class Work:
     def __init__(self, length: int, *, least: int = _LEAST) -> None:
         self.left: float = least + length / BYTES_A_LOOK
         self.closes: dict[tuple[int, int], tuple[int, int | None]] = {}
-        """The last string of each kind whose end was looked for: (where the search began, where the string ends)."""
+        """The last string of each kind whose end was found: the search's start, the string's end."""
         self.tag = -1
-        """Where the last tag begins that was read."""
+        """The start of the last tag that was read."""
         self.read_to: dict[str, int] = {}
-        """How far the arguments of each command, and the lists of cookies, were read."""
+        """The end of the read arguments of each command, and of cookie lists."""
 
     def begin(self) -> None:
         """Forget the places of a text: another one is looked at."""

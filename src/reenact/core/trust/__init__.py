@@ -1,4 +1,4 @@
-"""Where recordings come from: the identity of a home, the keys that it trusts, and what of a recording may run."""
+"""Origin of recordings: a home's identity, its trusted keys, and consent to run programs."""
 
 from reenact.core.trust.book import Book
 from reenact.core.trust.identity import Identity, fingerprint

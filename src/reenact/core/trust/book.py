@@ -1,4 +1,4 @@
-"""The keys that a home trusts, and the foreign recordings whose programs its user has let run.
+"""A home's trusted keys, and the foreign recordings whose programs its user has allowed.
 
     trusted.jsonl    `{"key": "ed25519:…", "name": "ann"}`; with `"name": null` the key is trusted no longer. The key of
                      a team's project is called `project NAME`
@@ -61,7 +61,7 @@ class Book:
         return Standing(Where.FOREIGN, origin.seal, key=origin.key)
 
     def of_line(self, line: Summary) -> Standing | None:
-        """How a recording is seen here by its line in a list; None where its line does not say.
+        """Return a recording's standing by its line of a list; None if the line lacks it.
 
         Lists come from an index that only a home with a key can tell from one that came with a download.
         """
@@ -72,7 +72,7 @@ class Book:
         return self.standing(Origin(Seal(line.seal), line.signer, line.here, line.endorser))
 
     def learn(self, project: str, key: str) -> None:
-        """Trust the key of a team's project, unless it is trusted already or the user has removed it.
+        """Trust a project's key, unless it is trusted already or the user has removed it.
 
         Where that cannot be written, the project's recordings stay foreign.
         """
@@ -102,7 +102,7 @@ class Book:
         self.keys[key] = name
 
     def remove(self, ref: str) -> str:
-        """Trust a key no longer, given by its name or itself; returns it. Raises UsageError where there is none."""
+        """Remove a key by its name or text, and return it. Raises UsageError if it is not trusted."""
         for key, name in self.keys.items():
             if ref in {key, name}:
                 self._append(TRUSTED, {"key": key, "name": None})
@@ -111,7 +111,7 @@ class Book:
         raise UsageError(f"no trusted key is called {ref[:80]!r}; `reenact trust list` shows them")
 
     def accepts(self, content: str) -> bool:
-        """Whether the user has let the program of a recording with that content run."""
+        """Return True if the user has allowed the program of a recording with that content."""
         return any(line.get("content") == content for line in self._lines(ACCEPTED))
 
     def accept(self, content: str, id: str) -> None:

@@ -1,4 +1,4 @@
-"""May a recording's own program run? At home it may. Of any other recording the user is shown the command first."""
+"""Consent to run a recording's program: the user is shown a foreign recording's command."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def standing_of(recording: Recording, home: Path) -> Standing:
 
 
 def allowed(recording: Recording, home: Path) -> bool:
-    """Whether the program of a recording may run: it is at home, or the user has let it."""
+    """Return True if a recording's program may run: it is at home, or the user has allowed it."""
     book = Book(home)
     if _standing(recording, book).at_home:
         return True
@@ -44,7 +44,7 @@ def allowed(recording: Recording, home: Path) -> bool:
 
 
 def check(recording: Recording, home: Path, *, run_foreign: bool = False, instead: str = "") -> None:
-    """Raise ForeignRecording where what a recording says may not run. `instead` is another thing to try."""
+    """Raise ForeignRecording if a recording's program may not run. `instead`: advice to add."""
     if run_foreign or allowed(recording, home):
         return
     more = f", or {instead}" if instead else ""
@@ -55,12 +55,12 @@ def check(recording: Recording, home: Path, *, run_foreign: bool = False, instea
 
 
 def steers(recording: Recording) -> bool:
-    """Whether a recording names a program or a function at all. Otherwise there is nothing to allow."""
+    """Return True if a recording names a program or a function, which needs consent."""
     return bool(_program(recording).get("argv") or recording.header.get("function"))
 
 
 def accept(recording: Recording, home: Path) -> None:
-    """Remember that the user has let the program of a recording run, as long as the recording stays as it is.
+    """Remember the user's consent to run a recording's program, while its content is unchanged.
 
     Raises UsageError where that cannot be written.
     """
@@ -76,7 +76,7 @@ def command(recording: Recording) -> str:
 
 
 def described(recording: Recording) -> Iterator[tuple[str, str]]:
-    """What running a recording would do by its header, as titles and lines: nothing in them acts on a terminal."""
+    """Describe the program in a recording's header, as titles and lines safe for a terminal."""
     program = _program(recording)
     yield "command", command(recording) or "none"
     yield "folder", _short(escaped(str(program.get("cwd") or "")))
@@ -96,7 +96,7 @@ def described(recording: Recording) -> Iterator[tuple[str, str]]:
 
 
 def escaped(text: str) -> str:
-    """Text in which all that would move, hide or turn what a terminal shows is written as an escape."""
+    """Return text with all characters escaped that would act on a terminal."""
     return "".join(
         char
         if " " <= char <= "~"

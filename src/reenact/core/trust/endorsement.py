@@ -1,4 +1,4 @@
-"""Endorsements: a team's project vouches for a recording that was at home for the colleague who pushed it.
+"""Endorsements: a project's signature for a recording that was at home for its sender.
 
     endorsed.json   beside a recording's events: `{"key": "ed25519:…", "signature": "…"}`
 
@@ -30,7 +30,7 @@ _MOST = 4096
 
 
 def statement(logs: Sequence[Log]) -> bytes | None:
-    """What an endorsement of a recording signs; None for one that has no digest to sign (format 1).
+    """Return the bytes that an endorsement signs; None for format 1, which has no digest.
 
     Args:
         logs: Each process's events, those of the first process first.
@@ -55,7 +55,7 @@ def statement(logs: Sequence[Log]) -> bytes | None:
 
 
 def endorser(logs: Sequence[Log], folder: Path) -> str:
-    """The public key whose endorsement lies in a recording's folder and holds for these events; empty: none."""
+    """Return the key of the valid endorsement in a recording's folder, or an empty text."""
     key, signature = read(folder)
     signed = statement(logs) if key else None
     try:
@@ -65,7 +65,7 @@ def endorser(logs: Sequence[Log], folder: Path) -> str:
 
 
 def read(folder: Path) -> tuple[str, str]:
-    """The key and the signature that lie in a recording's folder, unchecked; empty where there are none."""
+    """Return the unchecked key and signature from a recording's folder, or empty texts."""
     with suppress(OSError, ValueError, AttributeError):
         file = os.open(folder / FILE, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -81,7 +81,7 @@ def read(folder: Path) -> tuple[str, str]:
 
 
 def write(folder: Path, key: str, signature: str) -> None:
-    """Put an endorsement beside a recording's events, in the place of another one. Raises OSError."""
+    """Write an endorsement beside a recording's events, or replace it. Raises OSError."""
     if read(folder) == (key, signature):
         return
     part = folder / f".{FILE}.{secrets.token_hex(6)}"

@@ -1,4 +1,4 @@
-"""The identity of a home: an Ed25519 key, made when it is first needed and kept outside of the home.
+"""The identity of a home: an Ed25519 key, made on first use and kept outside of the home.
 
     HOME/home-id                      a random number that names the home
     KEYS/homes/ID/identity.json       the private key's seed, readable by its owner alone
@@ -45,7 +45,7 @@ _BYTES = 32
 _LONGEST = 256
 _NAMED = re.compile(r"[0-9a-f]{32}")
 _ODD = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-"""How a file is opened that may be a pipe or a link."""
+"""Flags to open a file that may be a pipe or a link."""
 
 
 class Identity:
@@ -82,7 +82,7 @@ class Identity:
 
     @classmethod
     def made(cls, home: Path, keys: str = "") -> Identity:
-        """The identity of a home, made where there is none. Of processes that begin together all get the same.
+        """Return a home's identity; make it if missing. Concurrent processes get the same one.
 
         Raises UsageError where it cannot be written, or where the file that is there is of no use.
         """
@@ -125,33 +125,33 @@ class Identity:
         return text
 
     def mac(self, what: str, data: bytes) -> str:
-        """What only this home can write below some data, as hex digits."""
+        """Return this home's MAC of data, as hex digits."""
         return hmac.digest(self._secret, what.encode() + b"\0" + data, "sha256").hex()
 
     def wrote(self, what: str, data: bytes, mac: object) -> bool:
-        """Whether this home wrote that MAC."""
+        """Return True if this home wrote that MAC."""
         return isinstance(mac, str) and hmac.compare_digest(
             self.mac(what, data).encode(), mac.encode("utf-8", "surrogatepass")
         )
 
     def stamp(self, what: str) -> int:
-        """A number that only this home can write into a database of a kind: SQLite's `application_id`."""
+        """Return the `application_id` that marks a SQLite database as this home's own."""
         return int(self.mac(what, b"")[:8], 16) & 0x7FFFFFFF
 
     def sign(self, data: bytes) -> str:
-        """The signature of some data, as hex digits. Raises ImportError where `cryptography` is missing."""
+        """Return the signature of data, as hex digits. Raises ImportError."""
         return signature_of(self._seed, data)
 
 
 def public_of(seed: bytes) -> str:
-    """The public key of a private one (32 bytes), as text. Raises ImportError where `cryptography` is missing."""
+    """Return a private key's (32 bytes) public key as text. Raises ImportError."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
 
     return f"ed25519:{Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw().hex()}"
 
 
 def signature_of(seed: bytes, data: bytes) -> str:
-    """A private key's signature of some data, as hex digits. Raises ImportError where `cryptography` is missing."""
+    """Return a private key's signature of data, as hex digits. Raises ImportError."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
 
     return Ed25519PrivateKey.from_private_bytes(seed).sign(data).hex()
@@ -235,7 +235,7 @@ def _read_name(path: Path) -> str:
 
 
 def _first(path: Path, data: bytes) -> None:
-    """Write a file unless it is there: of several that write at once the first one stays. Raises OSError."""
+    """Write a file unless it exists; of concurrent writers the first wins. Raises OSError."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
@@ -250,7 +250,7 @@ def _first(path: Path, data: bytes) -> None:
 
 
 def owner(home: Path) -> Path:
-    """The folder whose identity a home has: its own; a project of a server has that of the server's home."""
+    """Return the folder whose identity a home has; a server's project has that of the server."""
     parent = home.parent
     if parent.name == "projects" and (parent.parent / "keys.sqlite").is_file():
         return parent.parent
@@ -258,7 +258,7 @@ def owner(home: Path) -> Path:
 
 
 def signed_by(key: str, data: bytes, signature: object) -> bool:
-    """Whether a signature is that of a public key. Raises ImportError where `cryptography` is missing."""
+    """Return True if a public key's signature of the data is valid. Raises ImportError."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - 35 ms, for what is signed alone
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
 
@@ -279,13 +279,13 @@ def fingerprint(key: str) -> str:
 
 
 def canonical(data: Mapping[str, Any], leave: tuple[str, ...] = ()) -> bytes:
-    """One way to write a line's members down, however the line has them: without the marks, and in order."""
+    """Return a line's members in canonical JSON: sorted, and without the marks."""
     kept = {name: value for name, value in data.items() if name != MARK and name not in leave}
     return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)
 
 
 def private(state: os.stat_result) -> bool:
-    """Whether others than the user may neither read nor change a file: one that came with a checkout is not so."""
+    """Return True if only the user may read and change a file; one from a checkout fails this."""
     if not hasattr(os, "geteuid"):
         return True
     return not state.st_mode & 0o077 and os.geteuid() in {0, state.st_uid}

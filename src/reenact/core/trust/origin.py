@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reenact.core.model.log import Log
 
 HEADER, SEAL = "header 1", "seal 1"
-"""What a MAC and a signature are made for: one for the header is none for a seal."""
+"""Purposes of MACs and signatures: one for a header is not valid for a seal."""
 
 SIGNED = "signed"
 """The member of a seal that holds its key, signature and MAC."""
@@ -51,7 +51,7 @@ class Where(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a recording itself proves of its origin. It does not depend on the keys that are trusted.
+    """A recording's own proof of its origin, independent of the trusted keys.
 
     Attributes:
         seal: The state of its seal.
@@ -84,12 +84,12 @@ class Standing:
 
     @property
     def at_home(self) -> bool:
-        """Whether its program may run without a question."""
+        """True if its program may run without a question."""
         return self.where is not Where.FOREIGN and self.seal is not Seal.CHANGED
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The marks that a reader must see: `foreign`, `changed`, `unsealed`; none for most recordings of a home."""
+        """The marks to show: `foreign`, `changed`, `unsealed`; mostly none for a home's own."""
         marks = [self.where.value] if self.where is Where.FOREIGN else []
         return (*marks, *([self.seal.value] if self.seal in {Seal.CHANGED, Seal.UNSEALED} else []))
 
@@ -126,7 +126,7 @@ def header_mark(identity: Identity, header: Mapping[str, Any]) -> dict[str, str]
 
 
 def seal_mark(identity: Identity, digest: str) -> dict[str, str]:
-    """The member of a seal that says which home wrote it: of the digest of the file before it, 64 hex digits.
+    """Return a seal's signature member, for the file's digest (64 hex digits) before it.
 
     Where `cryptography` is missing it has no signature, and is known at home alone.
     """
