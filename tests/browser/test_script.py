@@ -279,7 +279,7 @@ def test_running_the_script_of_a_session_does_the_same_on_the_same_page(shell):
     text = (shell.folder / "script.py").read_text()
     assert "hunter2" not in text
     assert 'id="' not in text
-    again = shell.run("record", "--", sys.executable, "script.py", env={"PASSWORD": "hunter2"})
+    again = shell.run("record", "--", sys.executable, "script.py", env={"REENACT_INPUT_PASSWORD": "hunter2"})
     assert again.status == 0, again.err
     runs = [did_in(shell, ref) for ref in shell.run("list", "--json").json]
     assert runs[0] == runs[1]

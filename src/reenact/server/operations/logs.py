@@ -40,7 +40,8 @@ def begin(form: Form, stream: TextIO | None = None) -> Callable[[], None]:
     for one in loggers:
         one.addHandler(handler)
         one.propagate = False
-    LOG.setLevel(logging.INFO)
+        # A uvicorn that another part of the program started may have set a higher one.
+        one.setLevel(logging.INFO if one is LOG else logging.WARNING)
     handler.addFilter(_told)
     _HANDLERS.append(handler)
 
