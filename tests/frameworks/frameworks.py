@@ -35,15 +35,15 @@ from reenact.core import messages as reading
 PROGRAMS = Path(__file__).parent / "programs"
 
 CELLS = {
-    "record": "`reenact record -- python program.py`: the program's own output, every model and tool call an effect, "
-    "no key in the files, not a word of warning",
-    "replay": "`reenact replay` with the provider switched off: the same output to the letter, nothing asked",
-    "stream": "each piece of a streamed answer is recorded, and comes alone in the replay",
-    "parallel": "two tools at the same time, the later one answered first: each keeps its own answer",
-    "tool error": "a tool fails, the model is told, and it asks again",
-    "fork": "`reenact fork --at N --set`: one tool's answer is edited, and the live model answers to it",
-    "diff": "`reenact diff`: parent and fork part at that step, with both values",
-    "state": "`reenact show --state`: the framework's own memory at a step and at the end",
+    "record": "`reenact record -- python program.py`: the output is the program's, every model and tool call is an "
+    "effect, no key is in the files, and there is no warning",
+    "replay": "`reenact replay` with the provider switched off: the same output, character by character, and no request",
+    "stream": "each chunk of a streamed answer is recorded, and a replay gives them one by one",
+    "parallel": "two concurrent tools, of which the second answers first: each gets its own answer",
+    "tool error": "a tool fails, the model gets the error, and calls it again",
+    "fork": "`reenact fork --at N --set`: the answer of one tool is edited, and the live model gets the edited answer",
+    "diff": "`reenact diff`: the first difference of parent and fork is that step, with both values",
+    "state": "`reenact show --state`: the framework's own state at a step and at the end",
 }
 """The columns of the matrix, and what a green cell says."""
 

@@ -107,47 +107,47 @@ def _number(version):
 TEXT = """\
 # Frameworks
 
-<!-- Written by the tests: make frameworks frameworks-older frameworks-browser-use. Its words: tests/frameworks/page.py. -->
+<!-- Written by the tests: make frameworks frameworks-older frameworks-browser-use. Its text: tests/frameworks/page.py. -->
 
-For every framework one program of the kind that its own documentation teaches runs against a scripted provider that
-speaks the true wire format. It has two tools that run side by side, one that fails the first time, and streamed
-answers. It is recorded without a line changed, forked, and, the provider switched off, replayed. A cell is ✓ only if a
-test made it so in that version, and the tests fail where this page says something else.
+The tests run one program for each framework, written as its documentation teaches, on a scripted provider with the real wire
+format. The program calls two tools at the same time, one of which fails the first time, and streams answers. It is recorded
+without a change, forked, and replayed with the provider switched off. The tests write this table, and fail if it differs
+from their results.
 
 {table}
 
 {notes}
 
-✓ a test shows it. no: a test shows that it fails. {absent}: cannot apply. Two versions are tested: the one that
-`constraints.txt` pins, and the one of half a year before (`constraints-older.txt`); browser-use has environments of its
-own (`make frameworks-browser-use`). A version in which an adapter does not find all that it hooks is refused in one
-line: its agents are recorded by their HTTP, whole, and nothing of them by halves.
+✓ a test shows it. no: a test shows that it fails. {absent}: does not apply. Two versions are tested: the one in
+`constraints.txt`, and the one of half a year before (`constraints-older.txt`). browser-use has its own environments
+(`make frameworks-browser-use`). If an adapter does not find every place that it hooks in a library's version, it hooks none and
+prints one line: the agents of that version are recorded by their HTTP only.
 
-Tested elsewhere too: the SDKs of other languages by [the recording proxy](proxy.md), and websockets in threads
+Other tests cover [the recording proxy](proxy.md) with SDKs of other languages, and websockets in threads
 ([realtime APIs](sdks.md#realtime-apis-websockets)).
 
-## What a cell says
+## Columns
 
-| cell | |
+| column | test |
 | --- | --- |
 {cells}
 
-## Where each is recorded
+## Where each framework is recorded
 
 {about}
 
-Programs that speak OpenAI's chat format run against a real language model on this machine too (`make soak`): recorded,
-the model stopped, replayed with the same output.
+Programs with OpenAI's chat format are also tested on a real, local language model (`make soak`): recorded, and replayed with
+the same output after the model is stopped.
 
 ## Another framework
 
-One file, `tests/frameworks/programs/NAME.py`: a script as its user would write it, and in its docstring a block that
-says how its calls are found in a recording (`tests/frameworks/frameworks.py` names the keys). It must not be called as
-the library is. The provider, its URL and its key come from the environment, as the library reads them. The script asks
-`travel.QUESTION` with the tools `weather(city)` and `rate(currency)`, both of a turn at the same time, streams each
-answer and prints every piece with a `|` behind it, prints what the tools gave, then asks `travel.THEN` without
-streaming and prints the answer. Nothing is printed inside a tool: in a replay it does not run.
-
-A format that the provider does not speak is a class in `tests/frameworks/provider.py`. Then `make frameworks
-frameworks-older frameworks-browser-use` runs all programs in both versions and writes this page.
+1. Write `tests/frameworks/programs/NAME.py`, a script as a user of the library would write it. Do not name it like the library.
+2. In its docstring, add the block that says how to find its calls in a recording; `tests/frameworks/frameworks.py` describes the
+   keys.
+3. Read the provider's URL and key from the environment, as the library does.
+4. Ask `travel.QUESTION` with the tools `weather(city)` and `rate(currency)`, both in one turn. Stream each answer, and print every
+   chunk followed by `|`. Print the results of the tools. Then ask `travel.THEN` without streaming, and print the answer. Print
+   nothing inside a tool: a replay does not run it.
+5. If the provider does not know the library's format, add a class to `tests/frameworks/provider.py`.
+6. `make frameworks frameworks-older frameworks-browser-use` runs all programs in both versions and writes this page.
 """

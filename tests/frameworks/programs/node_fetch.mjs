@@ -5,13 +5,13 @@
 // # package = "starlette"
 // # wire = "chat"
 // # page = "proxy.md"
-// # hook = "the recording proxy (`REENACT_PROXY=TRAVEL_URL` for its tools), which starlette carries"
+// # hook = "the recording proxy (a starlette application, whose version is shown; `REENACT_PROXY=TRAVEL_URL` for its tools)"
 // # model = "http:POST */v1/chat/completions"
 // # tool = "http:GET */{name}"
 // # edit = "body.degrees = -40"
 // # runs = "node"
 // # [absent]
-// # state = "of another process only its requests are seen"
+// # state = "only the requests of another process are recorded"
 // # ///
 
 const QUESTION = "I travel from Paris to Tokyo. Is it warmer there, and what is a euro worth?";

@@ -11,8 +11,8 @@ r"""A travel agent of browser-use's, which has a browser at hand and actions of 
 # edit = 'output.value = "{\"city\": \"Tokyo\", \"degrees\": -40}"'
 # provider = "tests.frameworks.browsing:Provider"
 # [absent]
-# stream = "its models answer whole"
-# parallel = "its actions run one after the other"
+# stream = "its models do not stream"
+# parallel = "its actions run one at a time"
 # state = "keeps no state of its own; `reenact.track` keeps the program's"
 # ///
 """

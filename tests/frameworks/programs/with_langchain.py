@@ -5,7 +5,7 @@
 # package = "langchain-core"
 # wire = "chat"
 # page = "langgraph.md"
-# hook = "what chat models and tools implement"
+# hook = "the methods of chat models and tools"
 # model = "model:gpt-4o-mini"
 # tool = "tool:{name}"
 # edit = "output.degrees = -40"

@@ -5,7 +5,7 @@
 # package = "langgraph"
 # wire = "chat"
 # page = "langgraph.md"
-# hook = "what chat models and tools implement; the graph's state"
+# hook = "the methods of chat models and tools; the state of the graph"
 # model = "model:gpt-4o-mini"
 # tool = "tool:{name}"
 # edit = "output.degrees = -40"
