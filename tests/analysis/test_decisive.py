@@ -51,6 +51,7 @@ def test_what_is_found_turns_the_outcome_and_no_part_of_it_does(wanted):
     assert found.minimal
 
 
+@pytest.mark.thorough
 @given(st.sets(st.integers(1, 12), min_size=1, max_size=4), st.data())
 def test_undecided_trials_lead_to_no_false_answer(wanted, data):
     undecided = data.draw(st.sets(st.frozensets(st.integers(1, 12), min_size=1, max_size=6), max_size=20))

@@ -9,6 +9,7 @@ from benchmarks.plan import Plan
 from benchmarks.workers import Broken, working
 
 from benchmarks import elsewhere, frameworks, idle, report, server, state, subjects
+from tests.sampling import sampled
 
 QUIET = Plan(quick=True, tell=len)
 
@@ -20,7 +21,7 @@ def ours():
         yield workers[0]
 
 
-@pytest.mark.parametrize("workload", ["tool", "model", "agent"])
+@pytest.mark.parametrize("workload", sampled(["agent", "tool", "model"], 3))
 def test_a_workload_is_measured_recorded_and_replayed(ours, workload):
     path = ours.fresh()
     assert len(ours.do(workload, "bare", 3, warm=1, size=500).cpu) == 3
@@ -28,7 +29,7 @@ def test_a_workload_is_measured_recorded_and_replayed(ours, workload):
     assert ours.do(workload, "replay", 3, path=path, warm=1, size=500).correct
 
 
-@pytest.mark.parametrize("workload", ["chat", "stream"])
+@pytest.mark.parametrize("workload", sampled(["chat", "stream"], 2))
 def test_the_sdk_talks_to_the_server_and_its_replay_does_not(ours, workload):
     path = ours.fresh()
     with server.running() as url:
@@ -38,6 +39,7 @@ def test_the_sdk_talks_to_the_server_and_its_replay_does_not(ours, workload):
     assert len(replayed.wall) == 2
 
 
+@pytest.mark.thorough
 def test_the_network_goes_to_memory(ours):
     ours.do("chat", "bare", 2, warm=1, size=500)
     recorded = ours.do("long_chat", "record", 5, warm=0, size=500)
@@ -45,6 +47,7 @@ def test_the_network_goes_to_memory(ours):
     assert recorded.size > 5000
 
 
+@pytest.mark.thorough
 def test_the_frameworks_work_is_recorded_and_replayed(ours):
     for workload in frameworks.BODIES:
         for mode in ("auto", "legacy") if workload == "mcp" else ("",):

@@ -126,6 +126,7 @@ def test_the_last_tab_leaves_an_empty_one(session, at):
 # -- elements ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_form_is_filled_and_sent(session, at, site):
     at("form.html")
     filled = session.execute(type="fill", selector="#name", value="Ada Lovelace")
@@ -191,6 +192,7 @@ def test_a_form_is_filled_by_what_its_fields_are_for(session, at, site):
         session.execute(type="form_fill", value={"email": "a@example.com", "city": "London"})
 
 
+@pytest.mark.thorough
 def test_files_go_up_and_come_down(session, at, tmp_path):
     picture = tmp_path / "cat.png"
     picture.write_bytes(b"12345")
@@ -333,6 +335,7 @@ def test_a_popup_that_is_closed_leads_back_to_who_opened_it(session, site, at):
     assert session.execute(type="close_tab").url == site("form.html")
 
 
+@pytest.mark.thorough
 def test_what_no_picture_shows_is_said(session, site, at):
     at("dialogs.html")
     clicked = session.execute(type="click", selector="#confirm")

@@ -151,6 +151,7 @@ def computes(seconds):
 # -- which -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_a_page_that_rests_gives_no_pictures(browser, shop, folder):
     async with filmed(browser, folder) as (page, _):
         await page.goto(shop + "/colours")
@@ -160,6 +161,7 @@ async def test_a_page_that_rests_gives_no_pictures(browser, shop, folder):
         assert len(list(footage(folder).entries("frame"))) == count >= 1
 
 
+@pytest.mark.thorough
 async def test_what_stays_after_a_burst_is_kept(browser, shop, folder):
     async with filmed(browser, folder) as (page, _):
         await page.goto(shop + "/clock")
@@ -170,6 +172,7 @@ async def test_what_stays_after_a_burst_is_kept(browser, shop, folder):
             assert decoded(footage(folder).blob(last["blob"])) == int(await page.title()) / 1000
 
 
+@pytest.mark.thorough
 async def test_an_endless_animation_costs_eight_pictures_a_second_and_fewer_when_nothing_is_done(
     browser, shop, folder, monkeypatch
 ):
@@ -213,6 +216,7 @@ def coloured(folder):
 # -- around an action --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_each_action_has_its_picture_before_and_after(browser, shop, folder):
     async with filmed(browser, folder) as (page, camera):
         driver = Driver(camera, page)
@@ -282,6 +286,7 @@ def shows_magenta(data, masks):
     )
 
 
+@pytest.mark.thorough
 async def test_a_secret_that_moves_is_masked_in_every_picture(browser, shop, folder):
     async with filmed(browser, folder, masks=boxes) as (page, camera):
         driver = Driver(camera, page)
@@ -421,6 +426,7 @@ async def test_a_picture_stays_in_the_session_when_the_wall_clock_is_set(tmp_pat
     file.close()
 
 
+@pytest.mark.thorough
 async def test_three_thousand_pictures_leave_nothing_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr("reenact.browser.camera.writer.LONG_AGO", 1e6)  # hours pass in a second
     file = beside(tmp_path, started=time.perf_counter() - 10_000)

@@ -193,6 +193,7 @@ async def test_a_chooser_is_the_program_s(browser, site, tmp_path):
     assert [one["multiple"] for one in lines(tmp_path, "chooser")] == [True]
 
 
+@pytest.mark.thorough
 async def test_the_console_and_errors_are_kept_within_limits(browser, shop, tmp_path):
     async with filmed(browser, tmp_path) as (page, _):
         await page.goto(shop + "/loud")
@@ -210,6 +211,7 @@ async def test_the_console_and_errors_are_kept_within_limits(browser, shop, tmp_
 # -- the end -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_a_page_that_crashes_is_told_and_the_others_go_on(browser, shop, tmp_path):
     async with filmed(browser, tmp_path) as (page, camera):
         await page.goto(shop + "/")
@@ -236,6 +238,7 @@ async def test_a_browser_that_dies_is_told(browser, shop, tmp_path):
     assert [one["what"] for one in lines(tmp_path, "crash")] == ["browser"]
 
 
+@pytest.mark.thorough
 async def test_a_program_that_is_killed_leaves_what_was_seen(browser, tmp_path):
     """`browser` so that this is skipped where there is none."""
     with started("-m", "tests.browser.filming", str(tmp_path)) as program:

@@ -90,6 +90,7 @@ async def test_elements_in_frames_and_shadow_roots_are_candidates(page, site):
     assert await first.locator.inner_text() == "Buy second"
 
 
+@pytest.mark.thorough
 @driven
 async def test_of_many_candidates_a_few_come_back(page, site):
     await page.goto(site("rows.html"))

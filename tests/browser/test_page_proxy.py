@@ -46,6 +46,7 @@ def test_locators_are_described_here_and_asked_there(page, session):
     )
 
 
+@pytest.mark.thorough
 def test_it_does_and_tells_what_a_page_does_and_tells(page, session):
     page.fill("#name", "Ada")
     page.keyboard.press("Tab")
@@ -118,6 +119,7 @@ def test_what_cannot_be_is_refused(page):
         page.clik("#a")
 
 
+@pytest.mark.thorough
 def test_a_popup_is_a_page_too(session, site):
     session.execute(type="goto", url=site("tabs.html"))
     page = session.page
@@ -128,6 +130,7 @@ def test_a_popup_is_a_page_too(session, site):
     popup.value.close()
 
 
+@pytest.mark.thorough
 def test_another_playwright_connects_to_the_same_browser(page, session):
     async def asked():
         from playwright.async_api import async_playwright, expect

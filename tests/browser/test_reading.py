@@ -52,6 +52,7 @@ def test_instructions_and_formats_are_answered_by_the_model_and_replayed(program
     assert replay.verdict.divergence is None
 
 
+@pytest.mark.thorough
 def test_where_a_loop_runs_already_it_is_answered_too(program):
     async def cell():
         return program()[0]
@@ -59,6 +60,7 @@ def test_where_a_loop_runs_already_it_is_answered_too(program):
     assert asyncio.run(cell()) == "It is called Order."
 
 
+@pytest.mark.thorough
 def test_without_a_model_it_says_how_to_name_one(open_session, site, monkeypatch):
     monkeypatch.delenv("REENACT_MODEL", raising=False)
     with open_session(save_replay_on="never") as session:

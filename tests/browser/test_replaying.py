@@ -52,6 +52,7 @@ def test_a_replay_needs_no_browser_and_gives_the_same(shop):
     assert f"{shop.id}.1" in again.out
 
 
+@pytest.mark.thorough
 def test_a_replay_of_another_program_says_where_it_departs(shop):
     program = shop.folder / "shop.py"
     before = program.read_text()
@@ -63,6 +64,7 @@ def test_a_replay_of_another_program_says_where_it_departs(shop):
     assert "'Blue'" in other.err or '"Blue"' in other.err
 
 
+@pytest.mark.thorough
 def test_the_browser_can_be_let_live_in_a_replay(shop):
     live = shop.run("replay", shop.id, "--live", "browser")
     assert live.out == shop.first.out, live.err
@@ -70,6 +72,7 @@ def test_the_browser_can_be_let_live_in_a_replay(shop):
     assert "ran for real: browser:select_dropdown_option × 1" in live.err
 
 
+@pytest.mark.thorough
 def test_a_fork_goes_on_in_a_browser_of_its_own(shop):
     step = next(s.number for s in reenact.load(shop.id, home=shop.home).steps if s.label == "browser:click")
     forked = shop.run("fork", shop.id, "--at", step)
@@ -88,6 +91,7 @@ def test_it_can_be_read_as_any_recording(shop):
     assert shop.run("diagnose", shop.id).status in (0, 1)
 
 
+@pytest.mark.thorough
 def test_a_block_that_a_session_opened_for_itself_is_replayed(tmp_path, open_session, site, monkeypatch):
     def program():
         with open_session(home=tmp_path) as session:
@@ -102,6 +106,7 @@ def test_a_block_that_a_session_opened_for_itself_is_replayed(tmp_path, open_ses
         session.execute(type="goto", url=site("done.html"))
 
 
+@pytest.mark.thorough
 async def test_an_async_program_is_replayed_too(tmp_path, open_session, site):
     async def program():
         async with open_session() as session:

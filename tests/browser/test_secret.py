@@ -88,6 +88,7 @@ WATCH = """() => {
 }"""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "address", ["form.html", "shadow.html", "secrets.html", "csp.html", "banner.html", "canvas.html"]
 )

@@ -80,6 +80,7 @@ def test_a_replay_asks_the_same_without_a_page(done):
     assert [one.model_dump() for one in again[:4]] == [one.model_dump() for one in said[:4]]
 
 
+@pytest.mark.thorough
 def test_a_secret_is_a_token_for_a_session_that_nobody_records(open_session, site, monkeypatch):
     with reenact.core.boundary.entered(None), open_session(save_replay_on="never") as session:
         session.execute(type="goto", url=site("secrets.html"))
@@ -105,6 +106,7 @@ def magenta(data):
     )
 
 
+@pytest.mark.thorough
 def test_no_picture_that_is_stored_or_observed_shows_a_card_number(open_session, site, tmp_path):
     with open_session(home=tmp_path, screenshot_type="full") as session:
         session.execute(type="goto", url=f"{site('echo')}?{urlencode({'html': MAGENTA})}")

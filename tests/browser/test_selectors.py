@@ -84,6 +84,7 @@ async def test_a_locator_with_arguments_that_playwright_does_not_know_is_refused
         await resolve(page, 'get_by_role("button", nam="Save")', 100)
 
 
+@pytest.mark.thorough
 @driven
 async def test_elements_of_frames_and_shadow_roots_are_found(page, site):
     await page.goto(site("frames.html"))
@@ -135,6 +136,7 @@ async def every(page):
     return told
 
 
+@pytest.mark.thorough
 @driven
 @pytest.mark.parametrize(
     "address", ["form.html", "frames.html", "shadow.html", "duplicates.html", "canvas.html", "csp.html"]
@@ -145,6 +147,7 @@ async def test_durable_selectors_find_exactly_their_element(page, site, address)
     assert await every(page)
 
 
+@pytest.mark.thorough
 @driven
 async def test_durable_selectors_are_ordered_with_playwrights_own_first(page, site):
     await page.goto(site("echo?html=<button data-testid=save id=s>Save</button>"))
@@ -158,6 +161,7 @@ async def test_durable_selectors_are_ordered_with_playwrights_own_first(page, si
     }
 
 
+@pytest.mark.thorough
 @driven
 async def test_what_people_typed_is_in_no_selector_and_no_fingerprint(page, site):
     await page.goto(site("secrets.html"))
@@ -168,6 +172,7 @@ async def test_what_people_typed_is_in_no_selector_and_no_fingerprint(page, site
             assert secret not in told, (secret, told)
 
 
+@pytest.mark.thorough
 @driven
 async def test_a_fingerprint_holds_what_identifies_an_element(page, site):
     await page.goto(site("form.html"))
@@ -203,6 +208,7 @@ async def all_of_a_task(page, miniwob, task):
     assert await every(page)
 
 
+@pytest.mark.thorough
 @driven
 @pytest.mark.parametrize("task", ["click-color", "click-link", "click-widget", "login-user"])
 async def test_durable_selectors_are_exact_on_pages_that_nobody_here_wrote(page, miniwob, task):

@@ -47,6 +47,7 @@ def test_a_session_alone_has_a_recording_of_its_own(open_session, site, home):
     assert reenact.core.boundary.current() is None
 
 
+@pytest.mark.thorough
 def test_within_a_recording_sessions_are_part_of_it(open_session, site, home):
     with reenact.record("shop", home=home) as recording, open_session() as one, open_session() as two:
         one.execute(type="goto", url=site("form.html"))
@@ -57,6 +58,7 @@ def test_within_a_recording_sessions_are_part_of_it(open_session, site, home):
     assert [film.id for film in sessions(Path(recording.path))] == [one.id, two.id]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("fails", "kept"), [(True, True), (False, False)])
 def test_a_recording_can_be_kept_for_failures_alone(open_session, site, home, fails, kept):
     with open_session(home=home, save_replay_on="failure") as session:
@@ -66,12 +68,14 @@ def test_a_recording_can_be_kept_for_failures_alone(open_session, site, home, fa
     assert Path(session.recording).exists() == kept
 
 
+@pytest.mark.thorough
 def test_an_exception_that_leaves_the_block_is_a_failure(open_session, home):
     with pytest.raises(ZeroDivisionError), open_session(home=home, save_replay_on="failure") as session:
         1 / 0  # noqa: B018
     assert reenact.load(session.recording).status == "error"
 
 
+@pytest.mark.thorough
 def test_a_context_that_lost_the_recording_finds_it_again(open_session, site, home):
     elsewhere = contextvars.copy_context()
     session = open_session(home=home).start()
@@ -86,6 +90,7 @@ def test_a_context_that_lost_the_recording_finds_it_again(open_session, site, ho
     assert labels(session.recording) == ["browser:start", "browser:goto"]
 
 
+@pytest.mark.thorough
 def test_the_async_twins_do_the_same(open_session, site, home):
     async def program():
         async with open_session(home=home) as session:
@@ -108,6 +113,7 @@ def test_the_async_twins_do_the_same(open_session, site, home):
 # -- options -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -136,6 +142,7 @@ def test_an_option_without_effect_is_said_to_have_none(open_session, capsys):
     )
 
 
+@pytest.mark.thorough
 def test_the_browser_is_as_the_options_say(open_session, site, home):
     options = {
         "viewport_width": 640,
@@ -158,6 +165,7 @@ def cookies(folder):
     return file
 
 
+@pytest.mark.thorough
 def test_another_browser_is_driven_and_left_running(open_session, site, home):
     with open_session(home=home) as one:
         one.execute(type="goto", url=site("form.html"))
@@ -169,6 +177,7 @@ def test_another_browser_is_driven_and_left_running(open_session, site, home):
 # -- what ends it ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_closed_session_does_nothing_more(open_session, home):
     session = open_session(home=home)
     with pytest.raises(SessionError, match="has not begun: open it by `with`"):
@@ -184,6 +193,7 @@ def test_a_closed_session_does_nothing_more(open_session, home):
     assert session.status().reason == "it was stopped"
 
 
+@pytest.mark.thorough
 def test_a_browser_that_dies_fails_what_follows(open_session, site, home):
     with open_session(home=home, raise_on_failure=False) as session:
         session.execute(type="goto", url=site("form.html"))
@@ -196,6 +206,7 @@ def test_a_browser_that_dies_fails_what_follows(open_session, site, home):
     assert reenact.load(session.recording).status == "ok"
 
 
+@pytest.mark.thorough
 def test_an_idle_session_ends_by_itself(open_session, home):
     with open_session(home=home, idle_timeout_minutes=0.005, raise_on_failure=False) as session:
         until(lambda: session.status().status == "closed")
@@ -232,6 +243,7 @@ def command(folder):
         return b""
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="looks for processes in /proc")
 @pytest.mark.parametrize("how", ["kill", "interrupt", "exit"])
 def test_no_browser_is_left_and_what_was_written_is_a_recording(open_session, site, home, how):
@@ -269,6 +281,7 @@ def test_no_browser_is_left_and_what_was_written_is_a_recording(open_session, si
     assert [entry["success"] for entry in sessions(Path(recording.path))[0].entries("after")] == [True]
 
 
+@pytest.mark.thorough
 def test_an_action_can_be_given_in_any_of_its_forms(open_session, home):
     with open_session(home=home) as session:
         wait = action_of(type="wait", time_ms=1)
@@ -277,6 +290,7 @@ def test_an_action_can_be_given_in_any_of_its_forms(open_session, home):
         assert session.execute("wait", time_ms=1).action == wait
 
 
+@pytest.mark.thorough
 def test_a_video_of_it_can_be_had_at_any_time(open_session, site, home):
     with open_session(home=home) as session:
         session.execute(type="goto", url=site("form.html"))
@@ -286,6 +300,7 @@ def test_a_video_of_it_can_be_had_at_any_time(open_session, site, home):
     assert later.mp4_url.startswith("http://127.0.0.1:")
 
 
+@pytest.mark.thorough
 def test_downloads_that_nobody_named_a_folder_for_are_gone_with_the_session(open_session, site):
     with open_session(save_replay_on="never", raise_on_failure=False) as session:
         session.execute(type="goto", url=site("downloads.html"))
@@ -296,6 +311,7 @@ def test_downloads_that_nobody_named_a_folder_for_are_gone_with_the_session(open
     assert "(h1 or //h1)" in failed.message
 
 
+@pytest.mark.thorough
 def test_a_frame_whose_address_is_refused_holds_nothing_up(open_session, site, home):
     """Playwright waits for such a frame until its time is up; 30 s is what it takes by itself, for each look."""
     with open_session(home=home, screenshot_type="none") as session:

@@ -94,6 +94,7 @@ async def test_a_strict_policy_of_the_page_is_no_hindrance(page, site):
     assert named(await look(page), "button", "Send")
 
 
+@pytest.mark.thorough
 async def test_ten_thousand_rows_are_cut_with_a_word(page, site):
     await page.goto(site("rows.html"))
     sight = await look(page)
@@ -111,6 +112,7 @@ async def test_a_long_text_is_cut_where_asked(page, site):
     assert sight.more > 5
 
 
+@pytest.mark.thorough
 async def test_a_large_page_shows_where_it_was_scrolled_to(page, site):
     await page.goto(site("rows.html"))
     await page.evaluate("document.links[5000].scrollIntoView()")

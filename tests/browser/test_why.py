@@ -98,6 +98,7 @@ async def test_the_reason_is_said_in_a_sentence(page, site, case):
     assert said.facts["reason"] == word
 
 
+@pytest.mark.thorough
 async def test_an_element_that_is_not_there_is_answered_with_the_closest(page, site):
     await page.goto(site("renamed.html"))
     for selector, described, proposed in [
@@ -187,6 +188,7 @@ async def test_an_element_that_is_drawn_anew_is_said_to_have_gone(page, site):
     )
 
 
+@pytest.mark.thorough
 async def test_the_frame_of_an_element_is_named(page, site):
     await page.goto(site("frames.html"))
     await page.frame_locator("#own").locator("#inside").evaluate("el => { el.disabled = true }")
@@ -198,6 +200,7 @@ async def test_the_frame_of_an_element_is_named(page, site):
     assert said.facts["frame"] == ["#own"]
 
 
+@pytest.mark.thorough
 async def test_what_covers_a_frame_covers_its_elements(page, site):
     await page.goto(site("frames.html"))
     await page.frame_locator("#pay").locator("#inside").wait_for()

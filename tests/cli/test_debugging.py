@@ -88,10 +88,12 @@ def test_a_script_walks_the_program_from_question_to_question(recorded):
     assert (done.status, done.ours) == (0, [])
 
 
+@pytest.mark.thorough
 def test_there_is_no_prompt_where_nobody_types(recorded):
     assert "(reenact)" not in debug(recorded, ["where"]).out
 
 
+@pytest.mark.thorough
 def test_what_the_program_writes_stands_where_it_was_written(recorded):
     done = debug(recorded, ["n", "c"])
     assert (
@@ -102,6 +104,7 @@ def test_what_the_program_writes_stands_where_it_was_written(recorded):
     assert done.out.index("agent: It cannot be cancelled.") < done.out.index("the program has ended")
 
 
+@pytest.mark.thorough
 def test_going_back_writes_nothing_and_output_tells_what_was_written_by_then(recorded):
     done = debug(recorded, ["c", "back", "# here the model is asked again", "output"])
     assert places(done) == [1, 5]
@@ -109,12 +112,14 @@ def test_going_back_writes_nothing_and_output_tells_what_was_written_by_then(rec
     assert done.out.endswith("failed: it was shipped\n")
 
 
+@pytest.mark.thorough
 def test_a_call_is_looked_into_by_running_it_for_real(recorded):
     done = debug(recorded, ["into", "where", "out"])
     assert places(done) == [1, 2, 2, 3]
     assert "in lookup" in done.out
 
 
+@pytest.mark.thorough
 def test_breakpoints_stop_it_in_both_directions(recorded):
     done = debug(recorded, ["break tool:cancel", "b", "continue", "c", "reverse", "clear tool:cancel", "r"])
     assert "break tool:cancel\nat step 4\n" in done.out
@@ -122,11 +127,13 @@ def test_breakpoints_stop_it_in_both_directions(recorded):
     assert "(breakpoint tool:cancel)" in done.out
 
 
+@pytest.mark.thorough
 def test_breakpoints_are_taken_from_the_command_line_too(recorded):
     done = debug(recorded, ["c", "c"], "--break", "error", "-b", "5")
     assert places(done) == [1, 4, 5]
 
 
+@pytest.mark.thorough
 def test_until_goes_on_and_back(recorded):
     assert places(debug(recorded, ["until 5", "until 3", "until 2"])) == [1, 5, 3, 2]
 

@@ -134,6 +134,7 @@ def test_settings_that_do_not_parse_cost_one_line(shell, run):
     assert "reenact.toml does not parse" in done.ours[0]
 
 
+@pytest.mark.thorough
 def test_a_recording_without_outputs_costs_one_line_and_spares_the_others(shell, run):
     good = run(says("hello"))
     done, empty = shell.record("-c", "pass")

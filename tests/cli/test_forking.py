@@ -55,6 +55,7 @@ def test_a_fork_is_a_recording_that_replays(shell, parent):
     assert (again.status, again.out) == (0, done.out)
 
 
+@pytest.mark.thorough
 def test_an_edited_answer_changes_what_follows_and_the_exit_status_is_the_programs(shell, parent):
     done = shell.run("fork", parent.id, "--at", "2", "--set", "output.price = 30")
     child = shell.last()
@@ -68,6 +69,7 @@ def test_an_edited_answer_changes_what_follows_and_the_exit_status_is_the_progra
     assert edited[0].startswith("  2  ")
 
 
+@pytest.mark.thorough
 def test_an_edited_answer_that_changes_no_question_replays_all_the_rest(shell, parent):
     shell.run("fork", parent.id, "--at", "2", "--set", 'outcome.output.drawn = "mine"')
     drawn = [step.output["drawn"] for step in shell.last()]
@@ -75,6 +77,7 @@ def test_an_edited_answer_that_changes_no_question_replays_all_the_rest(shell, p
     assert drawn == [recorded[0], "mine", *recorded[2:]]
 
 
+@pytest.mark.thorough
 def test_an_error_can_be_put_in_the_place_of_an_answer(shell, parent):
     done = shell.run("fork", parent.id, "--at", "5", "--set", 'error = "LookupError: no such order"')
     assert done.status == 1
@@ -83,6 +86,7 @@ def test_an_error_can_be_put_in_the_place_of_an_answer(shell, parent):
     assert shell.run("replay", "last").status == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -103,6 +107,7 @@ def test_what_does_not_fit_costs_one_line(shell, parent, words, said):
     assert ids(shell) == {parent.id}
 
 
+@pytest.mark.thorough
 def test_another_program_is_refused_in_one_line(shell, parent):
     shell.write("other.py", "import reenact\nlook = reenact.tool(lambda q: q, name='see')\nlook(1)\n")
     done = shell.run("fork", parent.id, "--at", "3", "--", sys.executable, "other.py")

@@ -90,6 +90,7 @@ def a_job_that_runs_elsewhere(shell):
         yield
 
 
+@pytest.mark.thorough
 def test_a_team_is_served_with_keys_and_the_first_is_told_once(shell, command):
     with started(shell, "serve", "--host", "0.0.0.0", "--port", 0, lines=2) as ((url, key), _):
         assert answered(f"{url}/api/v1/me").status_code == 401
@@ -168,6 +169,7 @@ def test_a_key_that_cannot_be_meant_is_one_line(command, words, said):
     assert said in err
 
 
+@pytest.mark.thorough
 def test_a_console_needs_nothing_of_what_browser_sessions_need_and_these_say_what_to_install(tmp_path):
     blocked = ("pydantic_ai", "playwright", "av", "libcst", "markdownify", "PIL")
     words = (

@@ -347,6 +347,7 @@ with reenact.record('killed'):
     assert "tool:g · no answer recorded" in out
 
 
+@pytest.mark.thorough
 def test_help_and_version_answer(run):
     assert run("--version") == (0, f"reenact {reenact.__version__}\n", "")
     for command in ("list", "show", "export", "import", "rm", "prune"):
@@ -355,6 +356,7 @@ def test_help_and_version_answer(run):
         assert (status, "Usage" in out) == (0, True)
 
 
+@pytest.mark.thorough
 def test_the_shell_completes_ids(home):
     ids = [agent(), agent()]
     environment = {
@@ -368,6 +370,7 @@ def test_the_shell_completes_ids(home):
     assert done.stderr == ""
 
 
+@pytest.mark.thorough
 def test_a_reader_that_has_enough_costs_no_traceback(home):
     for _ in range(3):
         agent()
@@ -379,6 +382,7 @@ def test_a_reader_that_has_enough_costs_no_traceback(home):
         assert pipe.stderr.read() == b""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("columns", [60, 80, 200])
 def test_on_a_terminal_nothing_is_wider_than_it(home, columns):
     importers.bring(home, TAU)

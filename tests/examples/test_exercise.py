@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "exercise.md").read_text(encoding="utf-8")
 

@@ -135,6 +135,7 @@ def client(base_url):
         yield client
 
 
+@pytest.mark.thorough
 @pytest.mark.live
 class TestServer:
     """The server answers the OpenAI SDK with what a real model sampled."""
@@ -163,6 +164,7 @@ class TestServer:
         assert arrived[-2][1].choices[0].finish_reason in {"length", "stop"}
         assert 4 < arrived[-1][1].usage.completion_tokens <= 24
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("stream", [False, True])
     def test_a_tool_call_obeys_its_schema(self, client, stream):
         """A demanded call names the tool, and its arguments match pattern and enum."""
@@ -202,6 +204,7 @@ class TestServer:
                 self.ask(client, "word " * 9000, stream=stream)
 
 
+@pytest.mark.thorough
 @pytest.mark.live
 @pytest.mark.parametrize("program", ["agent.py", "plain.py"])
 def test_an_agent_talks_to_it_and_no_two_runs_are_equal(base_url, program):

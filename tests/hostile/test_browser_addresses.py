@@ -162,6 +162,7 @@ FILES = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("url", FILES)
 def test_no_file_and_no_page_of_the_browsers_own_is_shown(served, act, url):
     act("goto", url=url)
@@ -170,6 +171,7 @@ def test_no_file_and_no_page_of_the_browsers_own_is_shown(served, act, url):
         assert word not in seen
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "url", ["file:1/../etc/passwd", " FILE:///etc/passwd", "chrome:version", "about:version"]
 )
@@ -196,6 +198,7 @@ HOSTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("host", HOSTS)
 def test_no_machine_is_reached_that_is_not_public(served, act, loopback, host):
     for port in (loopback.server_port, served.port):
@@ -203,6 +206,7 @@ def test_no_machine_is_reached_that_is_not_public(served, act, loopback, host):
         assert not told["success"], told["message"]
 
 
+@pytest.mark.thorough
 def test_a_page_has_no_other_way_to_machines_that_are_not_public(served, act, loopback):
     at = f"127.0.0.1:{loopback.server_port}"
     for code in (
@@ -227,6 +231,7 @@ def test_a_page_has_no_other_way_to_machines_that_are_not_public(served, act, lo
         served.see(act)
 
 
+@pytest.mark.thorough
 def test_a_page_has_no_other_way_to_files(served, act):
     for code in (
         "location = 'file:///etc/passwd'",
@@ -278,6 +283,7 @@ def test_files_of_the_server_are_neither_uploaded_nor_downloaded(served, act):
     ) or "signing" not in str(served.client.get(f"/sessions/{act.id}/files").json())
 
 
+@pytest.mark.thorough
 def test_what_is_uploaded_and_downloaded_reaches_its_session(served):
     # Of its own: the other tests' session has tabs that are not for others to see.
     act = served.open(idle_timeout_minutes=0, max_duration_minutes=60)
@@ -327,12 +333,14 @@ def test_arguments_and_options_give_no_way_around(served):
         assert served.client.post("/sessions/start", json=options).status_code == 400, options
 
 
+@pytest.mark.thorough
 def test_the_server_says_what_keeps_its_browsers_apart(served, act):
     act("goto", url="about:blank")
     told = httpx.get(f"{served.url}/ready", trust_env=False).json()["browsers"]
     assert told.startswith("each browser session has ")
 
 
+@pytest.mark.thorough
 def test_an_operator_may_name_what_is_opened(tmp_path, loopback):
     served = Served(tmp_path / "home", "--browse-private", "127.0.0.0/8")
     try:

@@ -187,6 +187,7 @@ def test_what_is_no_command_ends_the_connection_and_not_the_session(sessions, te
         assert "result" in speak("Browser.getVersion")
 
 
+@pytest.mark.thorough
 def test_a_session_that_ended_is_not_spoken_to(wired):  # noqa: F811
     with wired.ask() as client:
         id = client.post("/sessions/start", json={"cdp": True}).json()["session_id"]
@@ -204,6 +205,7 @@ def test_no_browser_of_a_server_listens_on_a_port(sessions):
     assert not [line for line in hosted if "--remote-debugging-port" in line]
 
 
+@pytest.mark.thorough
 def test_a_session_without_the_option_has_no_address(wired):  # noqa: F811
     with wired.ask() as client:
         id = client.post("/sessions/start", json={}).json()["session_id"]
@@ -211,6 +213,7 @@ def test_a_session_without_the_option_has_no_address(wired):  # noqa: F811
         client.delete(f"/sessions/{id}/stop")
 
 
+@pytest.mark.thorough
 def test_the_errors_say_what_to_use(sessions):
     with sync_playwright() as playwright:
         browser = playwright.chromium.connect_over_cdp(sessions[1][1])

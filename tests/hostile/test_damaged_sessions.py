@@ -130,8 +130,8 @@ def lines_of_whole(folder):
     return [entry for each in sessions(folder) for entry in each.entries()]
 
 
-def test_no_flipped_byte_is_missed(folder):
-    assert missed(folder, lambda size: ((at, at % 8) for at in range(size))) == []
+def test_no_flipped_byte_of_a_sample_is_missed(folder):
+    assert missed(folder, lambda size: ((at, at % 8) for at in range(0, size, 11))) == []
 
 
 @pytest.mark.thorough
@@ -193,7 +193,7 @@ def tried(folder, out, every):
 
 @pytest.mark.timeout(600)
 def test_no_mutant_brings_a_reader_down(folder, tmp_path):
-    problems = tried(folder, tmp_path, 11)
+    problems = tried(folder, tmp_path, 37)
     assert not problems, "\n".join(problems[:40]) + f"\n{len(problems)} in all"
 
 
@@ -278,12 +278,15 @@ def damages(base, scratch):
 
 
 @pytest.mark.timeout(900)
-def test_no_verb_is_harmed_by_a_damaged_session(base, tmp_path):
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.thorough)])
+def test_no_verb_is_harmed_by_a_damaged_session(base, tmp_path, every):
     orders = []
-    for name, folder in damages(base, tmp_path):
+    for number, (name, folder) in enumerate(damages(base, tmp_path)):
         place = folder.parents[2]
         known = {"ID": folder.name, "PATH": str(folder)}
         for at, (verb, words) in enumerate(VERBS.items()):
+            if (number + at) % every:
+                continue
             out = place / str(at)
             out.mkdir()
             given = [known.get(word, word).replace("OUT", str(out)) for word in words]

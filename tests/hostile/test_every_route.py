@@ -101,6 +101,7 @@ def test_no_route_is_harmed_by_any_hostile_recording(served, lines):
     walked(app, ask, corpus.cases(None), lines, lambda *_: True)
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(600)
 def test_hostile_recordings_that_are_sent_are_taken_or_refused(served, lines):
     app, ask = served
@@ -160,6 +161,7 @@ def fuzzed(app, ask, values, sent, raw):
     assert not ask.problems, f"{len(ask.problems)} problems:\n" + "\n".join(ask.problems)
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(600)
 def test_no_hostile_value_is_a_mistake_of_the_servers(served):
     app, ask = served

@@ -165,17 +165,14 @@ def tried(scratch, cases, chosen, lines):
     return problems
 
 
-READING = ("show", "list", "diff", "replay")
-
-
 @pytest.mark.timeout(900)
 def test_no_command_is_harmed_by_a_hostile_recording(tmp_path, lines):
-    """In short: all cases with the commands that read, each with some of the others."""
+    """In short: one case with all commands, the others with some."""
     cases = corpus.cases(12)
     problems = tried(
         tmp_path,
         cases,
-        lambda number, name, at: name == "show" or (number + at) % 16 == 0 or number == 0,
+        lambda number, _, at: (number + at) % 23 == 0 or number == 0,
         lines,
     )
     assert not problems, f"{len(problems)} problems:\n\n" + "\n\n".join(problems)

@@ -302,6 +302,7 @@ def test_an_import_of_each_costs_one_line_at_most(home, run, tmp_path):
     told(Index(store).summaries())
 
 
+@pytest.mark.thorough
 def test_a_team_lists_searches_and_brings_back_all_but_the_broken_ones(
     home, place, run, monkeypatch, tmp_path
 ):
@@ -349,6 +350,7 @@ def test_a_line_that_an_earlier_version_wrote_is_shown_all_the_same(home, place)
         assert line.tags == ("\N{REPLACEMENT CHARACTER}x",)
 
 
+@pytest.mark.thorough
 def test_a_server_before_a_team_goes_on(home, place, tmp_path, capfd):
     with TeamStore(place) as team, closing(Exchange(home, team)) as exchange:
         exchange.push(home.ids())

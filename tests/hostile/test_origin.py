@@ -109,7 +109,7 @@ def forged(id, folder, format):
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines(id, folder, 1))
 
 
-@pytest.fixture(params=[1, 2], ids=["format 1", "format 2"])
+@pytest.fixture(params=[pytest.param(1, marks=pytest.mark.thorough), 2], ids=["format 1", "format 2"])
 def place(shell, request):
     """A folder with a home that has two forged recordings, and one as a file."""
     for id in ("evil000001", "good000001"):
@@ -138,7 +138,7 @@ def unharmed(place):
 
 
 @pytest.mark.parametrize("verb", RUNNING)
-@pytest.mark.parametrize("ref", ["evil000001", "other.reenact"])
+@pytest.mark.parametrize("ref", ["evil000001", pytest.param("other.reenact", marks=pytest.mark.thorough)])
 def test_without_a_terminal_every_verb_that_runs_refuses_in_one_line(place, verb, ref):
     ref = str(place.folder / ref) if ref.endswith("reenact") else ref
     done = place.run(verb.split()[0], *words_of(RUNNING[verb], place, ref))

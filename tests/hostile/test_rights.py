@@ -81,6 +81,7 @@ def test_without_a_key_no_route_answers_but_those_that_are_public(place):
         assert not ask.problems
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("role", ["read", "admin"])
 def test_a_key_of_another_project_gets_nothing_of_ours(place, role):
     app, id, keys = place

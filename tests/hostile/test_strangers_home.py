@@ -116,6 +116,7 @@ def test_its_index_is_not_believed(stranger, unpacked, recorded):
     assert [line["name"] for line in lines] == ["evil"]
 
 
+@pytest.mark.thorough
 def test_its_programs_run_by_no_verb(stranger, unpacked):
     done = cli(unpacked, "replay", stranger.id)
     assert done.returncode == 2
@@ -159,6 +160,7 @@ def test_a_home_that_its_owner_copies_with_the_keys_goes_on_as_before(stranger, 
     assert Keys(home).find(stranger.key).role == "admin"
 
 
+@pytest.mark.thorough
 def test_a_home_that_its_owner_copied_without_the_keys_is_trusted_by_its_public_key(stranger, unpacked):
     done = cli(unpacked, "trust", "add", "old-machine", stranger.id)
     assert done.returncode == 0, done.stderr
@@ -168,6 +170,7 @@ def test_a_home_that_its_owner_copied_without_the_keys_is_trusted_by_its_public_
 NOWHERE = {"no configuration directory": "/proc/none", "a file in its place": "/dev/null"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", NOWHERE)
 def test_where_no_key_can_be_kept_the_run_is_recorded_and_one_line_says_what_to_set(tmp_path, place):
     (tmp_path / "agent.py").write_text("print('done')\n")
@@ -185,6 +188,7 @@ def test_where_no_key_can_be_kept_the_run_is_recorded_and_one_line_says_what_to_
         assert "XDG_CONFIG_HOME" in done.stderr
 
 
+@pytest.mark.thorough
 def test_children_that_a_program_gives_another_home_directory_sign_with_the_same_key(tmp_path):
     (tmp_path / "child.py").write_text("import time; time.time()\n")
     (tmp_path / "agent.py").write_text(

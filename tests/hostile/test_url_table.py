@@ -134,6 +134,7 @@ def test_no_address_that_is_allowed_has_another_scheme_in_the_browser(parsed):
     assert sum(found is not None for found in said.values()) > 500
 
 
+@pytest.mark.thorough
 def test_what_the_browser_would_open_as_a_file_is_refused_as_it_is_written(parsed):
     texts = table()
     bad = [

@@ -50,6 +50,7 @@ def test_a_program_that_never_heard_of_reenact_gives_the_same_output_again(shell
     assert recording.header["program"]["hash_seed"]
 
 
+@pytest.mark.thorough
 def test_the_hash_seed_of_the_user_is_kept_and_used_again(shell):
     shell.write("agent.py", "print(hash('x'))")
     done, recording = shell.record("agent.py", env={"PYTHONHASHSEED": "7"})
@@ -57,6 +58,7 @@ def test_the_hash_seed_of_the_user_is_kept_and_used_again(shell):
     assert shell.replay(env={"PYTHONHASHSEED": "8"}).out == done.out
 
 
+@pytest.mark.thorough
 def test_the_program_finds_its_environment_path_and_streams_as_they_would_be_without(shell):
     probe = """
         import os, sys
@@ -81,6 +83,7 @@ def test_the_program_finds_its_environment_path_and_streams_as_they_would_be_wit
     assert done.out == plain.stdout
 
 
+@pytest.mark.thorough
 def test_steps_are_served_and_not_run_again(shell):
     shell.write("agent.py", AGENT)
     done, recording = shell.record("agent.py", "one", "two")
@@ -90,6 +93,7 @@ def test_steps_are_served_and_not_run_again(shell):
     assert [step.call.address for step in recording] == ["main/tool:lookup#0", "main/tool:lookup#1"]
 
 
+@pytest.mark.thorough
 def test_a_module_and_a_package_are_run_again(shell):
     shell.write("pkg/__init__.py", "")
     shell.write("pkg/__main__.py", "import random, sys; print(sys.argv[1:], random.random())")
@@ -98,12 +102,14 @@ def test_a_module_and_a_package_are_run_again(shell):
     assert (again.status, again.out) == (0, done.out)
 
 
+@pytest.mark.thorough
 def test_code_on_the_command_line_is_run_again(shell):
     done, _ = shell.record("-X", "dev", "-c", "import random; print(random.random())")
     again = shell.replay()
     assert (again.status, again.out) == (0, done.out)
 
 
+@pytest.mark.thorough
 def test_a_replay_runs_in_the_folder_of_the_recording(shell, tmp_path_factory):
     shell.write("agent.py", "import os, random; print(os.getcwd(), random.random())")
     done, _ = shell.record("agent.py")
@@ -111,6 +117,7 @@ def test_a_replay_runs_in_the_folder_of_the_recording(shell, tmp_path_factory):
     assert (again.status, again.out) == (0, done.out)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "read", ["sys.stdin.read()", "list(sys.stdin)", "[input('? '), input()]", "sys.stdin.buffer.read()"]
 )
@@ -122,6 +129,7 @@ def test_what_came_from_standard_input_comes_from_the_recording(shell, read):
     assert "Satz" in done.out
 
 
+@pytest.mark.thorough
 def test_the_end_of_standard_input_is_the_same_error(shell):
     shell.write("agent.py", "print(input('? '))")
     done, _ = shell.record("agent.py", text="")
@@ -131,6 +139,7 @@ def test_the_end_of_standard_input_is_the_same_error(shell):
     assert (done.status, again.status) == (1, 0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("code", "status"),
     [
@@ -152,6 +161,7 @@ def test_the_exit_status_passes_through_and_is_kept(shell, code, status):
     assert shell.replay().status == 0
 
 
+@pytest.mark.thorough
 def test_a_crash_is_recorded_with_its_error_and_crashes_again_as_it_did(shell):
     shell.write("agent.py", AGENT)
     done, recording = shell.record("agent.py", "one", "bad", "three")
@@ -163,6 +173,7 @@ def test_a_crash_is_recorded_with_its_error_and_crashes_again_as_it_did(shell):
     assert (shell.folder / "live.txt").read_text() == "one\nbad\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_program_leaves_an_unsealed_recording_that_replays(shell, number):
     shell.write("agent.py", AGENT + "\n    import os\n    os.kill(os.getpid(), int(order))\n")
@@ -174,6 +185,7 @@ def test_a_killed_program_leaves_an_unsealed_recording_that_replays(shell, numbe
     assert len(recording.steps) == 1
 
 
+@pytest.mark.thorough
 def test_signals_are_passed_on_to_the_program(shell):
     shell.write(
         "agent.py",
@@ -195,6 +207,7 @@ def test_signals_are_passed_on_to_the_program(shell):
     assert shell.last().logs[0].sealed["exit"] == 9
 
 
+@pytest.mark.thorough
 def test_ctrl_c_reaches_the_program_once_and_the_terminal_is_its_own(shell):
     shell.write(
         "agent.py",
@@ -229,6 +242,7 @@ def test_ctrl_c_reaches_the_program_once_and_the_terminal_is_its_own(shell):
     assert "name? Zoë\nhello Zoë\n" in again.out, again.err
 
 
+@pytest.mark.thorough
 def test_an_unhandled_ctrl_c_ends_reenact_as_it_ends_the_program(shell):
     shell.write("agent.py", "import time\nprint('up', flush=True)\ntime.sleep(30)")
     pid, terminal = pty.fork()
@@ -260,6 +274,7 @@ def _until(terminal, what):
     return seen
 
 
+@pytest.mark.thorough
 def test_pytest_is_a_program_like_any_other(shell):
     shell.write(
         "test_it.py",
@@ -278,6 +293,7 @@ def test_pytest_is_a_program_like_any_other(shell):
     assert again.status == 0, again.err
 
 
+@pytest.mark.thorough
 def test_a_console_script_is_a_program_like_any_other(shell):
     script = shell.write(
         "tool", f"#!{sys.executable}\nimport random, sys\nprint(random.random())\nsys.exit(2)\n"
@@ -288,6 +304,7 @@ def test_a_console_script_is_a_program_like_any_other(shell):
     assert shell.replay().out == done.out
 
 
+@pytest.mark.thorough
 def test_a_shell_that_starts_two_pythons_gives_one_recording_of_both(shell):
     shell.write("agent.py", AGENT)
     done = shell.run(
@@ -325,6 +342,7 @@ def _venv(shell, *, with_reenact=False):
     return folder, next(folder.glob("lib/python*/site-packages"))
 
 
+@pytest.mark.thorough
 def test_a_venv_without_reenact_and_with_its_own_sitecustomize(shell):
     folder, packages = _venv(shell)
     (packages / "sitecustomize.py").write_text("import builtins, sys\nbuiltins.CUSTOM = __file__\n")
@@ -347,6 +365,7 @@ def test_a_venv_without_reenact_and_with_its_own_sitecustomize(shell):
     assert (again.status, again.out) == (0, done.out), again.err
 
 
+@pytest.mark.thorough
 def test_a_failing_sitecustomize_of_the_users_does_what_it_does_without(shell):
     folder, packages = _venv(shell)
     (packages / "sitecustomize.py").write_text("1 / 0\n")
@@ -360,6 +379,7 @@ def test_a_failing_sitecustomize_of_the_users_does_what_it_does_without(shell):
 # -- output --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_output_is_kept_with_its_hash_and_compared(shell):
     shell.write("agent.py", "import os; print('state', open('state').read())")
     (shell.folder / "state").write_text("one\ntwo")
@@ -406,6 +426,7 @@ def test_what_a_terminal_makes_of_an_output_is_let_pass_by_a_rule_that_is_named(
     assert said == f"{rule} (recorded on a terminal of 150 columns, replayed on no terminal)"
 
 
+@pytest.mark.thorough
 def test_a_long_output_is_compared_to_its_end(shell):
     shell.write("agent.py", "import sys; print('x' * 100_000 + (sys.argv[1:] or ['a'])[0])")
     _, recording = shell.record("agent.py")
@@ -416,6 +437,7 @@ def test_a_long_output_is_compared_to_its_end(shell):
     assert "main/stdout" in other.err
 
 
+@pytest.mark.thorough
 def test_lines_of_two_threads_may_come_in_another_order(shell):
     shell.write(
         "agent.py",
@@ -439,6 +461,7 @@ def test_lines_of_two_threads_may_come_in_another_order(shell):
 # -- divergence ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_divergence_ends_the_program_promptly_with_one_line(shell):
     shell.write("agent.py", AGENT)
     shell.record("agent.py", "one", "two")
@@ -451,6 +474,7 @@ def test_a_divergence_ends_the_program_promptly_with_one_line(shell):
     assert (shell.folder / "live.txt").read_text() == "one\ntwo\n"
 
 
+@pytest.mark.thorough
 def test_a_program_that_swallows_a_divergence_and_goes_on_for_ever_is_ended(shell):
     shell.write("agent.py", AGENT)
     shell.record("agent.py", "one")
@@ -466,6 +490,7 @@ def test_a_program_that_swallows_a_divergence_and_goes_on_for_ever_is_ended(shel
     assert "CHANGED" in again.err
 
 
+@pytest.mark.thorough
 def test_a_divergence_in_a_thread_or_task_is_no_noise(shell):
     shell.write(
         "agent.py",
@@ -491,6 +516,7 @@ def test_a_divergence_in_a_thread_or_task_is_no_noise(shell):
         assert "CHANGED" in again.err
 
 
+@pytest.mark.thorough
 def test_a_missing_step_is_named(shell):
     shell.write("agent.py", AGENT)
     shell.record("agent.py", "one", "two")
@@ -499,6 +525,7 @@ def test_a_missing_step_is_named(shell):
     assert [d["kind"] for d in again.json["verdict"]["divergences"]] == ["MISSING"]
 
 
+@pytest.mark.thorough
 def test_options_reach_the_replay(shell):
     shell.write("agent.py", AGENT)
     shell.record("agent.py", "one", "two")
@@ -523,6 +550,7 @@ def test_options_reach_the_replay(shell):
     assert [d["kind"] for d in realigned.json["verdict"]["divergences"]] == ["EXTRA"]
 
 
+@pytest.mark.thorough
 def test_the_network_is_shut_in_a_replay(shell):
     shell.write(
         "agent.py",
@@ -537,6 +565,7 @@ def test_the_network_is_shut_in_a_replay(shell):
     assert "socket:127.0.0.1:9" in again.err
 
 
+@pytest.mark.thorough
 def test_a_program_killed_in_the_replay_gives_no_verdict_and_that_is_said(shell):
     shell.write("agent.py", "import os, sys\nif sys.argv[1:]: os.kill(os.getpid(), 9)")
     shell.record("agent.py")
@@ -575,6 +604,7 @@ def _blocks(shell):
     return plain.stdout.splitlines(), [store.load(name) for name in reversed(store.ids())]
 
 
+@pytest.mark.thorough
 def test_each_block_of_a_program_replays_by_its_name_and_ordinal(shell):
     shell.write("agent.py", BLOCKS)
     lines, recordings = _blocks(shell)
@@ -594,6 +624,7 @@ def test_each_block_of_a_program_replays_by_its_name_and_ordinal(shell):
     assert len(reenact.core.store.local.LocalStore(shell.home).ids()) == 4
 
 
+@pytest.mark.thorough
 def test_a_divergence_in_a_block_ends_the_program(shell):
     shell.write("agent.py", BLOCKS)
     _, recordings = _blocks(shell)
@@ -604,6 +635,7 @@ def test_a_divergence_in_a_block_ends_the_program(shell):
     assert "after" not in again.out
 
 
+@pytest.mark.thorough
 def test_a_program_that_never_comes_to_its_block(shell):
     shell.write("agent.py", BLOCKS)
     _, recordings = _blocks(shell)
@@ -612,6 +644,7 @@ def test_a_program_that_never_comes_to_its_block(shell):
     assert "record('dice')" in again.err
 
 
+@pytest.mark.thorough
 def test_outside_of_the_block_there_is_no_network(shell):
     shell.write("agent.py", BLOCKS)
     _, recordings = _blocks(shell)
@@ -626,6 +659,7 @@ def test_outside_of_the_block_there_is_no_network(shell):
 # -- what cannot be run --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_what_is_gone_is_named(shell):
     path = shell.write("sub/agent.py", "print(1)")
     _, recording = shell.record("agent.py", cwd=path.parent)

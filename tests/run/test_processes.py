@@ -114,6 +114,7 @@ def test_a_child_has_a_file_of_its_own_and_replays_it(shell, method):
     assert child.sealed["status"] == "ok"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["subprocess", "multiprocessing fork", "multiprocessing spawn", "fork"])
 def test_children_of_a_block_belong_to_it(shell, method):
     _program(shell, method, block=True)
@@ -124,6 +125,7 @@ def test_children_of_a_block_belong_to_it(shell, method):
     assert sorted((shell.folder / "live.txt").read_text().split()) == ["m", "w"]
 
 
+@pytest.mark.thorough
 def test_a_child_started_outside_of_the_block_is_left_alone(shell):
     shell.write("worker.py", WORKER)
     shell.write(
@@ -140,6 +142,7 @@ def test_a_child_started_outside_of_the_block_is_left_alone(shell):
     assert len(shell.last().logs) == 1
 
 
+@pytest.mark.thorough
 def test_four_equal_children_keep_their_own_answers(shell):
     shell.write("worker.py", WORKER)
     shell.write(
@@ -159,6 +162,7 @@ def test_four_equal_children_keep_their_own_answers(shell):
     assert (again.status, again.out) == (0, done.out), again.err
 
 
+@pytest.mark.thorough
 def test_a_grandchild_belongs_to_the_recording_too(shell):
     shell.write("worker.py", WORKER)
     shell.write(
@@ -173,6 +177,7 @@ def test_a_grandchild_belongs_to_the_recording_too(shell):
     assert (again.status, again.out) == (0, done.out), again.err
 
 
+@pytest.mark.thorough
 def test_a_divergence_in_a_child_is_the_runs(shell):
     shell.write("worker.py", WORKER)
     shell.write(

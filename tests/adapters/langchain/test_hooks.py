@@ -76,6 +76,7 @@ def test_another_langgraph_is_refused_whole():
         checkpoints.install(other)
 
 
+@pytest.mark.thorough
 def test_a_program_from_the_terminal(shell, provider):
     program = shell.write("agent.py", PROGRAM)
     recorded, recording = shell.record(program, f"{provider.url}/v1")

@@ -61,6 +61,7 @@ def test_a_program_is_replayed_and_forked_and_its_server_is_not_its_child(shell)
     assert (replay.status, replay.out) == (0, forked.out), replay.err
 
 
+@pytest.mark.thorough
 def test_a_server_that_is_recorded_itself_goes_on_working(shell):
     command = [*shell.command("record", "--", sys.executable, SHOP)]
     server = StdioServerParameters(command=command[0], args=command[1:], env=shell.environ)

@@ -57,6 +57,7 @@ PROGRAM = """
 """
 
 
+@pytest.mark.thorough
 def test_a_program_is_recorded_and_replayed_from_the_command_line(provider, tmp_path):
     (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM))
 

@@ -134,6 +134,7 @@ def test_what_is_changed_in_place_is_encoded_as_it_stands_now(change):
     assert encoded(histories, messages) == afresh(messages)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_change_that_is_taken_back_is_taken_back_here_too(change):
     messages = chat()
@@ -252,6 +253,7 @@ def program(histories, *, mutate):
     asyncio.run(main())
 
 
+@pytest.mark.thorough
 def test_a_message_that_is_mutated_between_two_requests_is_recorded_and_matched_as_mutated():
     asked = []
     with reenact.record("chat") as recording:

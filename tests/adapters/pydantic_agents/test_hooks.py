@@ -45,6 +45,7 @@ PROGRAM = """
 """
 
 
+@pytest.mark.thorough
 def test_a_recording_is_replayed_by_another_process(provider, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent(PROGRAM))

@@ -128,6 +128,7 @@ def test_equal_parallel_tool_calls_each_get_their_own_answer_in_the_recorded_ord
         assert first[0] == second[0]
 
 
+@pytest.mark.thorough
 def test_a_prompt_that_depends_on_which_tool_came_first(provider):
     def program():
         agent = make(openai, provider, tools=[])

@@ -108,6 +108,7 @@ def test_a_read_in_whole_seconds_gives_the_recorded_time(name, tmp_path):
     assert replay.verdict.faithful
 
 
+@pytest.mark.thorough
 def test_all_reads_of_one_program_are_equal_in_another_process(processes):
     program = processes(
         """
@@ -135,6 +136,7 @@ def test_all_reads_of_one_program_are_equal_in_another_process(processes):
     assert verdict.startswith("faithful")
 
 
+@pytest.mark.thorough
 def test_local_times_are_those_of_the_recorded_time_zone(processes):
     program = processes(
         """

@@ -80,6 +80,7 @@ def test_without_a_replay_two_draws_differ(name):
     assert DRAWS[name]() != DRAWS[name]()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", DRAWS)
 def test_two_recordings_differ(name, tmp_path):
     found = []
@@ -89,6 +90,7 @@ def test_two_recordings_differ(name, tmp_path):
     assert found[0] != found[1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in DRAWS if "seed" not in name])
 def test_a_recording_within_threads_gives_each_its_own(name, twice):
     first, second, verdict = twice(lambda: in_threads(4, lambda _: DRAWS[name]()))
@@ -335,6 +337,7 @@ def test_numpys_generators_draw_the_recorded_numbers(twice):
     assert verdict.faithful
 
 
+@pytest.mark.thorough
 def test_numpy_imported_in_the_run_draws_the_recorded_numbers(processes):
     pytest.importorskip("numpy")
     program = processes(
@@ -352,6 +355,7 @@ def test_numpy_imported_in_the_run_draws_the_recorded_numbers(processes):
     assert verdict.startswith("faithful")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_process_draws_its_own_and_the_same_in_a_replay(processes):
     program = processes(

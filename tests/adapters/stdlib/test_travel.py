@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 
 def test_a_recorded_clock_is_replayed_without_the_module_having_run(processes):
     run = processes("""
@@ -18,6 +20,7 @@ def test_a_recorded_clock_is_replayed_without_the_module_having_run(processes):
     assert "False, False" in recorded[0]
 
 
+@pytest.mark.thorough
 def test_a_program_that_travels_within_a_recording_gets_its_own_time_and_then_the_recorded_one(processes):
     run = processes("""
         import time
@@ -34,6 +37,7 @@ def test_a_program_that_travels_within_a_recording_gets_its_own_time_and_then_th
     assert ", 1000000000.0, " in recorded[0]
 
 
+@pytest.mark.thorough
 def test_a_program_that_had_it_loaded_before_keeps_its_own(processes):
     run = processes("""
         import time, time_machine
@@ -49,6 +53,7 @@ def test_a_program_that_had_it_loaded_before_keeps_its_own(processes):
     assert "True)" in recorded[0]
 
 
+@pytest.mark.thorough
 def test_its_fixture_and_its_marker_are_there_for_tests_that_are_run_after_a_recording(processes, tmp_path):
     (tmp_path / "test_travelling.py").write_text(
         "import time\n"
@@ -76,6 +81,7 @@ def test_its_fixture_and_its_marker_are_there_for_tests_that_are_run_after_a_rec
     assert any("2 passed" in line for line in run("plain"))
 
 
+@pytest.mark.thorough
 def test_what_it_does_not_have_is_said(processes):
     run = processes("""
         import reenact.adapters.stdlib.travel

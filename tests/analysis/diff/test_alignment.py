@@ -38,6 +38,7 @@ def test_a_run_is_the_same_as_itself(program):
     assert kinds(found) == {"same": len(program)}
 
 
+@pytest.mark.thorough
 @given(programs, programs)
 def test_every_step_of_both_stands_in_one_pair(one, other):
     found = compare(run(*one), run(*other))
@@ -45,6 +46,7 @@ def test_every_step_of_both_stands_in_one_pair(one, other):
     assert sorted(p.b.number for p in found.pairs if p.b) == list(range(1, len(other) + 1))
 
 
+@pytest.mark.thorough
 @given(programs, programs)
 def test_it_is_all_the_same_the_other_way_round(one, other):
     mirror = {Kind.INSERTED: Kind.DELETED, Kind.DELETED: Kind.INSERTED}
@@ -62,6 +64,7 @@ def test_it_is_all_the_same_the_other_way_round(one, other):
         assert numbers == [side and side.number for side in (back.parting.b, back.parting.a)]
 
 
+@pytest.mark.thorough
 @given(programs, steps, st.data())
 def test_an_inserted_step_is_found_and_shifts_no_other(program, extra, data):
     program = here(program)
@@ -73,6 +76,7 @@ def test_an_inserted_step_is_found_and_shifts_no_other(program, extra, data):
     assert found.parting.pair.kind is Kind.INSERTED
 
 
+@pytest.mark.thorough
 @given(st.integers(2, 9), st.data())
 def test_a_step_that_was_moved_is_found_as_moved(count, data):
     program = [step("tool:search", n, q=f"question {n}") for n in range(count)]
@@ -180,6 +184,7 @@ def test_a_recording_without_steps_cannot_be_compared():
         compare(run(step("tool:a", 1)), run(id="empty"))
 
 
+@pytest.mark.thorough
 def test_a_thousand_steps_that_all_changed_are_aligned_in_order():
     def program(word):
         return run(*(step("tool:a", n, q=f"{word} number {n} of a long list") for n in range(1000)))

@@ -77,6 +77,7 @@ def test_a_recorded_command_is_kept_as_a_test_that_runs_it_again_from_the_record
     assert "CHANGED at step 1" in said
 
 
+@pytest.mark.thorough
 def test_with_its_tool_live_the_test_is_about_the_tool(shell):
     shell.write("agent.py", PROGRAM)
     shell.run("record", "--", sys.executable, "agent.py", "ORD-1")
@@ -86,6 +87,7 @@ def test_with_its_tool_live_the_test_is_about_the_tool(shell):
     assert (shell.folder / "live.txt").read_text() == "ORD-1ORD-1"
 
 
+@pytest.mark.thorough
 def test_a_recorded_function_is_kept_as_a_marked_test_of_its_output(shell):
     shell.write("shop.py", RECORDED)
     shell.write("use.py", "import shop, asyncio\nshop.answer('a \"b\" ☃')\nasyncio.run(shop.aanswer('x'))\n")
@@ -112,6 +114,7 @@ def test_a_recorded_function_is_kept_as_a_marked_test_of_its_output(shell):
     assert status == 0, said
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -138,6 +141,7 @@ def test_what_cannot_be_kept_costs_one_line_and_writes_nothing(shell, words, sai
     assert after == before
 
 
+@pytest.mark.thorough
 def test_a_test_of_the_same_name_is_not_written_twice(shell):
     shell.write("agent.py", PROGRAM)
     shell.run("record", "--", sys.executable, "agent.py", "ORD-1")

@@ -52,6 +52,7 @@ def test_a_task_is_done_and_the_answer_and_every_step_are_there(shop):
     assert "fill(" in model.told[1]
 
 
+@pytest.mark.thorough
 def test_it_ends_with_as_many_steps_as_it_was_allowed(shop):
     agent, result, model = ran(shop, NAP, max_steps=3)
     assert agent.request.max_steps == len(result.steps) == 3
@@ -60,6 +61,7 @@ def test_it_ends_with_as_many_steps_as_it_was_allowed(shop):
     assert "complete now" in model.told[-1]
 
 
+@pytest.mark.thorough
 def test_what_fails_is_told_to_the_model_which_finds_another_way(shop):
     def choose(option):
         return lambda told: {
@@ -160,6 +162,7 @@ def test_it_begins_where_it_is_told_and_says_when_that_is_nowhere(session):
     assert not model.told
 
 
+@pytest.mark.thorough
 def test_it_knows_what_the_script_did_from_the_step_that_it_is_told(shop):
     offset = shop.offset()
     shop.execute(type="fill", selector="#pw", value="hunter2")
@@ -173,6 +176,7 @@ def test_it_knows_what_the_script_did_from_the_step_that_it_is_told(shop):
     assert "Done before" not in model.told[0]
 
 
+@pytest.mark.thorough
 def test_a_secret_is_filled_in_by_its_name_and_never_told(shop):
     _, result, model = ran(
         shop, fill("Password", "{{shop}}"), fill("Name", "{{nobody}}"), fill("Password", "clear"), click("button"), NAP, done(),
@@ -187,6 +191,7 @@ def test_a_secret_is_filled_in_by_its_name_and_never_told(shop):
     shop.execute(type="reload")
 
 
+@pytest.mark.thorough
 def test_pictures_are_sent_where_they_are_wanted_and_taken(shop):
     _, _, model = ran(shop, NAP, done())
     assert model.pictures == 2
@@ -199,6 +204,7 @@ def test_pictures_are_sent_where_they_are_wanted_and_taken(shop):
     assert "refused the picture" in "\n".join(agent.watch_logs())
 
 
+@pytest.mark.thorough
 def test_it_works_in_the_background_is_watched_and_is_stopped(shop):
     model = Scripted(NAP)
     agent = reenact.Client().Agent(shop, reasoning_model=model.model, max_steps=500)
@@ -225,6 +231,7 @@ def test_it_works_in_the_background_is_watched_and_is_stopped(shop):
     assert "step 1: wait(time_ms=20) (ok)" in seen
 
 
+@pytest.mark.thorough
 async def test_a_notebook_may_run_it_and_a_loop_may_await_it(shop):
     client = reenact.Client()
     assert client.Agent(shop, reasoning_model=Scripted(NAP, done("cell")).model).run("Wait").answer == "cell"
@@ -241,6 +248,7 @@ async def test_a_notebook_may_run_it_and_a_loop_may_await_it(shop):
     assert (await nap.watch_logs()).status == "closed"
 
 
+@pytest.mark.thorough
 def test_two_agents_in_one_program_are_told_apart_in_the_recording(shop):
     ran(shop, click("button", "Buy"), done(), task="Buy tea", agent_id="buyer")
     agent, _, _ = ran(shop, fill("Name", "Bob"), done(), task="Say Bob")
@@ -262,6 +270,7 @@ def test_arguments_that_cannot_be_are_refused_at_once(shop, wrong):
         reenact.Client().Agent(shop, **wrong)
 
 
+@pytest.mark.thorough
 def test_a_session_that_ends_meanwhile_ends_its_agent(browser_here, tmp_path, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(tmp_path))
     at_work = threading.Event()
@@ -280,6 +289,7 @@ def test_a_session_that_ends_meanwhile_ends_its_agent(browser_here, tmp_path, mo
     assert "the session has ended" in result.answer
 
 
+@pytest.mark.thorough
 def test_the_documents_programs_run_as_written(browser_here, tmp_path, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(tmp_path))
     client = reenact.Client(api_key="unused", model=Scripted(NAP, done("info@example.com")).model)

@@ -6,6 +6,8 @@ import json
 import re
 import sys
 
+import pytest
+
 import reenact
 from tests.browser.agent.conftest import SHOP, page
 from tests.browser.agent.scripted import Scripted, click, done, fill
@@ -59,6 +61,7 @@ def test_another_process_replays_it_without_browser_and_model(browser_here, shel
     assert (shell.folder / "asked.txt").read_text() == "xxx"
 
 
+@pytest.mark.thorough
 def test_decisions_are_done_on_a_living_page_and_edited_they_lead_to_another_future(
     browser_here, tmp_path, monkeypatch
 ):
@@ -97,6 +100,7 @@ def test_decisions_are_done_on_a_living_page_and_edited_they_lead_to_another_fut
     assert forked.status == "ok"
 
 
+@pytest.mark.thorough
 def test_two_agents_at_once_in_two_sessions_replay_each_its_own(browser_here, tmp_path, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(tmp_path))
     asked = []

@@ -98,6 +98,7 @@ def test_what_earlier_runs_know_mends_a_step_and_the_script_goes_on(buy):
     assert fb.cost == 0
 
 
+@pytest.mark.thorough
 def test_a_late_element_is_waited_for_and_teaches_nothing_to_write(buy, monkeypatch):
     async def shown_soon(browser, call):
         await browser.page.evaluate("setTimeout(() => buy.hidden = false, 50) && null")
@@ -113,6 +114,7 @@ def test_a_late_element_is_waited_for_and_teaches_nothing_to_write(buy, monkeypa
     assert "@@" not in fb.suggested_patch()
 
 
+@pytest.mark.thorough
 def test_another_element_is_not_taken_for_it_and_without_a_model_the_block_stops_there(buy):
     fb, said = buy(OTHER)
     assert (fb.success, fb.agent_invoked, said) == (False, False, "nothing sold")
@@ -121,6 +123,7 @@ def test_another_element_is_not_taken_for_it_and_without_a_model_the_block_stops
     assert len(fb.skipped) == 1
 
 
+@pytest.mark.thorough
 def test_where_nothing_cheaper_is_of_help_the_agent_is_called(buy):
     none = {"reasoning": "none of them sells", "element": "none", "confidence": 1.0}
     model = Scripted(none, click("button", "Leave"), done("left"))
@@ -130,6 +133,7 @@ def test_where_nothing_cheaper_is_of_help_the_agent_is_called(buy):
     assert len(fb.skipped) == 1
 
 
+@pytest.mark.thorough
 def test_what_was_mended_is_not_enough_where_something_else_is_expected(buy, monkeypatch):
     monkeypatch.setattr("reenact.browser.heal.expect.PATIENCE", 0.2)
     fb, _ = buy(RENAMED, expect="sold out")
@@ -138,6 +142,7 @@ def test_what_was_mended_is_not_enough_where_something_else_is_expected(buy, mon
     assert "sold out" in fb.error
 
 
+@pytest.mark.thorough
 def test_a_mended_run_is_replayed_without_a_browser_and_without_the_runs_it_learned_from(
     opened, learned, tmp_path, monkeypatch
 ):

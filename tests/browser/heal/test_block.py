@@ -38,6 +38,7 @@ def test_a_script_that_works_runs_as_it_is_and_calls_nobody(shop, fallback):
     assert said(shop) == "sold green to Ada (0)"
 
 
+@pytest.mark.thorough
 def test_the_first_step_that_fails_calls_an_agent_at_once_and_the_rest_is_skipped(shop, fallback):
     block, _ = fallback(shop, click("button", "Buy"), done("bought"), max_steps=4)
     with block as fb:
@@ -132,6 +133,7 @@ def test_no_exception_is_swallowed_and_the_session_is_restored_all_the_same(shop
     assert other.steps == []
 
 
+@pytest.mark.thorough
 def test_another_session_is_not_concerned(shop, fallback, tmp_path):
     block, _ = fallback(shop, done())
     with reenact.Client().Session(home=tmp_path) as other, block as fb:
@@ -189,6 +191,7 @@ def test_a_failure_of_playwrights_page_calls_the_agent_and_is_raised_all_the_sam
     assert shop.page.locator("#name").input_value() == "Eve"
 
 
+@pytest.mark.thorough
 async def test_it_is_there_for_a_loop_too(shop, fallback):
     block, _ = fallback(shop, click("button", "Buy"), done("bought"), expect="sold green")
     async with block as fb:
@@ -201,6 +204,7 @@ async def test_it_is_there_for_a_loop_too(shop, fallback):
     assert said(shop) == "sold green to Ada (0)"
 
 
+@pytest.mark.thorough
 def test_secrets_reach_neither_prompt_nor_error_nor_what_was_skipped(shop, fallback):
     block, model = fallback(shop, done())
     with block as fb:
@@ -274,6 +278,7 @@ def test_what_is_expected_and_so_is_success(shop, fallback, expect):
     assert (fb.success, fb.error, len(fb.steps), model.told) == (True, None, 2, [])
 
 
+@pytest.mark.thorough
 def test_steps_that_work_and_do_not_bring_what_is_expected_call_the_agent(shop, fallback, monkeypatch):
     monkeypatch.setattr("reenact.browser.heal.expect.PATIENCE", 0.2)
     block, model = fallback(shop, click("button", "Buy"), done(), expect="sold green")
@@ -317,6 +322,7 @@ def test_what_is_not_known_is_a_failure(shop, fallback, expect, why):
     assert len(fb.steps) == 1
 
 
+@pytest.mark.thorough
 def test_a_session_that_ends_within_a_block_is_a_failure_and_nobody_is_called(
     fallback, browser_here, tmp_path
 ):
@@ -330,6 +336,7 @@ def test_a_session_that_ends_within_a_block_is_a_failure_and_nobody_is_called(
     assert "the session is closed" in fb.error
 
 
+@pytest.mark.thorough
 def test_what_observe_opens_is_a_step_too(shop, fallback):
     block, _ = fallback(shop, done(), heal="off")
     with block as fb:
@@ -340,6 +347,7 @@ def test_what_observe_opens_is_a_step_too(shop, fallback):
     assert fb.success is False
 
 
+@pytest.mark.thorough
 async def test_a_failure_of_playwrights_page_in_a_loop_is_raised_once_the_agent_is_through(
     open_session, fallback
 ):

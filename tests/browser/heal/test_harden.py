@@ -77,6 +77,7 @@ def test_a_script_is_hardened_on_its_recorded_pages_while_its_server_is_gone(tmp
     assert "/thanks" in told.err  # what the script prints
 
 
+@pytest.mark.thorough
 def test_a_label_that_changed_and_an_element_that_is_gone(stage, site):
     goto = do.action_of(type="goto", url=site("echo?html=" + quote(PAGE)))
     click = do.action_of(type="click", selector="#order")

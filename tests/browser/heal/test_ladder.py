@@ -133,6 +133,7 @@ RENAMED_LOGIN = (
 )
 
 
+@pytest.mark.thorough
 def test_no_secret_is_in_the_question_or_the_recording(script):
     async def judge(session):
         filled = await session.page.evaluate("() => phrase.value.length")
@@ -202,6 +203,7 @@ def recorded(session, failed, mend):
 # -- recorded and replayed ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_mend_is_replayed_without_browser_or_store(tmp_path, open_session, chromium, site, monkeypatch):
     pages = [site(f"echo?html={quote(OLD.replace('id=save', f'id={id}'))}") for id in ("save", "keep")]
 

@@ -59,6 +59,7 @@ async def test_a_mutation_does_what_it_says(page, site, kind):
     assert await page.evaluate(CHANGED[kind])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"gone", "overlay"}])
 @driven
 async def test_the_page_goes_on_working_and_tells_that_the_right_one_was_met(page, site, kind):
@@ -118,6 +119,7 @@ async def test_the_names_are_back_while_the_page_handles_an_event_and_gone_again
     await stage.close()
 
 
+@pytest.mark.thorough
 @driven
 async def test_what_comes_late_comes(page, site):
     _, element, _ = await mutated(page, site, "late")
@@ -125,6 +127,7 @@ async def test_what_comes_late_comes(page, site):
     assert await element.evaluate("el => el === document.getElementById('save')")
 
 
+@pytest.mark.thorough
 @driven
 async def test_the_same_seed_makes_the_same_change(page, site):
     async def done(kind, seed):

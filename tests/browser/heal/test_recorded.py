@@ -104,6 +104,7 @@ def test_it_is_told_in_the_recording_who_did_what(program):
     ]
 
 
+@pytest.mark.thorough
 def test_the_video_and_the_page_to_watch_tell_script_and_agent_apart(program):
     (footage,) = sessions(Path(program.last().path))
     # A call of session.page that fails is no action of the session's, and is not in the film.
@@ -115,6 +116,7 @@ def test_the_video_and_the_page_to_watch_tell_script_and_agent_apart(program):
     assert acted == ["script", "script", "agent", "agent"]
 
 
+@pytest.mark.thorough
 def test_it_is_written_as_a_script_that_runs(program, capsys, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(program.home))
     monkeypatch.chdir(program.folder)

@@ -70,6 +70,7 @@ def test_a_cookie_banner_with_one_way_out_is_accepted(script, name):
     assert (mend.rung, script.log) == ("dismiss", [name, "saved"])
 
 
+@pytest.mark.thorough
 def test_a_dialog_goes_by_the_escape_key(script):
     page = OLD + "<dialog id=news>News!</dialog><script>news.showModal()</script>"
     mend = script.climb(page, type="click", selector="#save")
@@ -132,6 +133,7 @@ def test_an_element_with_another_id_is_known_by_what_it_was(script, now):
     assert mend.new["role"].endswith('"]')
 
 
+@pytest.mark.thorough
 def test_what_is_there_under_another_name_is_not_waited_for(script):
     script.learn(OLD, type="click", selector="#save")
     script.climb(OLD.replace("id=save", "id=x1"), patience=wait.ENOUGH, type="click", selector="#save")
@@ -143,6 +145,7 @@ def test_what_is_there_under_another_name_is_not_waited_for(script):
     assert script.log == ["saved"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("page", "under_way", "patience"), [(OLD, 0, 200), (OLD + "<script>fetch('/stuck')</script>", 1, 900)]
 )
@@ -153,6 +156,7 @@ def test_a_page_that_waits_for_no_answer_is_hardly_waited_for(script, page, unde
     assert script.timeouts == [wait.ENOUGH, patience]
 
 
+@pytest.mark.thorough
 def test_a_relabelled_element_is_known_by_its_id(script):
     script.learn(OLD, type="click", selector="~Save")
     now = form(
@@ -162,6 +166,7 @@ def test_a_relabelled_element_is_known_by_its_id(script):
     assert (mend.rung, script.log) == ("alternative", ["saved"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "now",
     [
@@ -208,6 +213,7 @@ def test_the_row_beside_is_not_the_row_that_is_gone(script, left):
     assert script.log == []
 
 
+@pytest.mark.thorough
 def test_a_field_is_found_by_its_label_and_never_a_password_for_another(script):
     script.learn(form(""), type="fill", selector="#name", value="Ada")
     page = (

@@ -13,6 +13,8 @@ import reenact
 from reenact.browser.page import consequence
 from reenact.cli import main
 
+pytestmark = pytest.mark.thorough
+
 SCRIPT = """\
 from reenact import Client
 

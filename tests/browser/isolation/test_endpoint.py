@@ -62,6 +62,7 @@ def test_the_address_is_listened_at_once_it_is_asked_for_and_no_browser_has_a_po
     assert port not in listening()
 
 
+@pytest.mark.thorough
 def test_a_client_with_the_key_may_give_every_command(session, tmp_path):
     with connect(session.cdp_url(), max_size=None, proxy=None) as client:
         for number, (method, params) in enumerate(
@@ -120,6 +121,7 @@ def test_what_is_no_handshake_is_left_without_a_word(session, capfd):
     assert "Traceback" not in "".join(capfd.readouterr())
 
 
+@pytest.mark.thorough
 def test_a_temporary_folder_with_a_long_name_is_no_hindrance(open_session, home, tmp_path, monkeypatch):
     long = tmp_path / ("l" * 120)
     long.mkdir()
@@ -128,6 +130,7 @@ def test_a_temporary_folder_with_a_long_name_is_no_hindrance(open_session, home,
         assert session.cdp_url().startswith("ws://127.0.0.1:")
 
 
+@pytest.mark.thorough
 def test_a_session_that_lets_nobody_in_says_so(open_session, home):
     with open_session(home=home, cdp=False) as session:
         assert b"--remote-debugging-pipe" in commands(session)[0]

@@ -43,6 +43,7 @@ def test_the_frames_of_a_long_session_are_not_held(tmp_path):
     assert peak < 1_000_000
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not STATM.exists(), reason="this system does not tell how much memory is in use")
 def test_drawing_and_encoding_hold_no_frame_either(tmp_path):
     footage = long_session(tmp_path, 600)

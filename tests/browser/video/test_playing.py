@@ -83,6 +83,7 @@ def test_every_frame_of_a_real_session_stands_where_the_page_s_own_clock_says(tm
     assert before <= clicked <= after + 400
 
 
+@pytest.mark.thorough
 def test_chromium_plays_the_video_jumps_in_it_and_shows_its_captions(tmp_path):
     filming = Filming(tmp_path / "recording")
     for t in (0.0, 0.5, 30.0, 30.4):
@@ -127,6 +128,7 @@ def test_chromium_plays_the_video_jumps_in_it_and_shows_its_captions(tmp_path):
     assert played > 0.2
 
 
+@pytest.mark.thorough
 def test_chromium_plays_the_page_that_stands_in_for_a_video(tmp_path):
     filming = Filming(tmp_path / "recording")
     for t in (0.0, 1.0, 2.0):

@@ -121,6 +121,7 @@ def test_a_click_on_a_step_takes_screen_address_and_details_there(opened, bad):
     assert page.locator(".why p").text_content() == "the button “Pay” is covered by div#consent"
 
 
+@pytest.mark.thorough
 def test_scrubbing_marks_the_step_of_that_moment(opened, bad):
     page = opened(bad)
     page.locator("#slider").fill("1.9")
@@ -131,6 +132,7 @@ def test_scrubbing_marks_the_step_of_that_moment(opened, bad):
     assert colour(page) == "shop"
 
 
+@pytest.mark.thorough
 def test_playing_goes_on_to_the_next_step_and_stops_at_the_end(opened, bad):
     page = opened(bad, "#step=1")
     page.select_option("#speed", "4")
@@ -142,6 +144,7 @@ def test_playing_goes_on_to_the_next_step_and_stops_at_the_end(opened, bad):
     assert chosen(page) == "Click button “Pay”"
 
 
+@pytest.mark.thorough
 def test_at_a_compact_pace_idle_stretches_are_passed_over(opened, tmp_path):
     with reenact.record(home=tmp_path) as recording:
         shop = Shop(recording)
@@ -167,6 +170,7 @@ def test_the_ring_stands_on_the_element_and_can_be_taken_off(opened, bad):
     assert ring.count() == 0
 
 
+@pytest.mark.thorough
 def test_each_pane_shows_what_belongs_to_the_step(opened, bad):
     page = opened(bad, "#step=7")
     tab(page, "Model")
@@ -186,6 +190,7 @@ def test_each_pane_shows_what_belongs_to_the_step(opened, bad):
 # -- by keyboard alone ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_every_key_does_what_the_help_says(opened, bad):
     page = opened(bad)
     press(page, "j", "j")
@@ -223,6 +228,7 @@ def test_search_finds_a_step_by_any_of_its_words(opened, bad):
     assert page.locator("#list .row").count() == 4
 
 
+@pytest.mark.thorough
 def test_tab_leads_through_all_controls_and_each_shows_that_it_has_the_focus(opened, bad):
     page = opened(bad)
     seen = []
@@ -296,6 +302,7 @@ def test_two_runs_stand_side_by_side_with_their_parting_marked(opened, two):
     assert page.locator(".difference ins").first.text_content() == "false"
 
 
+@pytest.mark.thorough
 def test_at_each_shared_step_both_runs_begin_together(opened, two):
     page = opened(two, "#step=9")
     page.locator("#slider").fill(str(now(page) + 0.5))
@@ -309,6 +316,7 @@ def test_at_each_shared_step_both_runs_begin_together(opened, two):
 # -- video ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(means() == "page", reason="nothing here encodes H.264")
 def test_a_video_is_kept_to_the_time_of_the_page(opened, folders):
     page = opened(write(folders[1], folders[1] / "video.html"), "#step=5")
@@ -354,6 +362,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.thorough
 def test_hostile_recordings_are_shown_as_text_and_run_nothing(opened, tmp_path):
     with reenact.record(HOSTILE[1] + HOSTILE[3], home=tmp_path) as recording:
         shop = Shop(recording)
@@ -406,6 +415,7 @@ def test_no_script_of_the_page_takes_text_for_markup():
         )
 
 
+@pytest.mark.thorough
 def test_of_a_thousand_steps_only_those_in_sight_are_on_the_page(opened, tmp_path):
     with reenact.record(home=tmp_path) as recording:
         shop = Shop(recording)

@@ -156,7 +156,7 @@ def read_all(store, text):
     return found
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(RUNS, st.lists(FILTERS, min_size=6, max_size=12))
 def test_the_index_finds_what_reading_every_recording_finds(runs, filters):
     with tempfile.TemporaryDirectory() as folder:

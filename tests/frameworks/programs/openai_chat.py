@@ -9,6 +9,7 @@
 # model = "http:POST */v1/chat/completions"
 # tool = "http:GET */{name}"
 # edit = "body.degrees = -40"
+# thorough = true
 # [absent]
 # state = "keeps no state of its own; `reenact.track` keeps the program's"
 # ///

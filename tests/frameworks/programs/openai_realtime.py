@@ -9,6 +9,7 @@ r"""A travel agent over OpenAI's realtime API, in text. Such a session does not 
 # model = "websocket:receive */v1/realtime"
 # tool = "http:GET */{name}"
 # edit = "body.degrees = -40"
+# thorough = true
 # provider = "tests.frameworks.realtime:Realtime"
 # [absent]
 # state = "keeps no state of its own; `reenact.track` keeps the program's"

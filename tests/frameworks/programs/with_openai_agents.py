@@ -9,6 +9,7 @@
 # model = "model:gpt-4o-mini"
 # tool = "tool:{name}"
 # edit = "output.degrees = -40"
+# thorough = true
 # state = ["openai_agents.items", "openai_agents.context"]
 # ///
 """

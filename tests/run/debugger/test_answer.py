@@ -36,6 +36,7 @@ def test_what_is_not_changed_is_no_edit(value):
         assert edited(shown, ended) is None, "an editor ends the last line"
 
 
+@pytest.mark.thorough
 @given(JSON, JSON)
 def test_json_comes_back_as_it_was_written(before, after):
     shown = draft(Edit(before))

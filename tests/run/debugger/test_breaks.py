@@ -190,6 +190,7 @@ def test_breakpoint_in_the_program_opens_pdb_on_the_terminal_during_a_replay(she
     assert done.out.strip() in said
 
 
+@pytest.mark.thorough
 def test_breakpoint_in_the_program_is_passed_over_with_a_line_where_there_is_no_terminal(shell):
     shell.write("agent.py", SCRIPT)
     done, _ = shell.record("agent.py")

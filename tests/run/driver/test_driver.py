@@ -115,6 +115,7 @@ def test_a_random_walk_sees_at_each_place_what_a_fresh_run_sees_there(debug, tex
                 assert fresh.output == output
 
 
+@pytest.mark.thorough
 def test_an_event_loop_is_gone_back_in_without_running_the_program_from_its_beginning(debug):
     driver = debug(ASYNC)
     tell(driver, "run_to", 90)
@@ -127,6 +128,7 @@ def test_an_event_loop_is_gone_back_in_without_running_the_program_from_its_begi
     assert state.verdict.faithful
 
 
+@pytest.mark.thorough
 def test_stepping_into_a_call_runs_it_and_answers_its_inside(debug):
     driver = debug(LOOP)
     tell(driver, "break_at", "tool:outer")
@@ -140,6 +142,7 @@ def test_stepping_into_a_call_runs_it_and_answers_its_inside(debug):
     assert not state.verdict.divergences
 
 
+@pytest.mark.thorough
 def test_an_edited_answer_reaches_the_program_and_the_first_departure_is_shown(debug):
     driver = debug(LOOP)
     tell(driver, "run_to", 3)
@@ -156,6 +159,7 @@ def test_an_edited_answer_reaches_the_program_and_the_first_departure_is_shown(d
     assert tell(driver, "step").at == Place(4)
 
 
+@pytest.mark.thorough
 def test_a_changed_program_stops_where_it_leaves_its_recording(debug, shell):
     driver = debug(LOOP)
     changed = shell.write("changed.py", LOOP.replace("sum / 2", "sum / 3").replace("range(30)", "range(31)"))
@@ -175,6 +179,7 @@ def test_a_changed_program_stops_where_it_leaves_its_recording(debug, shell):
         assert state.verdict.divergence == other.machine.state.divergence
 
 
+@pytest.mark.thorough
 def test_a_program_that_never_makes_another_call_can_be_stopped_and_looked_at(debug):
     driver = debug(
         """
@@ -201,6 +206,7 @@ def test_a_program_that_never_makes_another_call_can_be_stopped_and_looked_at(de
     assert tell(driver, "back").at == Place(1)
 
 
+@pytest.mark.thorough
 def test_a_program_that_does_not_even_listen_is_ended_and_can_be_gone_back_in(debug):
     driver = debug(
         """
@@ -227,6 +233,7 @@ def test_a_program_that_does_not_even_listen_is_ended_and_can_be_gone_back_in(de
     assert tell(driver, "back").at == Place(1)
 
 
+@pytest.mark.thorough
 def test_a_program_that_crashes_shows_its_traceback_and_can_be_gone_back_in(debug):
     driver = debug(
         """
@@ -245,6 +252,7 @@ def test_a_program_that_crashes_shows_its_traceback_and_can_be_gone_back_in(debu
     assert driver.output == ""
 
 
+@pytest.mark.thorough
 def test_a_program_that_is_killed_says_by_what(debug):
     driver = debug(
         """
@@ -263,6 +271,7 @@ def test_a_program_that_is_killed_says_by_what(debug):
     assert (state.phase, state.why) == (Phase.DIED, "the program was ended by SIGKILL")
 
 
+@pytest.mark.thorough
 def test_what_the_program_reads_from_its_input_is_answered_from_the_recording(shell, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(shell.home))
     shell.write("agent.py", "name = input('who? ')\nprint('hello', name)\n")
@@ -274,6 +283,7 @@ def test_what_the_program_reads_from_its_input_is_answered_from_the_recording(sh
         assert "hello Ünal ☃" in driver.output
 
 
+@pytest.mark.thorough
 def test_several_threads_stand_still_together(debug):
     driver = debug(
         """
@@ -299,6 +309,7 @@ def test_several_threads_stand_still_together(debug):
     assert state.verdict.faithful, state.verdict
 
 
+@pytest.mark.thorough
 def test_pdb_opens_in_the_programs_own_frame_on_a_terminal_of_ones_choice(debug):
     driver = debug(LOOP)
     tell(driver, "run_to", 4)
@@ -312,6 +323,7 @@ def test_pdb_opens_in_the_programs_own_frame_on_a_terminal_of_ones_choice(debug)
     assert state.verdict.faithful
 
 
+@pytest.mark.thorough
 def test_stepping_along_in_pdb_comes_back_to_the_debugger_at_the_next_question(debug):
     driver = debug(LOOP)
     tell(driver, "run_to", 2)
@@ -321,6 +333,7 @@ def test_stepping_along_in_pdb_comes_back_to_the_debugger_at_the_next_question(d
     assert driver.machine.state.at == Place(3)
 
 
+@pytest.mark.thorough
 def test_the_programs_own_breakpoint_stops_it_and_asks_for_pdb(debug):
     driver = debug(
         """
@@ -373,6 +386,7 @@ def talk(driver, lines):
     return "".join(said)
 
 
+@pytest.mark.thorough
 def test_a_recording_whose_program_is_gone_can_only_be_read(debug, shell):
     driver = debug(LOOP, start=False)
     (shell.folder / "agent.py").unlink()
@@ -384,6 +398,7 @@ def test_a_recording_whose_program_is_gone_can_only_be_read(debug, shell):
     reading.close()
 
 
+@pytest.mark.thorough
 def test_a_program_that_is_no_python_says_so(debug):
     driver = debug(LOOP, start=False)
     with Driver(driver.machine.recording, command=["true"]) as other:
@@ -392,6 +407,7 @@ def test_a_program_that_is_no_python_says_so(debug):
         assert "no Python was started by `true`" in state.why
 
 
+@pytest.mark.thorough
 def test_another_program_than_the_recorded_one_departs_at_its_first_question(debug, shell):
     driver = debug(LOOP, start=False)
     other = shell.write("other.py", "import reenact\nreenact.tool(lambda x: x)('hello')\n")
@@ -401,6 +417,7 @@ def test_another_program_than_the_recorded_one_departs_at_its_first_question(deb
         assert state.divergence.step == 1
 
 
+@pytest.mark.thorough
 def test_a_filter_that_does_not_parse_costs_one_line_and_the_session_goes_on(debug):
     driver = debug(LOOP)
     with pytest.raises(FilterError, match="column 6"):
@@ -410,6 +427,7 @@ def test_a_filter_that_does_not_parse_costs_one_line_and_the_session_goes_on(deb
     assert tell(driver, "step").at == Place(2)
 
 
+@pytest.mark.thorough
 def test_closing_leaves_no_process_and_no_folder_behind(debug):
     driver = debug(ASYNC)
     tell(driver, "run_to", 80)
@@ -432,6 +450,7 @@ def alive(process):
         return False
 
 
+@pytest.mark.thorough
 def test_the_tracked_state_is_shown_where_the_program_stands(debug):
     driver = debug(
         """
@@ -450,6 +469,7 @@ def test_the_tracked_state_is_shown_where_the_program_stands(debug):
     assert (state.at, state.why) == (Place(4), "state memory has changed")
 
 
+@pytest.mark.thorough
 def test_a_program_that_spins_ends_with_a_debugger_that_is_killed(shell, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(shell.home))
     shell.write(

@@ -279,6 +279,7 @@ class TestInParallel:
         assert after[1] != before[1]
         assert replayed(child, run) == (replayed(child, run)[0], after)
 
+    @pytest.mark.thorough
     def test_threads_are_forked_and_the_child_replays(self):
         def program():
             found = []
@@ -453,6 +454,7 @@ def agent():
 
 @pytest.mark.parametrize("program", [chat, agent])
 class TestModels:
+    @pytest.mark.thorough
     def test_only_the_rest_is_asked(self, server, program):
         parent, before = recorded(program)
         asked = len(server.asked)
@@ -463,6 +465,7 @@ class TestModels:
         assert results[0][2:] == ["answer 5 of one", "answer 6 of one"]
         assert replayed(child, program) == (replayed(child, program)[0], results[0])
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("at", [1, 2, 3, 4])
     def test_a_text_can_be_put_in_any_answer_streamed_or_not(self, server, program, at):
         parent, before = recorded(program)
@@ -474,6 +477,7 @@ class TestModels:
         assert verdict.faithful, verdict
         assert again == results[0]
 
+    @pytest.mark.thorough
     def test_another_model_is_asked_from_the_step_on(self, server, program):
         parent, _ = recorded(program)
         child = parent.fork(at=3, model="other", program=program)
@@ -481,6 +485,7 @@ class TestModels:
         assert child.header["model"] == "other"
         assert replayed(child, program)[0].faithful
 
+    @pytest.mark.thorough
     def test_without_a_model_the_fork_stops_there(self, server, program):
         parent, _ = recorded(program)
         server.close()
@@ -492,6 +497,7 @@ class TestModels:
         assert fork.recording.status == "stopped"
         assert [step.call.status for step in fork.recording] == ["ok", "ok", "in flight"]
 
+    @pytest.mark.thorough
     def test_without_a_key_the_fork_stops_there(self, server, program, monkeypatch):
         parent, _ = recorded(program)
         monkeypatch.delenv("OPENAI_API_KEY")
@@ -499,6 +505,7 @@ class TestModels:
             program()
         assert fork.recording.status == "stopped"
 
+    @pytest.mark.thorough
     def test_no_secret_is_in_the_child(self, server, program):
         parent, _ = recorded(program)
         child = parent.fork(at=2, program=program)

@@ -165,6 +165,7 @@ def test_questions_one_after_the_other_must_come_in_their_order(desk, monkeypatc
     assert verdict.divergence.step == 2
 
 
+@pytest.mark.thorough
 def test_an_answer_that_goes_out_too_early_is_said(desk, monkeypatch):
     monkeypatch.setattr(order, "PATIENCE", 0.2)
     desk.record(at_once(("one", 0.1), ("two", 0.2)))
@@ -230,6 +231,7 @@ async def in_a_hurry(client):
     return await left_early(client), await ask(client, "one"), await ask(client, "two")
 
 
+@pytest.mark.thorough
 def test_a_fork_leaves_what_was_left_and_is_live_from_its_step_on(desk):
     given = desk.record(in_a_hurry)
     forked, child = desk.fork(in_a_hurry, at=4)

@@ -85,6 +85,7 @@ def test_a_node_program_is_recorded_and_run_again_without_provider_and_key(shell
     assert "answer" in shell.run("show", "last").out
 
 
+@pytest.mark.thorough
 @NODE
 def test_another_question_ends_the_replay_with_the_departure(shell, provider):
     shell.write("agent.mjs", AGENT_JS)
@@ -96,6 +97,7 @@ def test_another_question_ends_the_replay_with_the_departure(shell, provider):
     assert "other" in again.err
 
 
+@pytest.mark.thorough
 @NODE
 def test_another_output_and_another_exit_status_are_departures(shell, provider):
     script = shell.write("agent.mjs", AGENT_JS)
@@ -108,6 +110,7 @@ def test_another_output_and_another_exit_status_are_departures(shell, provider):
     assert [d["address"] for d in again["verdict"]["divergences"]] == ["main/stdout"]
 
 
+@pytest.mark.thorough
 @NODE
 def test_a_fork_goes_on_at_the_provider_and_is_a_recording_like_any(shell, provider):
     shell.write("agent.mjs", AGENT_JS)
@@ -143,6 +146,7 @@ def test_a_shell_script_with_curl(shell, provider):
     assert not any(key in text for key in KEYS.values())
 
 
+@pytest.mark.thorough
 def test_a_python_program_with_the_openai_sdk(shell, provider):
     shell.write("agent.py", AGENT_PY)
     done = record(shell, provider, sys.executable, "agent.py")
@@ -152,6 +156,7 @@ def test_a_python_program_with_the_openai_sdk(shell, provider):
     assert [step.call.kind for step in shell.last()] == ["http", "http"]
 
 
+@pytest.mark.thorough
 def test_who_asks_a_proxy_without_a_program_is_recorded_until_it_is_ended(shell, provider):
     command = shell.command("record", "--proxy", "--name", "beside")
     environ = {**shell.environ, **addresses(provider)}
@@ -179,6 +184,7 @@ def test_who_asks_a_proxy_without_a_program_is_recorded_until_it_is_ended(shell,
     assert (again.status, again.out) == (0, asked.stdout), again.err
 
 
+@pytest.mark.thorough
 def test_what_the_proxy_cannot_do_is_said_in_a_line(shell, provider):
     shell.write("agent.py", "print('asks nobody')")
     done = record(shell, provider, sys.executable, "agent.py")
@@ -190,6 +196,7 @@ def test_what_the_proxy_cannot_do_is_said_in_a_line(shell, provider):
     assert "recorded by the proxy" in shell.run("reproduce", "last").out
 
 
+@pytest.mark.thorough
 def test_a_kept_recording_is_a_test_that_starts_the_program(shell, provider):
     shell.write("agent.py", AGENT_PY)
     record(shell, provider, sys.executable, "agent.py")
@@ -209,6 +216,7 @@ def test_a_kept_recording_is_a_test_that_starts_the_program(shell, provider):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.thorough
 def test_a_debugger_reads_what_the_proxy_recorded(shell, provider):
     shell.write("agent.py", AGENT_PY)
     record(shell, provider, sys.executable, "agent.py")

@@ -298,6 +298,7 @@ def test_odd_messages_are_kept_as_far_as_they_go(store, tmp_path, messages):
     assert not Index(store).summaries()[0].broken
 
 
+@pytest.mark.thorough
 def test_a_fork_comes_whole_without_its_parent(shell, tmp_path):
     shell.write(
         "agent.py",
