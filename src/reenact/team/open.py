@@ -1,7 +1,7 @@
 """The local recordings and, by their ids, those of the team's store in the environment.
 
 A recording that only the team's store has, asked for by an id or a prefix, is copied to the cache (see
-`store.team.store`) and read from there: the local folder keeps only recordings made or pulled here. `last`, a path
+`reenact.team.store`) and read from there: the local folder keeps only recordings made or pulled here. `last`, a path
 and a list mean local recordings. While the store is away, local and cached recordings are found all the same.
 """
 

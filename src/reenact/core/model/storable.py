@@ -1,7 +1,6 @@
 """Convert texts, integers, numbers and dates so that every store can keep them.
 
-Texts have no lone surrogates. NUL is text like any other here: Postgres has no room for it, and
-`store.team.fitting` moves it.
+Texts have no lone surrogates. NUL is allowed here; the team's store replaces it for Postgres.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     Intake      the recordings, written piece by piece as they arrive
     BlobStore   large values by their hash, if they are kept apart from the recording
 
-The embedded store is a folder: `LocalStore`, `Index`, `LocalIntake`. The team's (`store.team`) is a Postgres and an
+The embedded store is a folder: `LocalStore`, `Index`, `LocalIntake`. The team's (`reenact.team`) is a Postgres and an
 object store.
 """
 
