@@ -43,6 +43,7 @@ def test_bisect_says_which_step_is_decisive_and_shows_both_answers(shell, runs):
     assert "the other way round too" in done.out
 
 
+@pytest.mark.thorough
 def test_bisect_as_json_has_nothing_else_on_standard_output(shell, runs):
     bad, good = runs
     tree = shell.run("bisect", bad, "--good", good, "--check-output", "--json").json
@@ -51,6 +52,7 @@ def test_bisect_as_json_has_nothing_else_on_standard_output(shell, runs):
     assert tree["runs"] == len(tree["trials"]) + 6
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -69,6 +71,7 @@ def test_a_check_that_cannot_be_used_costs_one_line(shell, runs, words, said):
     assert said in done.ours[0]
 
 
+@pytest.mark.thorough
 def test_a_check_may_say_that_it_cannot_tell(shell, runs):
     bad, good = runs
     check = (
@@ -81,6 +84,7 @@ def test_a_check_may_say_that_it_cannot_tell(shell, runs):
     assert "undecided (the check was undecided)" in done.err
 
 
+@pytest.mark.thorough
 def test_bisect_says_where_fewer_answers_may_do_since_their_trials_could_not_be_judged(shell, runs):
     shell.write("agent.py", AGENT.replace('weather("Ulm")', 'print(weather("Ulm"))'))
     bad, good = (shell.run("replay", id).out for id in runs)
@@ -95,6 +99,7 @@ def test_bisect_says_where_fewer_answers_may_do_since_their_trials_could_not_be_
     assert "undecided \N{MULTIPLICATION SIGN} 2: the check was undecided" in done.out
 
 
+@pytest.mark.thorough
 def test_reproduce_says_so_and_gives_the_exit_status(shell, runs):
     done = shell.run("reproduce", runs[1], "--times", "2")
     assert (done.status, "reproduced" in done.out) == (0, True)
@@ -109,12 +114,14 @@ def test_reproduce_says_so_and_gives_the_exit_status(shell, runs):
     assert "cannot run" in gone.out
 
 
+@pytest.mark.thorough
 def test_reproduce_runs_another_program_behind_two_dashes(shell, runs):
     shell.write("other.py", AGENT)
     done = shell.run("reproduce", runs[1], "--times", "1", "--", sys.executable, "other.py")
     assert done.status == 0, done.out
 
 
+@pytest.mark.thorough
 def test_report_writes_a_page_with_the_recording_in_it(shell, runs):
     bad, good = runs
     done = shell.run("report", bad, "-o", "out/page.html", "--good", good, "--check", CHECK, "--times", "1")
@@ -132,6 +139,7 @@ def test_report_writes_a_page_with_the_recording_in_it(shell, runs):
     assert f"reenact bisect {bad} --good {good}" in shown
 
 
+@pytest.mark.thorough
 def test_a_page_in_markdown_has_the_recording_beside_it(shell, runs):
     done = shell.run("report", runs[0], "-o", "page.md", "--times", "0")
     assert done.status == 0, done.err
@@ -141,6 +149,7 @@ def test_a_page_in_markdown_has_the_recording_beside_it(shell, runs):
     assert (again.status, "--force replaces it" in again.err) == (2, True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "said"),
     [(("-o", "page.pdf"), "report.html or report.md"), (("-o", "page.md", "--check", "true"), "--good ID")],

@@ -40,6 +40,7 @@ def test_recording_says_what_it_recorded_and_how_to_replay_it(shell):
     assert done.out == "{'order': 'one'}\n"
 
 
+@pytest.mark.thorough
 def test_name_tags_and_home_are_the_recordings(shell, tmp_path):
     shell.write("agent.py", AGENT)
     home = tmp_path / "else where"
@@ -67,6 +68,7 @@ def test_name_tags_and_home_are_the_recordings(shell, tmp_path):
     assert shell.run("replay", "--home", home, recording.id).status == 0
 
 
+@pytest.mark.thorough
 def test_the_words_after_two_dashes_are_the_programs_own(shell):
     done = shell.run(
         "record", "--", sys.executable, "-c", "import sys; print(sys.argv)", "--name", "--", "--help"
@@ -74,6 +76,7 @@ def test_the_words_after_two_dashes_are_the_programs_own(shell):
     assert done.out == "['-c', '--name', '--', '--help']\n"
 
 
+@pytest.mark.thorough
 def test_a_faithful_replay_shows_the_programs_output_and_a_frame_on_standard_error(shell):
     shell.write("agent.py", AGENT)
     done, recording = shell.record("agent.py", "one")
@@ -83,6 +86,7 @@ def test_a_faithful_replay_shows_the_programs_output_and_a_frame_on_standard_err
     assert "1 answer served from the recording" in again.err
 
 
+@pytest.mark.thorough
 def test_a_kind_to_let_through_of_which_nothing_came_is_named(shell):
     shell.write("agent.py", AGENT)
     _, recording = shell.record("agent.py", "one")
@@ -90,6 +94,7 @@ def test_a_kind_to_let_through_of_which_nothing_came_is_named(shell):
     assert again.ours == ["reenact: --live tol: nothing of that name came; `reenact show` names the kinds"]
 
 
+@pytest.mark.thorough
 def test_json_is_all_there_is_on_standard_output(shell):
     shell.write("agent.py", AGENT)
     _, recording = shell.record("agent.py", "one")
@@ -169,6 +174,7 @@ def test_mistakes_cost_one_line_and_write_nothing(shell):
     assert not shell.home.exists()
 
 
+@pytest.mark.thorough
 def test_options_that_cannot_be_meant_cost_one_line(shell):
     shell.write("agent.py", AGENT)
     shell.record("agent.py", "one")
@@ -177,6 +183,7 @@ def test_options_that_cannot_be_meant_cost_one_line(shell):
     _mistake(shell.replay("--ignore", "body"), "args")
 
 
+@pytest.mark.thorough
 def test_damaged_recordings_cost_one_line(shell):
     shell.write("agent.py", AGENT)
     _, recording = shell.record("agent.py", "one", "two")
@@ -200,6 +207,7 @@ def _edited(shell, recording, change):
     events.write_bytes(forge(lines))
 
 
+@pytest.mark.thorough
 def test_a_recording_without_a_program_wants_a_command(shell):
     shell.write("agent.py", AGENT)
     _, recording = shell.record("agent.py", "one")
@@ -208,6 +216,7 @@ def test_a_recording_without_a_program_wants_a_command(shell):
     assert shell.replay("--", sys.executable, "agent.py", "one").status == 0
 
 
+@pytest.mark.thorough
 def test_a_python_a_program_or_a_folder_that_is_gone(shell):
     path = shell.write("sub/agent.py", AGENT)
     _, recording = shell.record("agent.py", "one", cwd=path.parent)
@@ -223,6 +232,7 @@ def test_a_python_a_program_or_a_folder_that_is_gone(shell):
     _mistake(shell.replay("--run-foreign"), "the Python", "/no/python")
 
 
+@pytest.mark.thorough
 def test_other_versions_are_a_warning(shell):
     shell.write("agent.py", AGENT + "    import rich\n")
     _, recording = shell.record("agent.py", "one")
@@ -241,6 +251,7 @@ def test_other_versions_are_a_warning(shell):
     )
 
 
+@pytest.mark.thorough
 def test_help_names_every_option(shell):
     for verb, words in (
         ("record", ["--name", "--tag", "--home"]),
@@ -253,6 +264,7 @@ def test_help_names_every_option(shell):
             assert word in done.out
 
 
+@pytest.mark.thorough
 def test_a_verdict_says_of_which_calls_the_code_did_not_run(shell):
     shell.write("agent.py", AGENT)
     shell.record("agent.py", "one")

@@ -49,6 +49,7 @@ def test_a_client_is_served_over_stdio(shell, recording, tmp_path):
         assert re.search(r"faithful\s+\w+\s+greeter.*2 answers served", said.read(), re.DOTALL)
 
 
+@pytest.mark.thorough
 def test_clients_are_served_by_http_until_a_signal(shell, recording):
     with subprocess.Popen(
         shell.command("mcp", recording, "--port", "0"), env=shell.environ, stderr=subprocess.PIPE, text=True

@@ -54,6 +54,7 @@ def test_a_programs_state_is_kept_and_shown(shell, agent):
     assert "state at the end" in shell.run("show", "last", "--state").out
 
 
+@pytest.mark.thorough
 def test_risky_effects_and_the_number_of_steps_can_be_given(shell, agent):
     shell.run("record", "--risky", "tool:cancel", "--", sys.executable, agent)
     state = shell.run("show", "last", "7", "--state", "--json").json
@@ -69,11 +70,13 @@ def test_risky_effects_and_the_number_of_steps_can_be_given(shell, agent):
     assert shell.run("show", "last", "4", "--state", "--json").json["state"]["memory"]["exact"]
 
 
+@pytest.mark.thorough
 def test_the_state_is_found_after_the_program_has_replayed(shell, agent):
     shell.run("record", "--", sys.executable, agent)
     assert shell.replay().status == 0
 
 
+@pytest.mark.thorough
 def test_a_fork_has_a_state_of_its_own(shell, agent):
     done, recording = shell.record(agent, "fork")
     assert done.status == 0
@@ -82,6 +85,7 @@ def test_a_fork_has_a_state_of_its_own(shell, agent):
     assert recording.state()["memory"] == {"seen": [0, 1, 2, 3, 4, 5]}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -103,6 +107,7 @@ def test_mistakes_cost_one_line_and_exit_status_2(shell, agent, words, message):
     assert "Traceback" not in done.err
 
 
+@pytest.mark.thorough
 def test_without_state_there_is_a_word(shell):
     shell.write("bare.py", "import reenact\nreenact.tool(print)(1)\n")
     shell.record("bare.py")

@@ -33,6 +33,7 @@ async def test_a_run_is_found_by_typing_and_opened_and_left_by_keyboard(window, 
     await expect(page).to_have_url(re.compile(r"/\?q=tag%3Astaging$"))
 
 
+@pytest.mark.thorough
 @driven
 async def test_a_filter_that_cannot_be_read_is_marked_and_the_list_stays(window):
     page = await window()
@@ -47,6 +48,7 @@ async def test_a_filter_that_cannot_be_read_is_marked_and_the_list_stays(window)
     await expect(page.get_by_role("row")).to_have_count(2)
 
 
+@pytest.mark.thorough
 @driven
 async def test_plain_words_are_looked_for_in_texts(window):
     page = await window()
@@ -55,6 +57,7 @@ async def test_plain_words_are_looked_for_in_texts(window):
     await expect(page.get_by_role("row")).to_have_count(2)
 
 
+@pytest.mark.thorough
 @driven
 async def test_what_is_chosen_beside_the_list_stands_in_the_address(window):
     page = await window()
@@ -68,6 +71,7 @@ async def test_what_is_chosen_beside_the_list_stands_in_the_address(window):
     await expect(page.get_by_role("row")).to_have_count(4)
 
 
+@pytest.mark.thorough
 @driven
 async def test_two_are_chosen_and_compared(window, ids):
     page = await window()
@@ -84,6 +88,7 @@ async def test_two_are_chosen_and_compared(window, ids):
     await expect(page.get_by_role("row")).to_have_count(4)
 
 
+@pytest.mark.thorough
 @driven
 async def test_the_palette_goes_anywhere(window):
     page = await window()

@@ -44,6 +44,7 @@ async def test_every_page_is_clean_in_both_themes_and_widths(window, ids, dark, 
     assert page.errors == []
 
 
+@pytest.mark.thorough
 @driven
 async def test_what_would_harm_is_shown_as_text_and_nothing_of_it_happens(window, site, ids):
     page = await window()

@@ -30,6 +30,7 @@ async def test_the_conversation_says_what_was_asked_and_done(window, ids):
     await expect(page).to_have_url(re.compile(r"/4$"))
 
 
+@pytest.mark.thorough
 @driven
 async def test_a_link_to_a_step_shows_what_changed_in_its_prompt_and_state(window, ids):
     page = await window()
@@ -43,6 +44,7 @@ async def test_a_link_to_a_step_shows_what_changed_in_its_prompt_and_state(windo
     await expect(step.get_by_role("tabpanel", name="Raw")).to_contain_text("called")
 
 
+@pytest.mark.thorough
 @driven
 async def test_n_goes_from_oddity_to_oddity_and_through_what_a_search_found(window, ids):
     page = await window()
@@ -61,6 +63,7 @@ async def test_n_goes_from_oddity_to_oddity_and_through_what_a_search_found(wind
     await expect(page.get_by_text("2 of 2 hits")).to_be_visible()
 
 
+@pytest.mark.thorough
 @driven
 async def test_ten_thousand_steps_are_gone_through_and_few_are_drawn(window, ids):
     page = await window()
@@ -78,6 +81,7 @@ async def test_ten_thousand_steps_are_gone_through_and_few_are_drawn(window, ids
     assert await page.get_by_role("img", name="10000 steps").count() == 1
 
 
+@pytest.mark.thorough
 @driven
 async def test_what_runs_grows_while_one_looks(window, home):
     page = await window()
@@ -116,6 +120,7 @@ async def test_what_runs_grows_while_one_looks(window, home):
         await page.close()
 
 
+@pytest.mark.thorough
 @driven
 async def test_two_runs_stand_beside_each_other_and_part_where_they_do(window, ids):
     page = await window()
@@ -126,6 +131,7 @@ async def test_two_runs_stand_beside_each_other_and_part_where_they_do(window, i
     await expect(page).to_have_url(re.compile(f"/r/{ids['first']}/"))
 
 
+@pytest.mark.thorough
 @driven
 async def test_what_is_not_there_is_said_in_a_sentence(window):
     page = await window()

@@ -192,6 +192,7 @@ def test_a_divergence_in_a_child_is_the_runs(shell):
     assert "Traceback" not in again.err
 
 
+@pytest.mark.thorough
 def test_a_process_too_few_is_missing_and_one_too_many_is_extra(shell):
     shell.write("worker.py", WORKER)
     shell.write(
@@ -214,6 +215,7 @@ def test_a_process_too_few_is_missing_and_one_too_many_is_extra(shell):
     assert live.json["verdict"]["live"] == {"process:worker": 1}
 
 
+@pytest.mark.thorough
 def test_a_killed_child_is_replayed_as_far_as_it_went(shell):
     shell.write("worker.py", WORKER + "\n    os.kill(os.getpid(), 9)\n")
     shell.write(
@@ -226,6 +228,7 @@ def test_a_killed_child_is_replayed_as_far_as_it_went(shell):
     assert (again.status, again.out) == (0, done.out), again.err
 
 
+@pytest.mark.thorough
 def test_what_runs_no_python_is_named_at_the_end_of_the_recording_and_in_the_verdict(shell):
     shell.write("agent.py", "import platform, subprocess; subprocess.run(['true']); platform.processor()")
     done, recording = shell.record("agent.py")
@@ -236,6 +239,7 @@ def test_what_runs_no_python_is_named_at_the_end_of_the_recording_and_in_the_ver
     assert "true" in again.err
 
 
+@pytest.mark.thorough
 def test_a_fork_never_writes_to_its_parents_file(shell):
     shell.write(
         "agent.py",
@@ -256,6 +260,7 @@ def test_a_fork_never_writes_to_its_parents_file(shell):
     assert shell.replay("--ignore", "stdout").status == 0
 
 
+@pytest.mark.thorough
 def test_in_a_library_the_verdicts_of_children_are_merged(tmp_path, monkeypatch):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -299,6 +304,7 @@ def test_a_process_is_named_after_what_it_runs(command, expected):
     assert title(command) == expected
 
 
+@pytest.mark.thorough
 def test_a_process_that_cannot_be_started_fails_again_and_is_no_hole(shell):
     code = "import subprocess\ntry: subprocess.run(['no-such-program'])\nexcept FileNotFoundError as error: print(error)"
     done, recording = shell.record("-c", code)
@@ -307,6 +313,7 @@ def test_a_process_that_cannot_be_started_fails_again_and_is_no_hole(shell):
     assert (again.status, again.out) == (0, done.out), again.err
 
 
+@pytest.mark.thorough
 def test_a_command_as_bytes_and_an_environment_as_bytes_are_taken(shell):
     shell.write("worker.py", WORKER)
     shell.write(
@@ -318,6 +325,7 @@ def test_a_command_as_bytes_and_an_environment_as_bytes_are_taken(shell):
     assert shell.replay().out == done.out
 
 
+@pytest.mark.thorough
 def test_a_child_of_a_fork_server_is_not_recorded_and_that_is_said(shell):
     program = """
     def work(): pass

@@ -96,6 +96,7 @@ def test_a_program_is_stepped_stopped_edited_and_judged_over_http(debugging):
     assert "ordered for 280" in client.get(f"{address}/output").json()["text"]
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_meant_costs_one_line_and_changes_nothing(debugging):
     client, address, _ = debugging
     before = stand(client, address)
@@ -116,6 +117,7 @@ def test_what_cannot_be_meant_costs_one_line_and_changes_nothing(debugging):
     assert client.get(address).status_code == 404
 
 
+@pytest.mark.thorough
 def test_programs_are_started_only_where_that_is_allowed(debugging):
     _, address, shell = debugging
     with TestClient(application(Settings(shell.home, ("testserver",), keyless=True))) as client:
@@ -124,6 +126,7 @@ def test_programs_are_started_only_where_that_is_allowed(debugging):
     assert "does not start programs" in answer.json()["detail"]
 
 
+@pytest.mark.thorough
 async def test_who_watches_hears_every_stop_and_the_end(debugging):
     _, _, shell = debugging
     desk = Desk()

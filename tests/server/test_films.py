@@ -66,6 +66,7 @@ def test_a_picture_is_that_of_its_moment_and_its_secret_is_covered(bought):
     assert near(pixel(secret.content, 20, 20), COLOURS["checkout"])
 
 
+@pytest.mark.thorough
 def test_what_is_not_there_is_not_found(bought):
     client, address, _ = bought
     for path in ("/frames?at=0", "/../2/film", "/../9/frames?at=10"):
@@ -76,6 +77,7 @@ def test_what_is_not_there_is_not_found(bought):
     assert client.get("/api/v1/recordings/..%2f..%2fetc/sessions/1/film").status_code in (404, 422)
 
 
+@pytest.mark.thorough
 def test_a_video_is_made_once_and_is_at_a_signed_address_in_ranges_and_nowhere_else(bought):
     client, address, _ = bought
     first = client.get(f"{address}/video")

@@ -58,6 +58,7 @@ def test_what_was_seen_is_applied_and_nothing_else(learned):
         assert script.read_text() == SCRIPT.replace("#buy", "#buy-17")
 
 
+@pytest.mark.thorough
 def test_a_server_that_runs_no_programs_changes_no_file_and_reads_only_the_script_that_was_run(learned):
     script = learned()
     with Asking(learned.home) as ask:

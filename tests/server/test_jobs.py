@@ -101,6 +101,7 @@ def test_a_job_does_what_the_command_does_and_says_how_far_it_is(shell, recorded
     again.close()
 
 
+@pytest.mark.thorough
 def test_recordings_are_diagnosed_as_by_the_command(shell, recorded, jobs):
     wanted = {
         "kind": "diagnose",
@@ -120,6 +121,7 @@ def test_recordings_are_diagnosed_as_by_the_command(shell, recorded, jobs):
     assert ORDERS.validate_python({**wanted, "options": {"judge": "openai:gpt-5"}}).runs
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_done_is_one_line(recorded, jobs):
     job = until(jobs, jobs.start("default", order("fork", recorded, at=99)).id, ended)
     assert job.status == "failed"
@@ -130,6 +132,7 @@ def test_what_cannot_be_done_is_one_line(recorded, jobs):
         jobs.start("another-project", order("keep", recorded))
 
 
+@pytest.mark.thorough
 def test_a_job_that_is_ended_leaves_no_program_behind(shell, recorded, jobs):
     (shell.folder / "hang").touch()
     job = jobs.start("default", order("reproduce", recorded))
@@ -153,6 +156,7 @@ def gone(pid, seconds=10):
     raise AssertionError("it still runs")
 
 
+@pytest.mark.thorough
 def test_a_process_that_is_killed_is_a_failed_job_and_no_more(shell, recorded, jobs):
     (shell.folder / "hang").touch()
     job = jobs.start("default", order("reproduce", recorded))
@@ -163,6 +167,7 @@ def test_a_process_that_is_killed_is_a_failed_job_and_no_more(shell, recorded, j
     os.kill(int((shell.folder / "pid").read_text()), signal.SIGKILL)
 
 
+@pytest.mark.thorough
 def test_a_server_that_ends_ends_its_jobs_and_says_so(shell, recorded):
     (shell.folder / "hang").touch()
     jobs = Jobs(Projects(shell.home), at_once=1)
@@ -178,6 +183,7 @@ def test_a_server_that_ends_ends_its_jobs_and_says_so(shell, recorded):
     again.close()
 
 
+@pytest.mark.thorough
 def test_of_two_servers_neither_takes_the_others_jobs_for_lost(shell, recorded, jobs):
     (shell.folder / "hang").touch()
     job = jobs.start("default", order("reproduce", recorded))
@@ -204,6 +210,7 @@ def test_few_run_at_once_and_one_that_waits_can_be_taken_back(shell, recorded, m
 # -- over HTTP ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_a_report_and_a_test_are_files_at_signed_addresses(shell, recorded, served):
     _, client = served(shell.home, keyless=True)
     report = await finished(client, {"kind": "report", "recording": recorded})
@@ -235,6 +242,7 @@ async def finished(client, order):
     return told[-1]
 
 
+@pytest.mark.thorough
 async def test_who_follows_the_project_is_told_of_its_jobs(shell, recorded, served):
     app, client = served(shell.home, keyless=True)
     feed = app.state.library.feed
@@ -291,6 +299,7 @@ async def test_an_order_names_recordings_and_no_paths(served, id):
         assert (answer.status_code, "String should match pattern" in answer.json()["detail"]) == (422, True)
 
 
+@pytest.mark.thorough
 async def test_a_job_that_has_ended_is_forgotten_with_its_files(shell, recorded, served):
     _, client = served(shell.home, keyless=True)
     job = await finished(client, {"kind": "keep", "recording": recorded})

@@ -57,6 +57,7 @@ async def test_what_is_forged_or_has_expired_gives_nothing(lent, monkeypatch):
     assert (await client.get(url)).status_code == 403
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "path", ["%2e%2e/secret", "films/%2e%2e/%2e%2e/secret", "..%2fsecret", "/etc/passwd", "films\\..\\x"]
 )
@@ -81,6 +82,7 @@ async def test_a_link_in_the_home_that_leads_out_of_it_is_not_followed(lent, tmp
         links.lend("x", tmp_path / "secret", 60)
 
 
+@pytest.mark.thorough
 async def test_a_page_of_a_recording_cannot_act_and_what_is_unknown_is_only_saved(lent):
     links, client, file = lent
     url, _ = links.lend("report.html", file, 60)
@@ -93,6 +95,7 @@ async def test_a_page_of_a_recording_cannot_act_and_what_is_unknown_is_only_save
     assert headers["content-disposition"].startswith("attachment")
 
 
+@pytest.mark.thorough
 async def test_a_name_with_anything_in_it_stays_one_name(lent):
     links, client, file = lent
     for name in ("../../x.mp4", 'a"b\r\nSet-Cookie: x.mp4', "..", "ä ☃.mp4"):

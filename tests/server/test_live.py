@@ -81,6 +81,7 @@ def test_a_line_moves_while_the_run_goes_on_and_is_not_live_after_a_kill(home, w
         assert asked("/recordings")["items"][0]["status"] == "unsealed"
 
 
+@pytest.mark.thorough
 def test_steps_are_told_as_they_come_each_once_until_the_seal(home, writer):
     library = Library(Path(home))
     writer.step("Rome")

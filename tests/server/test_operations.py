@@ -84,6 +84,7 @@ def test_health_and_readiness_need_no_key_and_tell_no_secrets(serve, tmp_path):
     assert str(tmp_path) not in answer.text
 
 
+@pytest.mark.thorough
 def test_a_server_that_cannot_do_its_work_says_which_part(serve, monkeypatch):
     client = serve()
     monkeypatch.setattr("shutil.disk_usage", lambda _: Usage(5))
@@ -92,6 +93,7 @@ def test_a_server_that_cannot_do_its_work_says_which_part(serve, monkeypatch):
     assert (answer.status_code, answer.json()["checks"]["disk"]) == (503, "less than 256 MB free")
 
 
+@pytest.mark.thorough
 def test_what_comes_in_is_counted(serve, tmp_path, recorded):
     client, mine = serve(), key(tmp_path, project="shop")
     lines = (recorded / "events.jsonl").read_bytes()
@@ -116,6 +118,7 @@ def test_what_comes_in_is_counted(serve, tmp_path, recorded):
     assert found["reenact_jobs", ("status", "running")] == 0
 
 
+@pytest.mark.thorough
 def test_names_and_labels_are_as_prometheus_wants_them(serve):
     client = serve(keyless=True)
     for path in ("/", "/nope.php", "/api/v1/recordings", "/api/v1/zzz", f"/api/v1/recordings/{'x' * 30}"):
@@ -138,6 +141,7 @@ def test_names_and_labels_are_as_prometheus_wants_them(serve):
     assert {"/{page}", "none", "/api/v1/recordings/{id}"} <= asked
 
 
+@pytest.mark.thorough
 def test_metrics_are_for_an_admin_of_the_server_or_for_who_has_the_token(serve, tmp_path):
     client = serve(metrics_token=TOKEN)
     refused = [
@@ -160,6 +164,7 @@ def test_a_token_that_can_be_guessed_is_refused():
         metrics.token_of({metrics.TOKEN: "secret"})
 
 
+@pytest.mark.thorough
 def test_the_log_has_a_line_for_each_request_and_nothing_secret_in_it(serve, tmp_path, recorded):
     client, mine = serve(), key(tmp_path, project="shop")
     stream = io.StringIO()

@@ -26,6 +26,7 @@ async def test_each_address_of_the_console_is_its_one_page_which_is_asked_for_an
     assert answer.headers["cache-control"] == "no-cache"
 
 
+@pytest.mark.thorough
 async def test_what_is_named_by_its_content_is_kept_for_ever(served, console):
     _, client = served(console=console)
     answer = await client.get("/assets/index-a1b2.js")
@@ -34,6 +35,7 @@ async def test_what_is_named_by_its_content_is_kept_for_ever(served, console):
     assert (await client.get("/favicon.svg")).headers["content-type"] == "image/svg+xml"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "path",
     [
@@ -49,6 +51,7 @@ async def test_what_was_not_built_is_not_there(served, console, path):
     assert (answer.status_code, "secret" in answer.text) == (404, False)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "path", ["/api", "/api/v1/no", "/api/v2/me", "/files", "/sessions/x/no", "/agents/x/no"]
 )
@@ -66,6 +69,7 @@ async def test_a_console_that_was_not_built_says_how(served, tmp_path):
     assert (answer.status_code, "`make console`" in answer.text) == (503, True)
 
 
+@pytest.mark.thorough
 async def test_the_document_of_the_api_is_a_page_without_a_script(served):
     app, client = served()
     answer = await client.get("/api/v1/docs")

@@ -91,6 +91,7 @@ def test_the_list_says_what_the_command_line_says(home, filled):
     assert [line["id"] for line in lines if line["id"] != "damaged"] == filled[::-1]
 
 
+@pytest.mark.thorough
 def test_filters_sorts_and_pages(home, filled):
     with Asking(Path(home)) as asked:
         asked.listed(4)
@@ -110,6 +111,7 @@ def test_filters_sorts_and_pages(home, filled):
         assert "beside what is said of steps" in asked.refused("/recordings?filter=anomaly:loop or tool", 400)
 
 
+@pytest.mark.thorough
 def test_a_search_that_takes_too_long_is_ended_and_says_so(home, filled, monkeypatch):
     with Asking(Path(home)) as asked:
         asked.listed(4)
@@ -119,6 +121,7 @@ def test_a_search_that_takes_too_long_is_ended_and_says_so(home, filled, monkeyp
         assert len(asked.listed(2, 'name:tour and text ~ "you  *ask"')) == 2
 
 
+@pytest.mark.thorough
 def test_each_facet_gives_the_filter_that_finds_as_many(home, filled):
     with Asking(Path(home)) as asked:
         asked.listed(4)
@@ -143,6 +146,7 @@ def test_each_facet_gives_the_filter_that_finds_as_many(home, filled):
         assert few["agent"] == [{"value": "tour", "count": 1, "filter": 'name == "tour"'}]
 
 
+@pytest.mark.thorough
 def test_trends_count_every_recording_once(home, filled):
     with Asking(Path(home)) as asked:
         lines = asked.listed(4)
@@ -155,6 +159,7 @@ def test_trends_count_every_recording_once(home, filled):
             assert all(bucket["p50"] <= bucket["p95"] for bucket in buckets)
 
 
+@pytest.mark.thorough
 def test_what_comes_changes_and_goes_is_seen(home, filled):
     store = LocalStore(home)
     with Asking(Path(home)) as asked:
@@ -182,6 +187,7 @@ def test_what_comes_changes_and_goes_is_seen(home, filled):
         assert "no recording" in asked.refused(f"/recordings/{filled[1]}", 404)
 
 
+@pytest.mark.thorough
 def test_what_rules_have_found_is_remembered(home, filled, monkeypatch):
     with Asking(Path(home)) as asked:
         found = {line["id"]: line["anomalies"] for line in asked.until("/recordings", looked)["items"]}
@@ -213,6 +219,7 @@ def test_one_recording_says_what_it_is(home, filled):
         assert re.match(r"events\.jsonl, line \d: damaged", asked.refused("/recordings/damaged", 422))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("id", ["%2e%2e", "a%2fb", "a b", "x" * 65, "CON:", "..%5c.."])
 def test_an_id_that_is_none_opens_nothing(home, id):
     recorded(home, "one", "Rome")
@@ -222,6 +229,7 @@ def test_an_id_that_is_none_opens_nothing(home, id):
             assert answer.status_code in (404, 405, 422), (path, answer.text)
 
 
+@pytest.mark.thorough
 def test_a_recording_goes_out_as_a_file_and_comes_in_again(home, filled, tmp_path):
     with Asking(Path(home)) as asked:
         lent = asked(f"/recordings/{filled[0]}/export")
@@ -249,6 +257,7 @@ def test_two_runs_are_compared_word_by_word(home):
         assert "no recording" in asked.refused(f"/diff?a={one}&b=nope", 404)
 
 
+@pytest.mark.thorough
 def test_a_damaged_index_is_made_anew(home, filled):
     with Asking(Path(home)) as asked:
         asked.until("/recordings", looked)

@@ -104,6 +104,7 @@ def test_what_was_acknowledged_is_recorded_once_though_the_server_is_killed(home
     assert {len(store.load(id).steps) for id in store.ids()} == {1}
 
 
+@pytest.mark.thorough
 def test_the_exporter_comes_again_after_the_status_that_we_give_when_it_is_too_much():
     """The conduct that back-pressure by status relies on, of the exporter that Python programs have."""
     came = []

@@ -56,6 +56,7 @@ def test_lines_are_appended_where_the_file_ends_and_once(client, events):
     assert client.head(FILE).headers["Upload-Length"] == str(len(HEADER + LINE + LINE))
 
 
+@pytest.mark.thorough
 def test_what_would_leave_a_gap_or_change_a_byte_is_refused_with_the_length(client, events):
     client.put(FILE, content=HEADER)
     gap = client.put(f"{FILE}?offset=999", content=LINE)
@@ -68,6 +69,7 @@ def test_what_would_leave_a_gap_or_change_a_byte_is_refused_with_the_length(clie
     assert events.read_bytes() == HEADER
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("recording", "name"),
     [
@@ -93,6 +95,7 @@ def test_no_name_leads_out_of_the_recording(client, home, recording, name):
     assert sorted(home.rglob("*")) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "path", ["%2e%2e/files/events.jsonl", f"{ID}/files/..%2fx.jsonl", f"{ID}/blobs/..%2f..%2fx"]
 )
@@ -102,6 +105,7 @@ def test_no_address_does_either(client, home, path):
     assert not (home / "recordings").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -125,6 +129,7 @@ def test_what_is_no_recording_is_refused_and_leaves_nothing(client, home, data, 
     assert not (home / "recordings").exists()
 
 
+@pytest.mark.thorough
 def test_a_blob_is_what_its_name_says(client, home):
     data = bytes(range(256))
     digest = hashlib.sha256(data).hexdigest()
@@ -136,6 +141,7 @@ def test_a_blob_is_what_its_name_says(client, home):
     assert [(file.name, file.read_bytes()) for file in folder.iterdir()] == [(digest, data)]
 
 
+@pytest.mark.thorough
 def test_each_of_many_pieces_has_an_answer_of_its_own(client, events):
     pieces = [
         Piece(ID, "events.jsonl", 0, HEADER),
@@ -151,6 +157,7 @@ def test_each_of_many_pieces_has_an_answer_of_its_own(client, events):
     assert asked.json() == {"recordings": {ID: {"events.jsonl": len(HEADER + LINE), "session.1.jsonl": 20}}}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "body",
     [
@@ -166,6 +173,7 @@ def test_a_body_that_is_none_is_said_to_be_none(client, body):
     assert isinstance(answer.json()["detail"], str)
 
 
+@pytest.mark.thorough
 def test_a_body_that_is_too_long_is_not_read(client, monkeypatch, home):
     monkeypatch.setattr(wire, "BODY", 1000)
     answer = client.put(FILE, content=HEADER + LINE * 100)
@@ -173,6 +181,7 @@ def test_a_body_that_is_too_long_is_not_read(client, monkeypatch, home):
     assert not (home / "recordings").exists()
 
 
+@pytest.mark.thorough
 def test_one_who_may_only_read_and_one_without_a_key_write_nothing(client, home):
     reader = Keys(home).make(role="read", name="reader")[1]
     for headers, status in (
@@ -185,6 +194,7 @@ def test_one_who_may_only_read_and_one_without_a_key_write_nothing(client, home)
     assert not (home / "recordings").exists()
 
 
+@pytest.mark.thorough
 def test_a_key_writes_to_its_own_project(client, home):
     other = Keys(home).make(role="write", project="other", name="o")[1]
     client.put(FILE, content=HEADER, headers={"Authorization": f"Bearer {other}"})
@@ -209,6 +219,7 @@ def test_no_more_is_taken_than_there_may_be(tmp_path, limits, status, why):
     assert why in answers[-1].detail
 
 
+@pytest.mark.thorough
 def test_a_project_has_so_many_recordings_and_those_may_grow(home):
     limits = Limits(recordings=1, recording=1000)
     app = application(Settings(home=home, hosts=("testserver",), keyless=True, limits=limits))
@@ -238,6 +249,7 @@ def test_a_blob_that_is_too_large_is_refused(tmp_path):
     assert (answer.status, answer.detail) == ("refused", "a blob has 10 bytes at most here")
 
 
+@pytest.mark.thorough
 def test_a_damaged_line_is_named_and_nothing_is_kept(client, home):
     good = forge(
         [

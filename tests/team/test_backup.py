@@ -119,6 +119,7 @@ def test_what_was_there_is_there_again_after_all_is_lost(s3, tmp_path):
             assert content(team, "c0") == b"".join(lines_of("c0", 6))
 
 
+@pytest.mark.thorough
 def test_a_blob_that_is_lost_or_damaged_is_said_by_its_name(team, place, tmp_path, capsys, monkeypatch):
     Agent(team, "a").write("a0")
     lost, damaged = blob_of("a0 2"), blob_of("a0 4")
@@ -138,6 +139,7 @@ def test_a_blob_that_is_lost_or_damaged_is_said_by_its_name(team, place, tmp_pat
     assert again.missing == sorted(f"default/{one.name}" for one in (lost, damaged))
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_done_is_one_line(team, place, tmp_path):
     kept = f"file://{tmp_path}/kept"
     with pytest.raises(UsageError, match="nothing to back up"):
@@ -164,6 +166,7 @@ def test_what_cannot_be_done_is_one_line(team, place, tmp_path):
     assert "secret" not in str(told.value)
 
 
+@pytest.mark.thorough
 def test_a_dump_that_fails_in_the_middle_is_no_backup(team, place, tmp_path):
     Agent(team, "a").write("a0")
     programs = tmp_path / "programs"
@@ -178,6 +181,7 @@ def test_a_dump_that_fails_in_the_middle_is_no_backup(team, place, tmp_path):
         restore(place, f"file://{tmp_path}/kept", tools=TOOLS)
 
 
+@pytest.mark.thorough
 def test_a_backup_that_failed_leaves_nothing_and_one_that_was_killed_is_named(team, place, tmp_path):
     Agent(team, "a").write("a0")
     programs, kept = tmp_path / "programs", tmp_path / "kept"
@@ -194,6 +198,7 @@ def test_a_backup_that_failed_leaves_nothing_and_one_that_was_killed_is_named(te
         restore(place, kept.as_uri(), name="2026-01-01T00-00-00Z", tools=TOOLS)
 
 
+@pytest.mark.thorough
 def test_what_was_deleted_after_a_backup_does_not_come_back_with_it(team, place, tmp_path):
     for id in ("a0", "a1"):
         Agent(team, "a").write(id)

@@ -52,6 +52,7 @@ def run(place, monkeypatch, capfd):
     return lambda *words: (main(list(words)), capfd.readouterr().out)
 
 
+@pytest.mark.thorough
 def test_all_that_is_wrong_is_named_and_what_can_be_is_repaired(team, ids, tmp_path, run):
     broken, short, gone, blobless = ids
     team.erase([gone], why="x")

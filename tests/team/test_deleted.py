@@ -87,6 +87,7 @@ def test_a_pusher_whose_clock_is_behind_loses_nothing(team, home, monkeypatch):
     assert team.ids() == [id]
 
 
+@pytest.mark.thorough
 def test_a_cleaner_whose_clock_is_ahead_deletes_nothing(team, home, monkeypatch):
     id = recorded(home)
     pushed(team, home, id)
@@ -96,6 +97,7 @@ def test_a_cleaner_whose_clock_is_ahead_deletes_nothing(team, home, monkeypatch)
     assert team.ids() == [id]
 
 
+@pytest.mark.thorough
 def test_what_the_store_got_long_ago_goes(team, home):
     old, new = recorded(home), recorded(home)
     pushed(team, home, old, new)
@@ -107,6 +109,7 @@ def test_what_the_store_got_long_ago_goes(team, home):
 # -- it does not come back -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_colleagues_sync_does_not_bring_back_what_was_cleaned(team, home, run):
     id = recorded(home)
     assert run("sync", "--home", home)[0] == 0
@@ -122,6 +125,7 @@ def test_a_colleagues_sync_does_not_bring_back_what_was_cleaned(team, home, run)
     assert team.ids() == []
 
 
+@pytest.mark.thorough
 def test_a_copy_that_came_from_the_team_goes_with_it(team, home, run, tmp_path):
     id = recorded(home)
     pushed(team, home, id)

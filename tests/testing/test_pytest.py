@@ -82,6 +82,7 @@ def test_without_a_recording_a_test_fails_with_the_command_that_makes_one(suite)
     assert suite.calls == 0
 
 
+@pytest.mark.thorough
 def test_a_recorded_test_is_replayed_and_its_tools_do_not_run_again(suite):
     assert suite.run("--reenact=record")[0] == 0
     assert suite.calls == 1
@@ -92,6 +93,7 @@ def test_a_recorded_test_is_replayed_and_its_tools_do_not_run_again(suite):
     assert suite.calls == 1
 
 
+@pytest.mark.thorough
 def test_a_test_that_leaves_its_recording_fails_and_shows_recorded_against_actual(suite):
     suite.run("--reenact=record")
     suite.write("test_agent.py", TEST.replace('agent("ORD-1")', 'agent("ORD-2").replace("2", "1")'))
@@ -105,6 +107,7 @@ def test_a_test_that_leaves_its_recording_fails_and_shows_recorded_against_actua
     assert suite.calls == 1
 
 
+@pytest.mark.thorough
 def test_update_records_anew(suite):
     suite.run("--reenact=record")
     suite.write("test_agent.py", TEST.replace("ORD-1", "ORD-2"))
@@ -113,12 +116,14 @@ def test_update_records_anew(suite):
     assert suite.run()[0] == 0
 
 
+@pytest.mark.thorough
 def test_off_runs_without_a_recording_and_makes_none(suite):
     assert suite.run("--reenact=off")[0] == 0
     assert suite.calls == 1
     assert not (suite.folder / "recordings").exists()
 
 
+@pytest.mark.thorough
 def test_a_test_that_asks_for_more_than_was_recorded_is_pointed_at_what_can_be_shown(suite):
     """Behind the last step there is none to be shown; and the failure is told once."""
     suite.run("--reenact=record")
@@ -129,12 +134,14 @@ def test_a_test_that_asks_for_more_than_was_recorded_is_pointed_at_what_can_be_s
     assert "reenact show recordings/test_agent/test_price.reenact\n" in said
 
 
+@pytest.mark.thorough
 def test_a_test_that_fails_while_it_is_recorded_leaves_no_recording(suite):
     suite.write("test_agent.py", TEST + "        assert False\n")
     assert suite.run("--reenact=record")[0] == 1
     assert not (suite.folder / "recordings").exists()
 
 
+@pytest.mark.thorough
 def test_a_failing_test_that_also_left_its_recording_shows_both(suite):
     suite.run("--reenact=record")
     changed = TEST.replace('agent("ORD-1")', 'agent("ORD-1")[1:]')
@@ -160,6 +167,7 @@ def test_a_failing_test_that_also_left_its_recording_shows_both(suite):
     assert "the test no longer matches its recording: CHANGED at step 1" in said
 
 
+@pytest.mark.thorough
 def test_nothing_goes_live_in_ci_by_accident(suite):
     status, said = suite.run("--reenact=record", CI="true")
     assert status == 4
@@ -169,6 +177,7 @@ def test_nothing_goes_live_in_ci_by_accident(suite):
     assert suite.run(CI="true")[0] == 0
 
 
+@pytest.mark.thorough
 def test_the_ini_file_can_set_the_mode_and_a_wrong_one_is_named(suite):
     suite.write("pytest.ini", "[pytest]\nreenact = off\n")
     assert suite.run()[0] == 0
@@ -178,6 +187,7 @@ def test_the_ini_file_can_set_the_mode_and_a_wrong_one_is_named(suite):
     assert "reenact = rewind in the ini file: it is one of replay, record, update, off" in said
 
 
+@pytest.mark.thorough
 def test_a_file_options_and_the_fixture_can_be_given(suite):
     suite.write(
         "test_agent.py",
@@ -210,6 +220,7 @@ def test_a_file_options_and_the_fixture_can_be_given(suite):
     assert "@pytest.mark.reenact does not take speed; it takes a file, and live, ignore" in said
 
 
+@pytest.mark.thorough
 def test_a_damaged_recording_is_named_in_one_line(suite):
     suite.run("--reenact=record")
     path = suite.folder / "recordings" / "test_agent" / "test_price.reenact"
@@ -238,6 +249,7 @@ class Answers(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.mark.thorough
 def test_async_tests_over_http_replay_without_the_server_and_in_parallel(suite):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     Thread(target=server.serve_forever, daemon=True).start()
@@ -272,6 +284,7 @@ def test_async_tests_over_http_replay_without_the_server_and_in_parallel(suite):
     assert Answers.count == seen == 12
 
 
+@pytest.mark.thorough
 def test_a_suite_without_marked_tests_loads_no_more_than_the_plugin(suite):
     suite.write(
         "test_agent.py",

@@ -114,6 +114,7 @@ async def test_the_line_below_says_more_of_the_one_under_the_cursor(store):
         assert "#theirs" in on.rows[-3]
 
 
+@pytest.mark.thorough
 async def test_what_is_searched_for_is_shown_as_it_is_typed(store):
     async with screen(store) as on:
         await on.press("slash")

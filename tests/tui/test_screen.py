@@ -118,6 +118,7 @@ async def test_it_opens_with_the_program_at_its_first_question(shell, size):
         assert at.rows[-1].rstrip().endswith("q quit")
 
 
+@pytest.mark.thorough
 async def test_keys_walk_the_program(shell):
     async with screen(shell) as at:
         await at.press("n")
@@ -133,6 +134,7 @@ async def test_keys_walk_the_program(shell):
         assert at.state.at.step == 1
 
 
+@pytest.mark.thorough
 async def test_a_key_that_comes_while_the_program_steps_waits_for_it(shell):
     async with screen(shell) as at:
         at.app.action_order("over")
@@ -142,6 +144,7 @@ async def test_a_key_that_comes_while_the_program_steps_waits_for_it(shell):
         assert at.state.at.step == 4
 
 
+@pytest.mark.thorough
 async def test_into_looks_inside_a_call_and_out_leaves_it(shell):
     async with screen(shell) as at:
         assert "▸tool:lookup" in at.row(1)
@@ -157,6 +160,7 @@ async def test_into_looks_inside_a_call_and_out_leaves_it(shell):
         assert at.state.at.step == 4, "nothing is inside: it steps"
 
 
+@pytest.mark.thorough
 async def test_the_function_keys_are_those_of_other_debuggers(shell):
     async with screen(shell) as at:
         await at.press("f10")
@@ -166,6 +170,7 @@ async def test_the_function_keys_are_those_of_other_debuggers(shell):
         assert [point.text for point in at.state.breakpoints] == ["3", "4"]
 
 
+@pytest.mark.thorough
 async def test_breakpoints_are_marked_and_taken_away(shell):
     async with screen(shell) as at:
         await at.press("down", "down", "down", "b")

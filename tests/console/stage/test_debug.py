@@ -117,6 +117,7 @@ def test_a_program_is_debugged_by_keys_alone(opened, agent):
     assert standing.count() <= 1
 
 
+@pytest.mark.thorough
 def test_a_failure_is_reproduced_and_kept_as_a_test(opened, agent):
     page = opened(f"/jobs?kind=reproduce&recording={agent}")
     page.get_by_label("How often").fill("2")

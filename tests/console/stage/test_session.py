@@ -103,6 +103,7 @@ def bought(home):
     return buy(home, consent=False).name, buy(home).name
 
 
+@pytest.mark.thorough
 def test_a_film_is_gone_through_by_keys_alone(opened, bought):
     page = opened(f"/r/{bought[0]}/session/1")
     chosen = page.locator(".film-step[aria-selected=true]")
@@ -127,6 +128,7 @@ def test_a_film_is_gone_through_by_keys_alone(opened, bought):
     sound(page)
 
 
+@pytest.mark.thorough
 def test_two_sessions_play_in_step(opened, bought):
     page = opened(f"/compare/{bought[1]}/{bought[0]}")
     pair = page.get_by_label("Both sessions, in step")

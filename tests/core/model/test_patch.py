@@ -150,6 +150,7 @@ def test_the_order_of_a_dicts_keys_comes_back(old, new, fewer, less):
     follows(made(old[fewer:]), made(new[less:]))
 
 
+@pytest.mark.thorough
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_a_state_that_is_changed_in_place_comes_back_at_every_look(data):

@@ -185,6 +185,7 @@ def test_not_from_an_argument(clean, value):
     clean(lambda: echo(value))
 
 
+@pytest.mark.thorough
 @values
 def test_not_from_arguments_of_many_calls(clean, value):
     clean(
@@ -197,11 +198,13 @@ def test_not_from_arguments_of_many_calls(clean, value):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", list(VALUES))
 def test_not_from_a_result(clean, what):
     clean(lambda: give(what))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", list(VALUES))
 def test_not_from_an_exception(clean, what):
     def program():
@@ -256,6 +259,7 @@ def test_not_from_the_recordings_name_and_tags(home, request):
     assert_clean(request, home)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("secret", [*SHAPES.values(), HELD], ids=[*SHAPES, "held"])
 def test_not_from_the_name_of_a_span_or_an_effect(clean, secret):
     def program():
@@ -283,6 +287,7 @@ def test_not_from_the_name_of_a_task_or_thread(clean):
 # -- the run -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @values
 def test_not_from_the_output_of_a_run(home, request, value):
     with reenact.record() as run:
@@ -326,6 +331,7 @@ if sys.argv[1] != "child":
 """
 
 
+@pytest.mark.thorough
 def test_not_from_the_command_line_output_input_and_folder_of_a_program(shell, request):
     folder = shell.folder / f"{SHAPES['github']}"
     folder.mkdir()
@@ -337,6 +343,7 @@ def test_not_from_the_command_line_output_input_and_folder_of_a_program(shell, r
     assert_clean(request, shell.home)
 
 
+@pytest.mark.thorough
 def test_not_from_the_command_of_a_process(clean):
     def program():
         return subprocess.run(
@@ -346,6 +353,7 @@ def test_not_from_the_command_of_a_process(clean):
     clean(program)
 
 
+@pytest.mark.thorough
 def test_not_from_the_error_of_a_program(shell, request):
     shell.write("agent.py", f"import reenact\nraise ValueError({EVERYWHERE!r})")
     shell.run("record", "--", sys.executable, "agent.py", env={"WAREHOUSE_API_KEY": HELD})
@@ -408,6 +416,7 @@ clients = pytest.mark.parametrize("client", ALL, ids=repr)
 ANSWERS = ["header", "json-body", "text-body", "packed", "binary-body", "cut/3", "cut/50", "deltas"]
 
 
+@pytest.mark.thorough
 @clients
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_not_from_an_answer(clean, url, client, answer):
@@ -421,6 +430,7 @@ def test_not_from_request_headers(clean, url, client):
     clean(lambda: client.get(f"{url}/nothing", headers=headers).status)
 
 
+@pytest.mark.thorough
 @clients
 def test_not_from_the_query_and_the_path(clean, url, client):
     def program():
@@ -446,6 +456,7 @@ BODIES = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @clients
 @pytest.mark.parametrize("kind", list(BODIES))
 def test_not_from_a_request_body(clean, url, client, kind):

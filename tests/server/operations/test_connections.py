@@ -134,6 +134,7 @@ def test_answers_that_take_long_are_waited_for(port):
         assert found.endswith(last), found
 
 
+@pytest.mark.thorough
 def test_an_answer_that_is_not_read_is_given_up(port):
     client = opened(port, b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n")
     client.recv(10)
@@ -148,6 +149,7 @@ def test_an_answer_that_is_not_read_is_given_up(port):
     client.close()
 
 
+@pytest.mark.thorough
 def test_no_client_has_more_than_half_of_all_connections(port, monkeypatch):
     monkeypatch.setattr(connections, "HEAD", 60)
     monkeypatch.setattr(connections, "most", lambda: 20)

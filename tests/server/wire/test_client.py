@@ -112,6 +112,7 @@ def test_each_call_gives_what_it_gives_here(session, pages, model, tmp_path):
         assert one == other
 
 
+@pytest.mark.thorough
 def test_an_agent_works_there_and_the_session_knows_what_it_did(client, form, model):
     model.script(fill("Full name", "Ada"), click("button", "Place order"), done("ordered"))
     before, heard = form.offset(), []
@@ -125,6 +126,7 @@ def test_an_agent_works_there_and_the_session_knows_what_it_did(client, form, mo
     assert [one["type"] for one in agent.workflow.code().json_actions] == ["fill", "click"]
 
 
+@pytest.mark.thorough
 def test_an_agent_is_watched_and_stopped(client, form, model):
     model.script({"type": "wait", "time_ms": 20})
     agent = client.Agent(form, max_steps=100)
@@ -137,6 +139,7 @@ def test_an_agent_is_watched_and_stopped(client, form, model):
     assert agent.status().status == "closed"
 
 
+@pytest.mark.thorough
 def test_a_script_that_breaks_is_finished_by_an_agent_there(client, form, model):
     model.script(click("button", "Place order"), done("mended"))
     with client.AgentFallback(form, task="Place the order", expect="/done.html", max_steps=4) as fallback:
@@ -165,6 +168,7 @@ def test_what_needs_the_browser_in_this_process_says_so(client, form, tmp_path):
         client.Agent(form, reasoning_model=object())
 
 
+@pytest.mark.thorough
 def test_the_video_is_fetched_now_and_by_the_sessions_id_later(client, form, tmp_path):
     for session in (form, client.Session(form.id)):
         file = session.replay(pace="compact").download(tmp_path)
@@ -173,6 +177,7 @@ def test_the_video_is_fetched_now_and_by_the_sessions_id_later(client, form, tmp
         file.unlink()
 
 
+@pytest.mark.thorough
 def test_in_a_loop_it_is_awaited_recorded_here_as_one_step_a_call_and_replayed_without_the_server(
     wired, key, pages, model, tmp_path
 ):
@@ -202,6 +207,7 @@ def test_in_a_loop_it_is_awaited_recorded_here_as_one_step_a_call_and_replayed_w
     assert "model:scripted" in labels
 
 
+@pytest.mark.thorough
 def test_a_server_that_is_not_there_or_knows_no_such_key_is_named(wired):
     with pytest.raises(UsageError, match="it is the address of a server"):
         Client(server="localhost")

@@ -127,6 +127,7 @@ def test_only_so_many_are_open_at_once(tmp_path):
         hosting.start("default", tmp_path, {})
 
 
+@pytest.mark.thorough
 def test_an_idle_session_ends_by_itself_and_the_others_with_the_server(tmp_path, opened):
     wired = Wired(tmp_path / "home", keyless=True)
     with wired.ask("any") as client:

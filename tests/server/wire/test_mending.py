@@ -70,6 +70,7 @@ def test_a_step_is_mended_there_by_what_earlier_runs_led_to_and_remembered(bough
     assert told[0]["source"] == heal.source
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("expect", "verified"),
     [
@@ -90,6 +91,7 @@ def test_where_nothing_is_known_what_is_expected_verifies_it(bought, model, expe
     assert [one.rung for one in block.heals[1:]] == ([] if verified else ["agent"])
 
 
+@pytest.mark.thorough
 def test_in_a_loop_it_is_recorded_here_and_replayed_without_the_server(wired, key, pages, tmp_path):
     async def program(url):
         client = Client(server=url, api_key=key)
@@ -107,6 +109,7 @@ def test_in_a_loop_it_is_recorded_here_and_replayed_without_the_server(wired, ke
         assert asyncio.run(program("http://127.0.0.1:9")) == there
 
 
+@pytest.mark.thorough
 def test_only_a_step_that_failed_is_mended(wired, key, client, pages):
     with client.Session() as session, wired.ask(key) as ask:
         session.execute(type="goto", url=pages(f"echo?html={quote(OLD)}"))

@@ -37,6 +37,7 @@ def test_what_a_server_has_no_room_for_waits_and_is_there_once_it_has(mortal, tm
     sending.close()
 
 
+@pytest.mark.thorough
 def test_who_is_told_to_come_later_comes_later(mortal, tmp_path):
     mortal.words = ("--rate", "5")
     mortal.start()

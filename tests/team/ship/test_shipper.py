@@ -61,6 +61,7 @@ def test_what_is_not_marked_stays_here(sending, monkeypatch):
     assert not sending.there(run.id).exists()
 
 
+@pytest.mark.thorough
 def test_another_shipper_goes_on_where_the_first_was_killed_and_nothing_is_there_twice(sending):
     run = recorded(50)
     data = sending.here(run.id).read_bytes()
@@ -120,6 +121,7 @@ def test_blobs_are_there_before_the_lines_that_name_them(sending):
     assert files(sending.server.recordings / run.id) == files(sending.store.folder(run.id))
 
 
+@pytest.mark.thorough
 def test_a_fork_is_whole_there_although_its_parent_is_not(sending, monkeypatch):
     monkeypatch.delenv("REENACT_SERVER")
     with reenact.record("parent") as parent:
@@ -148,6 +150,7 @@ def test_a_fork_is_whole_there_although_its_parent_is_not(sending, monkeypatch):
     assert sending.there(fork.id).read_bytes() == data
 
 
+@pytest.mark.thorough
 def test_a_fork_that_comes_to_nothing_leaves_nothing_there(sending):
     parent = recorded(3)
     sending.flush()
@@ -160,6 +163,7 @@ def test_a_fork_that_comes_to_nothing_leaves_nothing_there(sending):
     assert sending.queue.marks() == []
 
 
+@pytest.mark.thorough
 def test_side_files_of_browser_sessions_go_with_their_pictures(sending):
     with reenact.record("browsing") as run:
         ask("a page")
@@ -175,6 +179,7 @@ def test_side_files_of_browser_sessions_go_with_their_pictures(sending):
     assert len(list((sending.server.recordings / run.id / "blobs").rglob("*/*"))) == 30
 
 
+@pytest.mark.thorough
 def test_a_long_line_is_one_piece(sending):
     with reenact.record("long") as run:
         ask("x" * 3_000_000)

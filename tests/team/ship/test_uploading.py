@@ -120,6 +120,7 @@ def test_an_agent_is_seen_while_it_runs_and_all_of_it_is_there_after_kill_9(runn
     assert {step.call.kind for step in load(there)} == {"tool"}
 
 
+@pytest.mark.thorough
 def test_server_shipper_and_agent_may_all_be_killed(mortal, tmp_path):
     home = tmp_path / "home"
     # The server is away at first.
@@ -148,6 +149,7 @@ def test_server_shipper_and_agent_may_all_be_killed(mortal, tmp_path):
     assert sum(1 for _ in load(there.parent)) > 50
 
 
+@pytest.mark.thorough
 def test_a_wrong_key_costs_a_line_and_by_hand_it_is_sent_with_the_right_one(running, tmp_path):
     home = tmp_path / "home"
     wrong = running.environ(home, key="rnt_wrong")
@@ -179,6 +181,7 @@ sys.exit(3)
 """
 
 
+@pytest.mark.thorough
 def test_a_recorded_command_goes_with_its_processes_and_with_its_exit_status(running, tmp_path):
     home, program = tmp_path / "home", tmp_path / "program.py"
     program.write_text(FAMILY)
@@ -215,6 +218,7 @@ def test_who_comes_as_the_shipper_leaves_is_not_forgotten(running, tmp_path):
     assert all(files(running.recordings / id) == files(home / "recordings" / id) for id in ids)
 
 
+@pytest.mark.thorough
 def test_a_recording_that_was_deleted_on_the_server_is_dropped_with_a_word_and_stays_here(tmp_path, capfd):
     home = LocalStore(tmp_path / "home")
     with reenact.record("x", home=home.root) as recording:

@@ -161,6 +161,7 @@ def test_the_one_answer_that_turns_the_outcome_is_found_among_others_that_differ
     assert len(lines) == found.runs
 
 
+@pytest.mark.thorough
 def test_a_wrong_choice_of_a_model_is_found_behind_answers_that_differ_in_wording_only(runs):
     bad, good = runs(AGENT, "bad", "good")
     found = reenact.bisect(bad, good, check=lambda run: "cancelled" in run.stdout)
@@ -171,6 +172,7 @@ def test_a_wrong_choice_of_a_model_is_found_behind_answers_that_differ_in_wordin
     assert "the history" in found.notes[0]
 
 
+@pytest.mark.thorough
 def test_to_the_letter_the_first_other_answer_leads_into_the_good_run_whole(runs):
     bad, good = runs(AGENT, "bad", "good")
     found = reenact.bisect(bad, good, check=lambda run: "cancelled" in run.stdout, exact=True)
