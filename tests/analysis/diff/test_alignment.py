@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -182,6 +184,15 @@ def test_the_cause_is_told_and_not_the_step_around_it():
 def test_a_recording_without_steps_cannot_be_compared():
     with pytest.raises(UsageError, match="recording empty has no steps"):
         compare(run(step("tool:a", 1)), run(id="empty"))
+
+
+def test_very_long_recordings_are_refused_in_one_line(monkeypatch):
+    monkeypatch.setattr(import_module("reenact.analysis.diff.compare"), "_MOST", 3)
+    one = run(step("tool:a", 1), step("tool:a", 2), id="one")
+    with pytest.raises(
+        UsageError, match="recordings one and one have 4 steps together, and a comparison takes 3"
+    ):
+        compare(one, one)
 
 
 @pytest.mark.thorough

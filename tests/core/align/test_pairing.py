@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,3 +62,24 @@ def test_the_nearest_is_the_first_of_the_most_alike_above_the_limit():
     assert nearest([3, 7, 5, -5], lambda number: close(number, 6), 0.6) == 7
     assert nearest([100], lambda number: close(number, 6), 0.6) is None
     assert nearest([], float, 0.6) is None
+
+
+def test_thousands_of_entries_are_paired_by_likeness_in_memory_in_proportion():
+    count, asked = 2000, 0
+
+    def alike(one, other):
+        nonlocal asked
+        asked += 1
+        return 1.0 if one == other else 0.0
+
+    entries = list(range(count))
+    pairing = Pairing(entries, entries)
+    tracemalloc.start()
+    try:
+        pairing.alike(entries, entries, alike, 0.5)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert pairing.mates == dict(zip(entries, entries, strict=True))
+    assert asked < 70 * count
+    assert peak < 70 * 100 * count

@@ -19,6 +19,10 @@ from reenact.errors import ABSENT, UsageError
 T = TypeVar("T")
 
 
+_MOST = 200_000
+"""Steps of two recordings together at most: more would take minutes."""
+
+
 def compare(a: Recording, b: Recording, ignore: Iterable[str] = ()) -> Diff:
     """Align the steps of two recordings by their content, and say what differs. Reads only.
 
@@ -28,7 +32,7 @@ def compare(a: Recording, b: Recording, ignore: Iterable[str] = ()) -> Diff:
         ignore: What is left out of the comparison, by the rules of a replay: `args.body.seed`.
 
     Raises:
-        UsageError: A recording has no steps, or a rule cannot match anything.
+        UsageError: A recording has no steps, the two have more than 200,000, or a rule cannot match anything.
     """
     rules = Rules(ignore)
     for recording in (a, b):
@@ -37,6 +41,11 @@ def compare(a: Recording, b: Recording, ignore: Iterable[str] = ()) -> Diff:
                 f"recording {recording.id} has no steps, so it cannot be compared; "
                 f"`reenact show {recording.id}` shows what it holds"
             )
+    if (count := len(a.steps) + len(b.steps)) > _MOST:
+        raise UsageError(
+            f"recordings {a.id} and {b.id} have {count:,} steps together, and a comparison takes {_MOST:,} at most; "
+            "compare shorter runs, or look at one with `reenact show`"
+        )
     facts = RecordingFacts(a), RecordingFacts(b)
     steps = contents(facts[0]), contents(facts[1])
     # Of several alignments that are equally good the same one is found whichever recording is named first.

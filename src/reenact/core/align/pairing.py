@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import accumulate
 from typing import Generic, TypeVar
 
 from reenact.core.align.subsequence import Pairs, common, gaps, increasing
@@ -11,6 +10,9 @@ from reenact.core.align.subsequence import Pairs, common, gaps, increasing
 _BAND = 32
 
 T = TypeVar("T")
+
+_Row = tuple[int, list[float]]
+"""A row's first column, and its sums from there on; further columns have the last sum."""
 
 
 class Pairing(Generic[T]):
@@ -54,20 +56,23 @@ class Pairing(Generic[T]):
     def alike(self, a: list[int], b: list[int], likeness: Callable[[T, T], float], least: float) -> None:
         """Pair entries of similar places in order, so that the sum of their likeness is the largest."""
         rows, columns = len(a), len(b)
-        best = [[0.0] * (columns + 1)]
+        # A row has the best sums near its relative place only: all would be rows times columns.
+        best: list[_Row] = [(0, [0.0])]
         for i in range(rows):
+            near = _near(i, rows, columns)
             before = best[i]
-            row = list(before)
-            for j in _near(i, rows, columns):
+            row = [_at(before, near.start)]
+            for j in near:
                 gain = likeness(self._a[a[i]], self._b[b[j]])
-                if gain >= least and before[j] + gain > row[j + 1]:
-                    row[j + 1] = before[j] + gain
-            best.append(list(accumulate(row, max)))
+                joined = _at(before, j) + gain if gain >= least else 0.0
+                row.append(max(row[-1], _at(before, j + 1), joined))
+            best.append((near.start, row))
         i, j = rows, columns
         while i and j:
-            if best[i][j] == best[i - 1][j]:
+            # At and before a row's first place, its sums are those of the row before.
+            if j <= best[i][0] or _at(best[i], j) == _at(best[i - 1], j):
                 i -= 1
-            elif best[i][j] == best[i][j - 1]:
+            elif _at(best[i], j) == _at(best[i], j - 1):
                 j -= 1
             else:
                 i, j = i - 1, j - 1
@@ -90,6 +95,12 @@ def nearest(candidates: Iterable[T], likeness: Callable[[T], float], above: floa
         if alike > most:
             best, most = one, alike
     return best
+
+
+def _at(row: _Row, column: int) -> float:
+    """Return a row's sum at a column that is not before its first."""
+    start, sums = row
+    return sums[min(column - start, len(sums) - 1)]
 
 
 def _near(row: int, rows: int, columns: int) -> range:
