@@ -17,7 +17,7 @@ import orjson
 
 from reenact.analysis.interchange.importers.chat import effects_of, last_answer, moment
 from reenact.analysis.interchange.importers.otel.message import call
-from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Stretch, by_name
+from reenact.analysis.interchange.importers.run import DEEPEST, Happened, ImportedRun, Stretch, by_name
 from reenact.core.messages.text import content
 from reenact.core.store.local import UNREADABLE
 from reenact.core.unpack import Archive
@@ -167,7 +167,11 @@ def _within(
     event: dict[str, Any], spans: dict[str, dict[str, Any]], agents: dict[str, Stretch]
 ) -> Stretch | None:
     id: Any = event.get("span_id")
+    climbed = 0
     while id in spans:
+        climbed += 1
+        if climbed > DEEPEST:
+            raise ValueError(f"spans are nested more than {DEEPEST} deep")
         span = spans[id]
         if span.get("type") in ("agent", "scorer"):
             if id not in agents:

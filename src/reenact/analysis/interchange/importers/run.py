@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 import secrets
 import shutil
@@ -22,6 +23,9 @@ from reenact.core.redact import DEFAULT_RULES, Redactor
 from reenact.core.store.bundle import adopt
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.core.store.writer import Writer
+
+DEEPEST = 256
+"""Levels of spans at most: the way up is walked for each of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,18 +231,23 @@ def _one_by_one(effects: list[Happened]) -> Iterator[tuple[Happened, bool]]:
 def _by_time(effects: list[Happened]) -> Iterator[tuple[Happened, bool]]:
     """Return the starts (true) and ends (false) of effects by time; inner effects end first."""
     ends = _ends(effects)
-    waiting: list[Happened] = []
-    for happened in effects:
-        around = {id(outer) for outer in _around(happened)}
+    waiting: list[tuple[datetime, int, int, Happened]] = []
+    for place, happened in enumerate(effects):
         if happened.began is not None:
-            for done in sorted(waiting, key=lambda item: ends[id(item)]):
-                if ends[id(done)][0] <= happened.began and id(done) not in around:
-                    waiting.remove(done)
-                    yield done, False
-        waiting.append(happened)
+            around = {id(outer) for outer in _around(happened)}
+            held = []
+            while waiting and waiting[0][0] <= happened.began:
+                done = heapq.heappop(waiting)
+                if id(done[3]) in around:
+                    held.append(done)
+                else:
+                    yield done[3], False
+            for outer in held:
+                heapq.heappush(waiting, outer)
+        heapq.heappush(waiting, (*ends[id(happened)], place, happened))
         yield happened, True
-    for done in sorted(waiting, key=lambda item: ends[id(item)]):
-        yield done, False
+    while waiting:
+        yield heapq.heappop(waiting)[3], False
 
 
 def _ends(effects: list[Happened]) -> dict[int, tuple[datetime, int]]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reenact.analysis.interchange.importers.otel import kinds, model, tool
 from reenact.analysis.interchange.importers.otel.answer import choices
 from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, moment, said
-from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Stretch
+from reenact.analysis.interchange.importers.run import DEEPEST, Happened, ImportedRun, Stretch
 from reenact.core.messages.text import content
 from reenact.core.model.plain import compact
 
@@ -89,12 +89,17 @@ class _Missing:
 class _Tree:
     def __init__(self, spans: list[Span], *, bare: bool) -> None:
         self.spans = {span.id: span for span in spans}
+        _refuse_deep(self.spans)
         self.bare = bare
         self.kinds = {span.id: kinds.kind(span) for span in spans}
         self.tops = [span for span in spans if span.parent not in self.spans]
         self.root = max(self.tops or spans, key=lambda span: span.ended - span.began)
         self.lost = sum(1 for span in self.tops if span.parent)
         self.missing = _Missing()
+        self._first_tool: dict[str, int] = {}
+        for span in spans:
+            if self.kinds[span.id] == kinds.TOOL:
+                self._first_tool[span.parent] = min(span.began, self._first_tool.get(span.parent, span.began))
         self._made: dict[str, Stretch | Happened | None] = {}
         self._inner = self._twice()
 
@@ -162,16 +167,7 @@ class _Tree:
         ended = span.ended or span.began
         if kind == kinds.MODEL:
             # Google's ADK runs the tools within the span of the call that asked for them.
-            ended = min(
-                [
-                    ended,
-                    *(
-                        other.began
-                        for other in self.spans.values()
-                        if other.parent == span.id and self.kinds[other.id] == kinds.TOOL
-                    ),
-                ]
-            )
+            ended = min(ended, self._first_tool.get(span.id, ended))
         return Happened(
             kind, name or kind, args, value, span.error,
             began=moment(span.began), ended=moment(ended), within=self._within(span),
@@ -207,6 +203,24 @@ class _Tree:
             if outer.id in self._made and kind != kinds.MODEL:
                 return self._made[outer.id]
         return None
+
+
+def _refuse_deep(spans: Mapping[str, Span]) -> None:
+    """Raise ValueError if spans are nested very deep, or in long circles."""
+    depths: dict[str, int] = {}
+    for inner in spans.values():
+        span: Span | None = inner
+        climbed = []
+        while span is not None and span.id not in depths:
+            depths[span.id] = 0  # a circle ends here
+            climbed.append(span.id)
+            span = spans.get(span.parent)
+        depth = depths[span.id] if span is not None else 0
+        for id in reversed(climbed):
+            depth += 1
+            depths[id] = depth
+        if depth > DEEPEST:
+            raise ValueError(f"spans are nested more than {DEEPEST} deep")
 
 
 def _name(tree: _Tree, root: Span, service: str) -> str:
