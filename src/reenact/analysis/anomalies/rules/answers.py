@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
-from reenact.analysis.anomalies.case import Case, Said, Use, short
+from reenact.analysis.anomalies.case import Case, Use, short
 from reenact.analysis.anomalies.known import Known, stated
 from reenact.analysis.anomalies.registry import Found, rule
 from reenact.core.model.plain import parsed
@@ -43,11 +44,11 @@ def truncated(case: Case) -> Iterator[Found]:
 def invented(case: Case, *, least: int = 1) -> Iterator[Found]:
     """Ids, amounts or names in an answer that neither appear in earlier texts nor follow."""
     known = Known()
-    uses = list(case.uses)
+    uses = list(reversed(case.uses))
     for said in case.said:
         known.learn(message.text for message in said.turn.new)
-        while uses and uses[0].step < said.step:
-            known.learn([uses.pop(0).result])
+        while uses and uses[-1].step < said.step:
+            known.learn([uses.pop().result])
         if not said.text.strip():
             continue
         unknown = known.unknown(stated(said.text))
@@ -67,11 +68,14 @@ def _around(text: str, what: str) -> str:
     return short(text[max(0, place - 60) : place + len(what) + 60])
 
 
-_LETTERS = 20_000_000
-"""Letters of answers that are searched for fields at most, each field for itself."""
-
 _VALUES = 1000
 """Values of a field at most."""
+
+_NAME = 80
+"""Letters of a field's name at most."""
+
+_STATES = re.compile(rf"(?::|=|(?<![^\W_])(?:is|was|are|were|of))\s*[*_`]*{_NUMBER}", re.IGNORECASE)
+_BOUNDARY = re.compile(r"\b(?=\w)")
 
 
 @rule("contradiction", severity="error")
@@ -79,19 +83,14 @@ def contradiction(case: Case) -> Iterator[Found]:
     """An answer that gives another figure for something than the tool whose result it reports."""
     fields: dict[str, tuple[set[float], int]] = {}
     uses = [use for use in reversed(case.uses) if not use.failed]
-    left = _LETTERS
     for said in case.answers:
         while uses and uses[-1].step < said.step:
             _learn(fields, uses.pop())
         if said.to_tools:
             continue
-        left -= len(fields) * (len(said.text) + 100)
-        if left < 0:
-            # Each field is looked for in each answer: of very many, those of the first answers will do.
-            return
-        for name, (values, step) in fields.items():
-            found = _says(said, name)
-            if found is not None and not any(abs(found - value) < 0.005 for value in values):
+        for name, found in _says(said.text, fields).items():
+            values, step = fields[name]
+            if not any(abs(found - value) < 0.005 for value in values):
                 yield Found(
                     said.step,
                     f"the answer gives {found:g} for '{name}', the tool said {next(iter(values)):g} in step {step}",
@@ -104,7 +103,7 @@ def _learn(fields: dict[str, tuple[set[float], int]], use: Use) -> None:
     """Learn a JSON result's figures by field name, if of several words: 'total price', not 'id'."""
     for name, value in _leaves(parsed(use.text)):
         words = re.sub(r"[_\s-]+|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower()
-        if " " in words:
+        if " " in words and len(words) <= _NAME:
             values, _ = fields.get(words, (set[float](), 0))
             if len(values) < _VALUES:
                 values.add(value)
@@ -125,10 +124,14 @@ def _leaves(value: Any, depth: int = 0) -> Iterator[tuple[str, float]]:
             yield from _leaves(item, depth + 1)
 
 
-def _says(said: Said, name: str) -> float | None:
-    pattern = rf"\b{re.escape(name)}\b[*_`]*\s*(?::|=|is|was|are|were|of)\s*[*_`]*{_NUMBER}"
-    match = re.search(pattern, said.text, re.IGNORECASE)
-    try:
-        return float(match[1].replace(",", "")) if match else None
-    except ValueError:
-        return None
+def _says(text: str, fields: Container[str]) -> dict[str, float]:
+    """Return the figures that a text gives for fields: the first for each."""
+    found: dict[str, float] = {}
+    for states in _STATES.finditer(text):
+        # The name of a field stands before "is", perhaps in emphasis.
+        before = text[max(0, states.start() - _NAME - 20) : states.start()].rstrip().rstrip("*_`").lower()
+        for start in _BOUNDARY.finditer(before):
+            if (name := before[start.start() :]) in fields:
+                with contextlib.suppress(ValueError):
+                    found.setdefault(name, float(states[1].replace(",", "")))
+    return found
