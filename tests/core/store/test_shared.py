@@ -130,3 +130,14 @@ def test_a_torn_last_reference_is_left_out_with_a_word(parent):
 def test_the_origins_of_a_store_are_known_without_reading_it_all(parent, store):
     child = parent.fork(at=3, program=program)
     assert shared.origins(store.recordings) == {child.id: shared.Origin(parent.id, 3, "fork")}
+
+
+def test_a_fork_that_repeats_a_line_of_its_parent_many_times_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "events.jsonl").write_bytes(b'{"event":"opened"}\n' + b"x" * 1000 + b"\n")
+    header = b'{"event":"opened","parent":{"id":"one","step":1,"how":"fork"}}'
+    twice = b"\n".join([header, *[shared.reference(2)] * 2])
+    assert len(shared.whole(twice, tmp_path / "two")) > 2000
+    monkeypatch.setattr(shared, "_LEAST", 100)
+    with pytest.raises(CorruptRecording, match=r"line 4: it repeats its parent's lines many times"):
+        shared.whole(b"\n".join([twice, shared.reference(2)]), tmp_path / "two")

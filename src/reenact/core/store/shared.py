@@ -30,6 +30,12 @@ _REFERENCE = re.compile(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9
 _MOST = 100
 """The maximum number of forks between a recording and its first ancestor."""
 
+_LEAST = 64_000_000
+"""Bytes of a parent's lines that any fork may repeat.
+
+The limit of a larger parent is twice its size.
+"""
+
 _ID = re.compile(r"[\w-]{1,64}")
 _SHORT = 64
 _BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
@@ -114,6 +120,7 @@ def whole(data: bytes, folder: Path, seen: tuple[str, ...] = ()) -> bytes:
         return data
     lines = data.split(b"\n")
     parent: list[bytes] | None = None
+    left = 0
     for place, line in enumerate(lines):
         if not line.startswith(_SAME):
             continue
@@ -124,9 +131,15 @@ def whole(data: bytes, folder: Path, seen: tuple[str, ...] = ()) -> bytes:
         number = int(found[1])
         if parent is None:
             parent = _parent(lines[0], folder, seen)
+            left = max(_LEAST, 2 * sum(map(len, parent)))
         if not 0 < number <= len(parent) or not parent[number - 1]:
             raise CorruptRecording(
                 f"{folder / EVENTS}, line {place + 1}: line {number} of its parent is missing; restore the parent"
+            )
+        left -= len(parent[number - 1])
+        if left < 0:
+            raise CorruptRecording(
+                f"{folder / EVENTS}, line {place + 1}: it repeats its parent's lines many times; ask for it again"
             )
         lines[place] = chain.content(parent[number - 1]) + (found[2] or b"}")
     return b"\n".join(lines)
