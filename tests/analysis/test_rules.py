@@ -254,7 +254,7 @@ def test_an_answer_that_contradicts_a_result_is_an_error(finds):
     (found,) = finds(
         "contradiction", look, says("Not a price: 3. **Total price**: *$1,394.50*, total price: 349")
     )
-    assert "gives 1394.5 for 'total price'" in found.text
+    assert "gives 1394.5 for 'total price'" in found.sentence
 
 
 def test_made_up_data_is_named(finds):

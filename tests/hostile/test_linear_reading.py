@@ -111,7 +111,7 @@ def calls(count, *, failing=False, fields=1):
         else:
             figures = {f"total price {number} {field}": number for field in range(fields)}
             yield {"event": "returned", "call": number, "value": figures, "t": number + 0.5}
-        said = {"role": "assistant", "content": f"done: total price {number} is {number}"}
+        said = {"role": "assistant", "content": f"done: total price {number} 0 is {1000 + number}"}
         yield {
             "event": "called", "call": number + 1, "in": None, "at": "main", "kind": "model", "name": "gpt-4o",
             "n": number, "args": {"messages": [{"role": "user", "content": "go on"}]}, "t": number + 0.6,
