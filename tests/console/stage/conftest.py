@@ -80,6 +80,7 @@ def opened(chromium, address):
         page.set_default_timeout(120_000)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        page.on("response", lambda told: wrong.append(told.url) if told.status >= 400 else None)
         page.goto(address + path)
         return page
 

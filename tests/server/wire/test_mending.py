@@ -36,18 +36,18 @@ def client(wired, key, monkeypatch):
 def bought(client, pages):
     """Runs a script on a page: `bought(html, **options)` gives the block, and the id of the session."""
 
-    def run(html, name="tea", **options):
+    def run(html, name="tea", timeout=1000, **options):
         with client.Session(name=name) as session:
             session.execute(type="goto", url=pages(f"echo?html={quote(html)}"))
             with client.AgentFallback(session, task="Buy tea", heal="auto", **options) as block:
-                session.execute(type="click", selector="#buy", timeout=300)
+                session.execute(type="click", selector="#buy", timeout=timeout)
             return block, session.id
 
     return run
 
 
 def test_a_step_is_mended_there_by_what_earlier_runs_led_to_and_remembered(bought, wired, key, capsys):
-    assert bought(OLD)[0].heals == []
+    assert bought(OLD, timeout=60_000)[0].heals == []
     block, _ = bought(NEW)
     (heal,) = block.heals
     assert (block.success, block.agent_invoked, heal.rung, heal.verified) == (
