@@ -265,8 +265,8 @@ def test_help_names_every_option(shell):
 
 
 @pytest.mark.thorough
-def test_a_verdict_says_of_which_calls_the_code_did_not_run(shell):
+def test_a_verdict_says_which_tools_ran_again(shell):
     shell.write("agent.py", AGENT)
     shell.record("agent.py", "one")
-    assert "the code of 1 tool call did not run; --live tool runs it" in shell.replay().err
-    assert "did not run" not in shell.replay("--live", "tool").err
+    assert "1 tool call ran again, with the recorded answers inside" in shell.replay().err
+    assert "did not run: tool:fetch (as asked)" in shell.replay("--tools", "answer").err

@@ -36,7 +36,11 @@ def headline(verdict: Verdict) -> tuple[str, str]:
 
 def _parts(verdict: Verdict) -> Iterator[RenderableType]:
     yield _answered(verdict)
-    if tools := verdict.kinds.get("tool"):
+    if again := sum(verdict.again.values()):
+        yield Text(f"{many(again, 'tool call')} ran again, with the recorded answers inside", "dim")
+    for label, reason in sorted(verdict.answered.items()):
+        yield Text.assemble("did not run: ", (label, "bold"), f" ({reason})")
+    if (tools := verdict.kinds.get("tool")) and not verdict.answered:
         yield Text(f"the code of {many(tools, 'tool call')} did not run; --live tool runs it", "dim")
     for label, count in sorted(verdict.live.items()):
         yield Text.assemble("ran for real: ", (label, "bold"), f" \N{MULTIPLICATION SIGN} {count}")

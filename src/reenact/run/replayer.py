@@ -21,8 +21,11 @@ from reenact.errors import CorruptRecording
 MIX = "mix"
 """The plan's option for answers from another recording."""
 
-OPTIONS = ("live", "ignore", "policy", "inserted", MIX)
+OPTIONS = ("live", "ignore", "policy", "inserted", "tools", MIX)
 """The plan's options for the replayer; the rest is for the process as a whole."""
+
+RECORDED: set[str] = set()
+"""The ids of the recordings that this process has made."""
 
 
 def replayer_of(
@@ -36,8 +39,10 @@ def replayer_of(
     )
     known = {name: options[name] for name in OPTIONS if name in options and name != MIX}
     if options.get(MIX):
+        known["tools"] = ("answer",)
         return Mixing(log, redactor, steps=steps, mix=_mix(recording, log, options[MIX]), **known)
-    return Replayer(log, redactor, steps=steps, turnstile=turnstile, **known)
+    here = str(header.get("id", "")) in RECORDED
+    return Replayer(log, redactor, steps=steps, turnstile=turnstile, here=here, **known)
 
 
 _MOST_RULES = {"names": (1000, 200), "headers": (1000, 200), "patterns": (64, LONGEST)}

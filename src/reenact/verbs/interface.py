@@ -83,6 +83,10 @@ Command = Annotated[
 Live = Annotated[
     tuple[str, ...], Field(description="Let run for real: a kind (tool) or one (tool:cancel_order).")
 ]
+Tools = Annotated[
+    tuple[str, ...],
+    Field(description="Tools: rerun, answer or live; for one: refund=answer."),
+]
 Ignore = Annotated[tuple[str, ...], Field(description="What need not match: args.body.seed, order, stdout.")]
 
 

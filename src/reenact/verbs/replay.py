@@ -10,7 +10,7 @@ from pydantic import Field
 from reenact.core.model.divergence import verdict_tree
 from reenact.run import launch
 from reenact.verbs import interface
-from reenact.verbs.interface import Command, Common, Context, Ignore, Live, Ref, Wire
+from reenact.verbs.interface import Command, Common, Context, Ignore, Live, Ref, Tools, Wire
 
 FAITHFUL, DIVERGED, UNABLE = 0, 1, 2
 
@@ -34,6 +34,7 @@ class Options(interface.Options):
     ref: Ref
     command: Command = ()
     live: Live = ()
+    tools: Tools = ()
     ignore: Ignore = ()
     on_divergence: OnDivergence = "raise"
     inserted: Annotated[
@@ -84,7 +85,7 @@ class Result(interface.Result):
 def run(options: Options, context: Context) -> Result:
     """Replay the recording. Raises as `reenact.run.launch.replay` does."""
     chosen = launch.Options(
-        options.live, options.ignore, options.on_divergence, options.inserted, options.pace
+        options.live, options.ignore, options.on_divergence, options.inserted, options.pace, options.tools
     )
     run_foreign = context.may_run((options.ref,), options.command)
     done = launch.replay(

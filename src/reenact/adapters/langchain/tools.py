@@ -12,6 +12,7 @@ from typing import Any
 from weakref import ref
 
 from reenact.adapters.langchain import interrupts
+from reenact.adapters.sources import source_of
 from reenact.core.boundary import aperform, current, perform
 from reenact.core.model.event import Effect
 
@@ -156,4 +157,6 @@ def _effect(tool: Any, calling: _Calling, args: tuple[Any, ...], options: dict[s
     asked |= given
     if resumed := interrupts.answers():
         asked["__resume__"] = resumed
-    return Effect("tool", tool.name, asked, owner=calling.id)
+    function = getattr(tool, "coroutine", None) or getattr(tool, "func", None)
+    source = source_of(function if function is not None else getattr(type(tool), "_run", None))
+    return Effect("tool", tool.name, asked, owner=calling.id, source=source)

@@ -12,8 +12,9 @@ from typing import Any
 
 from reenact.adapters.openai_agents import runs
 from reenact.adapters.openai_agents.wire import plain
+from reenact.adapters.sources import source_of
 from reenact.core.boundary import aperform, current, entered
-from reenact.core.model.event import Effect
+from reenact.core.model.event import Effect, Source
 
 
 def hooked_invoker(original: Any) -> Any:
@@ -30,7 +31,10 @@ def hooked_invoker(original: Any) -> Any:
         recorded = object.__new__(type(self))
         recorded.__dict__.update(self.__dict__)
         inner = self._invoke_tool_impl
-        recorded._invoke_tool_impl = lambda ctx, words: _performed(ctx, words, lambda: inner(ctx, words))
+        source = source_of(_function(inner))
+        recorded._invoke_tool_impl = lambda ctx, words: _performed(
+            ctx, words, lambda: inner(ctx, words), source=source
+        )
         return await original(recorded, ctx, input)
 
     return invoke
@@ -54,7 +58,7 @@ def _wrapped(tool: Any) -> Any:
 
     @wraps(inner)
     async def on_invoke_tool(ctx: Any, input: str) -> Any:  # noqa: A002
-        return await _performed(ctx, input, lambda: inner(ctx, input), tool.name)
+        return await _performed(ctx, input, lambda: inner(ctx, input), tool.name, source_of(inner))
 
     recorded = copy.copy(tool)
     recorded.on_invoke_tool = on_invoke_tool
@@ -62,14 +66,27 @@ def _wrapped(tool: Any) -> Any:
 
 
 async def _performed(
-    ctx: Any, words: str, live: Callable[[], Awaitable[Any]], name: str | None = None
+    ctx: Any,
+    words: str,
+    live: Callable[[], Awaitable[Any]],
+    name: str | None = None,
+    source: Source | None = None,
 ) -> Any:
     """One call with the arguments that the model gave; the context is no part of the question."""
     flight = runs.flying()
     called = getattr(ctx, "qualified_tool_name", None) or getattr(ctx, "tool_name", None) or name or "tool"
-    effect = Effect("tool", called, _arguments(words), owner=getattr(ctx, "tool_call_id", None))
+    owner = getattr(ctx, "tool_call_id", None)
+    effect = Effect("tool", called, _arguments(words), owner=owner, source=source)
     with entered(flight.scope if flight is not None else current()):
         return await aperform(effect, live)
+
+
+def _function(invoke: Any) -> Any:
+    """Return the program's function inside the SDK's invoker of a decorated function."""
+    code = getattr(invoke, "__code__", None)
+    if code is None or "the_func" not in code.co_freevars:
+        return invoke
+    return invoke.__closure__[code.co_freevars.index("the_func")].cell_contents
 
 
 def _arguments(text: str) -> dict[str, Any]:

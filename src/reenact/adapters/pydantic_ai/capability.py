@@ -14,6 +14,7 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 
 from reenact.adapters import belongings
 from reenact.adapters.pydantic_ai.model import RecordedModel
+from reenact.adapters.sources import source_of
 from reenact.core.boundary import Scope, aperform, entered
 from reenact.core.model.event import Effect
 from reenact.core.query.state import DEPS
@@ -89,8 +90,17 @@ class RecordedToolset(WrapperToolset[Any]):
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:
         """Perform one call with its validated arguments, without context and dependencies."""
+        source = source_of(_function(tool))
         with entered(self.recorder.scope):
             return await aperform(
-                Effect("tool", name, tool_args, owner=ctx.tool_call_id),
+                Effect("tool", name, tool_args, owner=ctx.tool_call_id, source=source),
                 lambda: self.wrapped.call_tool(name, tool_args, ctx, tool),
             )
+
+
+def _function(tool: Any) -> Any:
+    """Return the program's function behind a tool, through toolsets that combine others; else None."""
+    while (inner := getattr(tool, "source_tool", None)) is not None:
+        tool = inner
+    schema = getattr(getattr(tool, "call_func", None), "__self__", None)
+    return getattr(schema, "function", None)

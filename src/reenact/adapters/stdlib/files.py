@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.stdlib import callers
+from reenact.adapters.stdlib import callers, witness
 from reenact.core.boundary import Run
 
 MOST = 200
@@ -35,6 +35,8 @@ class Files:
         if name in self._seen or len(self._seen) >= MOST or not callers.program(frame):
             return
         self._seen.add(name)
+        if not self._run.replaying:
+            witness.opened_file(self._run, name)
         if not _reads(mode, flags) or name.startswith(("/dev/", "/proc/", "/sys/")):
             # What the program writes and reads again is its own.
             return

@@ -22,6 +22,7 @@ from typing import Any
 
 import wrapt
 
+from reenact.adapters.stdlib import witness
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
 from reenact.core.boundary import Family, Scope, current, entered
 from reenact.core.boundary.scope import _scope
@@ -81,6 +82,7 @@ def _popen(
         wrapped(*args, **kwargs)
         return
     scope, family = listening
+    witness.starts(scope)
     command = _words(bound.arguments["args"])
     path = family.spawning(scope, f"proc:{title(command, shell=bool(bound.arguments.get('shell')))}", command)
     try:
@@ -122,6 +124,7 @@ def _start(
     if listening is None:
         wrapped(*args, **kwargs)
         return
+    witness.starts(listening[0])
     target = getattr(instance, "_target", None)
     name = f"proc:{_plain(getattr(target, '__qualname__', None) or type(instance).__name__)}"
     if (getattr(instance, "_start_method", None) or multiprocessing.get_start_method()) == "forkserver":
@@ -167,6 +170,7 @@ def _fork(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
     if listening is None:
         return wrapped(*args, **kwargs)
     scope, family = listening
+    witness.starts(scope)
     path = family.spawning(scope, _next.get() or "proc:fork", [])
     if path is None:
         return wrapped(*args, **kwargs)
@@ -198,6 +202,7 @@ def _exec(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
     if listening is None or getattr(_forks, "foreign", False) or not os.access(args[0], os.X_OK):
         return wrapped(*args, **kwargs)
     scope, family = listening
+    witness.starts(scope)
     command = _words(args[1])
     path = family.spawning(scope, f"exec:{title(command)}", command)
     if path is None:

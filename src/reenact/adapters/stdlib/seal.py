@@ -19,7 +19,7 @@ from pathlib import PurePath
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.stdlib import callers
+from reenact.adapters.stdlib import callers, witness
 from reenact.adapters.stdlib.files import Files
 from reenact.core.boundary import Run, Scope, current
 from reenact.core.store.writer import warn
@@ -49,6 +49,7 @@ def install() -> None:
     global _installed
     if not _installed:
         _installed = True
+        witness.install()
         sys.addaudithook(_hear)
 
 
@@ -113,9 +114,15 @@ class _Event:
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     handle = _HANDLERS.get(event)
-    if handle is None or not _watches:
+    if not _watches or (handle is None and event not in witness.EVENTS):
         return
     scope = current()
+    if scope is not None and scope.tool is not None and not scope.hidden and event in witness.EVENTS:
+        frame = _getframe(0).f_back
+        if frame is not None:
+            witness.heard(event, arguments, scope.tool, scope, frame)
+    if handle is None:
+        return
     if scope is None:
         watch = _stray()
         if watch is None or event not in _NETWORK:
@@ -201,10 +208,12 @@ def _reach(heard: _Event, did: str, label: str) -> None:
     if not run.replaying:
         if reporter is None:
             watch.unrecorded(f"{heard.who} {did}", "a replay will refuse it")
+            if heard.scope.tool is None and did.startswith("connected"):
+                witness.opened_other(run, f"{heard.who} {did} outside of it")
         return
     if handler.gone_live:
         return
-    if "#" in heard.scope.path or handler.lets_live("socket", label):
+    if _runs_for_real(heard.scope) or handler.lets_live("socket", label):
         # Inside an effect that runs for real, which is what the user asked for.
         watch.unrecorded(f"{heard.who} {did}", "")
         return
@@ -215,6 +224,11 @@ def _reach(heard: _Event, did: str, label: str) -> None:
         f"{heard.who} {did} in a replay: this is not in the recording",
         "record it as an effect (reenact.effect), or allow it: live=['socket']",
     )
+
+
+def _runs_for_real(scope: Scope) -> bool:
+    """Return True inside an effect that runs for real: not in a tool that runs again."""
+    return "#" in scope.path and not (scope.tool is not None and scope.tool.again)
 
 
 def _place(address: Any) -> str:
@@ -265,7 +279,7 @@ def _system(heard: _Event, arguments: tuple[Any, ...]) -> None:
 def _child(heard: _Event, program: str) -> None:
     """Refuse an unrecorded child process: its actions must not happen again."""
     run, handler = heard.watch.run, heard.watch.run.handler
-    free = handler.gone_live or "#" in heard.scope.path
+    free = handler.gone_live or _runs_for_real(heard.scope)
     if run.replaying and not free and not handler.lets_live("process", f"process:{program}"):
         raise handler.refuse(
             f"{heard.scope.path}/process:{program}",

@@ -6,15 +6,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from reenact.core.boundary.inside import Inside
 from reenact.core.model.event import Outcome, Tree
 
 
 @dataclass(slots=True)
 class Ticket:
-    """Permission to go live. `order` is the recorded place of the outcome, if it has one."""
+    """Permission to go live. `order` is the recorded place of the outcome, if it has one.
+
+    `tool` is the inside of a tool's code that is watched while it runs.
+    """
 
     call: int | None
     order: int | None = None
+    tool: Inside | None = None
+
+    @property
+    def again(self) -> bool:
+        """True if a replay runs a tool again, with all that it asks answered from the recording."""
+        return self.tool is not None and self.tool.again
 
 
 @dataclass(frozen=True, slots=True)

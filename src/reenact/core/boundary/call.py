@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from reenact.core.boundary.answer import Answer, Ticket, Wire
+from reenact.core.boundary.inside import ENDS
 from reenact.core.boundary.scope import Handler, Scope, _scope
 from reenact.core.model.event import Cancelled, Effect, Failure, Outcome, Value
 
@@ -25,7 +26,7 @@ class Call:
     `answer` is the recorded answer, or None when the call goes live: then the adapter makes the real call within
     `inner`, and reports `returned`, `raised` or `cancelled`, and for a stream its chunks. `served` counts the
     recorded
-    chunks that were handed out.
+    chunks that were handed out. `instead` is the recorded answer to give in the place of a live one, or None.
     """
 
     scope: Scope
@@ -36,18 +37,19 @@ class Call:
     inner: Scope | None = None
     _over: bool = field(default=False)
     served: int = field(default=0)
+    instead: Answer | None = None
 
     # -- live ------------------------------------------------------------------------------------------------
 
     def returned(self, value: T, *, stream: bool = False) -> T:
         """Report a result (a stream's head, with its chunks to follow), in a sync program."""
         self._pass(Value(self.wire.dump(value), stream))
-        return value
+        return value if self.instead is None else self.settled()
 
     async def areturned(self, value: T, *, stream: bool = False) -> T:
         """Report a result and wait for its turn."""
         await self._apass(Value(self.wire.dump(value), stream))
-        return value
+        return value if self.instead is None else self.settled()
 
     def raised(self, error: BaseException) -> None:
         """Report an error, in a sync program."""
@@ -57,10 +59,17 @@ class Call:
         """Report an error and wait for its turn."""
         await self._apass(Failure(error))
 
+    def settled(self) -> Any:
+        """Return or raise the recorded outcome in the place of what a tool gave that ran again."""
+        assert self.instead is not None
+        return self._deliver(self.instead)
+
     def cancelled(self) -> None:
         """Report that the caller gave up before an answer came."""
-        handler, ticket, turnstile = self._live()
-        turnstile.live_ends()
+        handler, ticket, _ = self._live()
+        self._live_ends()
+        if ticket.again:
+            handler.ran_again(ticket, Cancelled())
         handler.leave(ticket, Cancelled())
 
     def tee(self, chunks: Iterator[T]) -> Iterator[T]:
@@ -227,6 +236,15 @@ class Call:
         assert self.ticket is not None
         return self.scope.run.handler, self.ticket, self.scope.run.turnstile
 
+    def _live_ends(self) -> None:
+        """The tool, or the outside call, has ended."""
+        _, ticket, turnstile = self._live()
+        if not ticket.again:
+            turnstile.live_ends()
+            if ticket.tool is not None:
+                for look in ENDS:
+                    look(self.scope.run, ticket.tool)
+
     def _recorded(self) -> Answer:
         assert self.answer is not None
         return self.answer
@@ -254,7 +272,9 @@ class Call:
     def _pass(self, outcome: Outcome) -> None:
         handler, ticket, turnstile = self._live()
         if not (isinstance(outcome, Value) and outcome.stream):
-            turnstile.live_ends()
+            self._live_ends()
+        if ticket.again:
+            self.instead = handler.ran_again(ticket, outcome)
         turnstile.pass_sync(ticket.order, lambda: handler.leave(ticket, outcome))
         if self.scope.run.halt is not None:
             raise self.scope.run.halt
@@ -262,7 +282,9 @@ class Call:
     async def _apass(self, outcome: Outcome) -> None:
         handler, ticket, turnstile = self._live()
         if not (isinstance(outcome, Value) and outcome.stream):
-            turnstile.live_ends()
+            self._live_ends()
+        if ticket.again:
+            self.instead = handler.ran_again(ticket, outcome)
         told = False
 
         def write() -> None:
@@ -289,8 +311,8 @@ class Call:
     def _end(self, how: str | BaseException) -> None:
         if not self._over:
             self._over = True
-            handler, ticket, turnstile = self._live()
-            turnstile.live_ends()
+            handler, ticket, _ = self._live()
+            self._live_ends()
             handler.end(ticket, how)
 
     def _deliver(self, answer: Answer) -> Any:

@@ -42,8 +42,11 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
         call.answer = decision
     else:
         call.ticket = decision
-        run.turnstile.live_begins()
-        call.inner = at.inside(f"{at.path}/{label}#{ordinal}", call=decision.call, hidden=effect.leaf)
+        if not decision.again:
+            # A tool that runs again waits for nothing outside: it is code of the program like any other.
+            run.turnstile.live_begins()
+        address = f"{at.path}/{label}#{ordinal}"
+        call.inner = at.inside(address, call=decision.call, hidden=effect.leaf, tool=decision.tool)
     return call
 
 
@@ -64,7 +67,9 @@ def perform(effect: Effect, live: Callable[[], T], wire: Wire = PLAIN) -> T:
     except BaseException as error:
         _scope.reset(token)
         call.raised(error)
-        raise
+        if call.instead is None:
+            raise
+        return call.settled()  # type: ignore[no-any-return]
     else:
         _scope.reset(token)
         return call.returned(value)
@@ -90,7 +95,9 @@ async def aperform(effect: Effect, live: Callable[[], Awaitable[T]], wire: Wire 
     except BaseException as error:
         _scope.reset(token)
         await call.araised(error)
-        raise
+        if call.instead is None:
+            raise
+        return call.settled()  # type: ignore[no-any-return]
     else:
         _scope.reset(token)
         return await call.areturned(value)

@@ -16,6 +16,7 @@ from typing import Any
 
 from reenact.core.boundary.answer import Answer, Sidecar, Ticket
 from reenact.core.boundary.entry import Tracked
+from reenact.core.boundary.inside import Inside
 from reenact.core.boundary.turnstile import Turnstile
 from reenact.core.model.event import Effect, Outcome, Tree
 from reenact.errors import Departure, Divergence, Halt
@@ -47,6 +48,14 @@ class Handler:
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         """Take the outcome of a live call, before the program sees it."""
+
+    def ran_again(self, ticket: Ticket, outcome: Outcome) -> Answer | None:
+        """Compare the outcome of a tool that ran again with the recorded one.
+
+        Return the recorded answer if the program is to have that one. Raises `Halt` where they differ and the replay
+        is strict.
+        """
+        return None
 
     def chunk(self, ticket: Ticket, value: Any) -> None:
         """Take one more chunk of a live stream, before the program sees it."""
@@ -192,9 +201,10 @@ class Scope:
             itself are named below it, so that the framework's internal tasks cannot rename them.
         call: The number of the enclosing recorded call, if any.
         hidden: Nothing in here is recorded (the inside of a leaf).
+        tool: The inside of the innermost tool around, unless another effect answers in between.
     """
 
-    __slots__ = ("_ordinals", "_standing", "anchor", "call", "hidden", "path", "run")
+    __slots__ = ("_ordinals", "_standing", "anchor", "call", "hidden", "path", "run", "tool")
 
     def __init__(
         self,
@@ -204,12 +214,14 @@ class Scope:
         anchor: Scope | None = None,
         call: int | None = None,
         hidden: bool = False,
+        tool: Inside | None = None,
     ) -> None:
         self.path = path
         self.run = run
         self.anchor = anchor or self
         self.call = call
         self.hidden = hidden
+        self.tool = tool
         self._ordinals: dict[str, int] = {}
         self._standing: dict[str, Scope] | None = None
 
@@ -227,14 +239,14 @@ class Scope:
     def child(self, name: str) -> Scope:
         """The scope of a task, thread or job that is started here."""
         path = f"{self.path}/{name}.{self.count('+' + name)}"
-        return Scope(path, self.run, anchor=self.anchor, call=self.call, hidden=self.hidden)
+        return Scope(path, self.run, anchor=self.anchor, call=self.call, hidden=self.hidden, tool=self.tool)
 
     def span(self, name: str, *, anchored: bool = False) -> Scope:
         """A named stretch of the program: an agent's run, a tool call with an identity of its own."""
         base = self.anchor if anchored else self
         ordinal = base.count("@" + name)
         path = f"{base.path}/{name}" + (f"~{ordinal}" if ordinal else "")
-        return Scope(path, self.run, call=self.call, hidden=self.hidden)
+        return Scope(path, self.run, call=self.call, hidden=self.hidden, tool=self.tool)
 
     def standing(self, name: str) -> Scope:
         """Return the scope of that name in here, the same one each time.
@@ -248,16 +260,21 @@ class Scope:
             found = self._standing.get(name)
             if found is None:
                 found = self._standing[name] = Scope(
-                    f"{self.path}/{name}", self.run, anchor=self.anchor, call=self.call, hidden=self.hidden
+                    f"{self.path}/{name}",
+                    self.run,
+                    anchor=self.anchor,
+                    call=self.call,
+                    hidden=self.hidden,
+                    tool=self.tool,
                 )
         return found
 
-    def inside(self, address: str, *, call: int | None, hidden: bool) -> Scope:
+    def inside(self, address: str, *, call: int | None, hidden: bool, tool: Inside | None = None) -> Scope:
         """Return the scope inside an effect.
 
         If the effect is answered from the recording, the scope does not occur, and no sibling is renumbered.
         """
-        return Scope(address, self.run, call=call, hidden=hidden or self.hidden)
+        return Scope(address, self.run, call=call, hidden=hidden or self.hidden, tool=tool)
 
 
 class _Entered:

@@ -25,6 +25,8 @@ class Verdict:
         rules: The named leniencies that made a difference (`ignore args.headers.user-agent`).
         missing: Recorded effects that were never asked for, as (step, address).
         divergences: All departures; with the strict default at most one.
+        again: The tools that ran again on the recording and gave the recorded results, with counts.
+        answered: The tools of the program that were answered without running, with the reason.
         notes: Further facts for a careful reader: holes in the recording, clock reads that had no record.
     """
 
@@ -36,6 +38,8 @@ class Verdict:
     divergences: tuple[Divergence, ...] = ()
     notes: tuple[str, ...] = ()
     kinds: dict[str, int] = field(default_factory=dict)
+    again: dict[str, int] = field(default_factory=dict)
+    answered: dict[str, str] = field(default_factory=dict)
 
     @property
     def faithful(self) -> bool:
@@ -49,6 +53,8 @@ class Verdict:
 
     def __str__(self) -> str:
         parts = [f"{self.served} served from the recording"]
+        parts += [f"{count} × {label} ran again" for label, count in self.again.items()]
+        parts += [f"{label} did not run ({reason})" for label, reason in self.answered.items()]
         parts += [f"{count} × {label} ran for real" for label, count in self.live.items()]
         parts += [f"{len(self.missing)} not requested"] if self.missing else []
         parts += [f"under rule: {rule}" for rule in self.rules]
@@ -90,6 +96,8 @@ def verdict_of(tree: Mapping[str, Any]) -> Verdict:
         divergences=divergences,
         notes=tuple(tree["notes"]),
         kinds=dict(tree.get("kinds", {})),
+        again=dict(tree.get("again", {})),
+        answered=dict(tree.get("answered", {})),
     )
 
 
@@ -97,14 +105,18 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
     """One verdict over the processes of a run; the first one's recording."""
     live: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
+    again: Counter[str] = Counter()
     for verdict in verdicts:
         live.update(verdict.live)
         kinds.update(verdict.kinds)
+        again.update(verdict.again)
     return Verdict(
         recording=verdicts[0].recording,
         served=sum(verdict.served for verdict in verdicts),
         live=dict(live),
         kinds=dict(kinds),
+        again=dict(again),
+        answered={label: reason for verdict in verdicts for label, reason in verdict.answered.items()},
         rules=tuple(dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)),
         missing=tuple(sorted(item for verdict in verdicts for item in verdict.missing)),
         divergences=tuple(

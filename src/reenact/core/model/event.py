@@ -20,8 +20,24 @@ RULES = 1
 An old recording is matched by the rules it names.
 """
 
+TOOL = "tool"
+"""The kind of effects whose code a replay may run again."""
+
 Tree: TypeAlias = Any
 """A value as the codec encodes it: only dict, list, str, int, float, bool and None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The code of a tool in this process, which a replay may run again.
+
+    Attributes:
+        digest: 16 hex digits over the function and the program's own functions that it calls by name.
+        unrecorded: The inputs of that code that no recording can hold, in words; empty if none is known.
+    """
+
+    digest: str
+    unrecorded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +51,7 @@ class Effect:
         leaf: Nothing inside is recorded: its answer comes whole (an HTTP exchange, a model call).
         owner: The identity that a framework gives the call (a tool call's id). Such an effect is named below the
             nearest span, not below the framework's internal task, whose name may change with its version.
+        source: The code that answers it, if that is a function of this process; no part of the question.
     """
 
     kind: str
@@ -42,6 +59,7 @@ class Effect:
     args: Mapping[str, Any] = field(default_factory=dict)
     leaf: bool = False
     owner: str | None = None
+    source: Source | None = None
 
     @property
     def label(self) -> str:

@@ -374,10 +374,10 @@ _DOCUMENTED: Mapping[str, Specification] = {
         },
     ),
     "called": (
-        {**_STREAM, **_PLACE, "kind": text, "name": text, "n": count, "args": object_}, {},
+        {**_STREAM, **_PLACE, "kind": text, "name": text, "n": count, "args": object_}, {"source": text},
     ),
-    "returned": ({**_STREAM, "value": anything}, {"stream": flag, "edited": flag}),
-    "raised": ({**_STREAM, "error": _error}, {"edited": flag}),
+    "returned": ({**_STREAM, "value": anything}, {"stream": flag, "edited": flag, "unrecorded": words}),
+    "raised": ({**_STREAM, "error": _error}, {"edited": flag, "unrecorded": words}),
     "cancelled": (_STREAM, {}),
     "chunk": ({**_STREAM, "value": anything}, {"edited": flag}),
     "ended": (_STREAM, {"edited": flag}),

@@ -28,6 +28,7 @@ _KEPT = 1024
 
 _CALLED = b'{"event":"called","call":%d,"in":%b,%b,"n":%d,"args":{'
 _END = b'},"t":%.6f}'
+_SOURCE = b'},"source":"%b","t":%.6f}'
 
 _Args = dict[str, Arg]
 _Encode = Callable[[Any], Tree]
@@ -68,7 +69,8 @@ class Questions:
         label = effect.label
         place = (scope.path, label)
         base, earlier = self._bases.get(place) or self._bases.get(label) or (0, {})
-        within, end = number_of(scope.call), _END % now
+        within = number_of(scope.call)
+        end = _END % now if effect.source is None else _SOURCE % (effect.source.digest.encode(), now)
         given = effect.args
         found = None
         if label not in self._parted and _HEADERS not in given:

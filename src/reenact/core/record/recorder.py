@@ -13,9 +13,9 @@ from typing import Any
 
 import orjson
 
-from reenact.core.boundary import Handler, Scope, Ticket
+from reenact.core.boundary import Handler, Inside, Scope, Ticket
 from reenact.core.model import codec
-from reenact.core.model.event import Effect, Failure, Outcome, Tree, Value
+from reenact.core.model.event import TOOL, Effect, Failure, Outcome, Tree, Value
 from reenact.core.model.exact import exact
 from reenact.core.model.patch import clean_by
 from reenact.core.record.own import marked, signing
@@ -29,6 +29,7 @@ from reenact.core.trust import Identity
 # The lines that are written most, in the shape that `codec.dumps` gives them.
 _RETURNED = b'{"event":"returned","call":%d,"value":%b%b'
 _STREAM, _WHOLE = b',"stream":true,"t":%.6f}', b',"t":%.6f}'
+_UNRECORDED = b',"unrecorded":%b'
 _CHUNK = b'{"event":"chunk","call":%d,"value":%b,"t":%.6f}'
 _TEXT = b'{"event":"chunk","call":%d,"value":{"$utf8":%b},"t":%.6f}'
 _FIRED = b'{"event":"fired",%b,"in":%b,%b,"t":%.6f}'
@@ -78,7 +79,9 @@ class Recorder(Handler):
             self._called(number, effect, scope, ordinal)
         except Exception as error:
             self.failed(error)
-        return Ticket(number)
+        if effect.source is None or effect.kind != TOOL:
+            return Ticket(number)
+        return Ticket(number, tool=Inside(effect.source.unrecorded))
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         try:
@@ -201,15 +204,20 @@ class Recorder(Handler):
     def _left(self, ticket: Ticket, outcome: Outcome) -> None:
         unkept: list[str] = []
         if isinstance(outcome, Value):
-            end = _STREAM if outcome.stream else _WHOLE
-            line = _RETURNED % (ticket.call or 0, self._json(unkept, outcome.value), end % self._seconds())
+            end = (_STREAM if outcome.stream else _WHOLE) % self._seconds()
+            if ticket.tool is not None and not outcome.stream:
+                end = _UNRECORDED % codec.dumps(ticket.tool.unrecorded) + end
+            line = _RETURNED % (ticket.call or 0, self._json(unkept, outcome.value), end)
             self._writer.append(self._redactor.line(line))
             if unkept:
                 self._note_unkept(unkept, ticket.call)
         elif isinstance(outcome, Failure):
             # What an exception drags along (a response, a frame) may be unkept; its type and text are not.
             tree = codec.encode_error(outcome.error, self._encoder())
-            self._write({"event": "raised", "call": ticket.call, "error": tree, "t": self._now()})
+            line_ = {"event": "raised", "call": ticket.call, "error": tree, "t": self._now()}
+            if ticket.tool is not None:
+                line_["unrecorded"] = ticket.tool.unrecorded
+            self._write(line_)
         else:
             self._write({"event": "cancelled", "call": ticket.call, "t": self._now()})
 

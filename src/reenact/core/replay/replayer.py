@@ -16,7 +16,7 @@ from typing import Any, Literal
 from reenact.core.boundary import Answer, Handler, ReplayingTurnstile, Scope, Ticket
 from reenact.core.model import codec
 from reenact.core.model.divergence import Verdict
-from reenact.core.model.event import Effect, Outcome, Tree, Value
+from reenact.core.model.event import Cancelled, Effect, Outcome, Tree, Value
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.redact import Redactor
 from reenact.core.replay import match
@@ -26,6 +26,7 @@ from reenact.core.replay.departures import Departures
 from reenact.core.replay.question import Question
 from reenact.core.replay.realignment import Realignment
 from reenact.core.replay.terms import Terms
+from reenact.core.replay.tools import Tools
 from reenact.core.replay.watch import Edit, Watch
 from reenact.errors import Departure, Divergence, Halt, UsageError
 
@@ -46,6 +47,8 @@ class Replayer(Handler):
             own answer; `live` names it and answers everything after it live.
         inserted: Under `realign`, `refuse` a call without a counterpart or answer it `live`.
         turnstile: A turnstile of another kind (a fork's).
+        tools: The tools that run again, are answered or run for real; see `tools.Modes`.
+        here: This very process has made the recording.
     """
 
     def __init__(
@@ -59,6 +62,8 @@ class Replayer(Handler):
         policy: Policy = "raise",
         inserted: Inserted = "refuse",
         turnstile: ReplayingTurnstile | None = None,
+        tools: Iterable[str] = (),
+        here: bool = False,
     ) -> None:
         for name, value, known in (
             ("on_divergence", policy, ("raise", "realign", "live")),
@@ -94,6 +99,7 @@ class Replayer(Handler):
         self._drawn: dict[tuple[str, str], int] = {}
         self._answers = Answers(log, self.turnstile, self._unanswerable)
         self.terms = Terms(log, redactor)
+        self.tools = Tools(log, self.terms, self.rules, tools, here=here)
 
     # -- the handler -----------------------------------------------------------------------------------------
 
@@ -102,6 +108,8 @@ class Replayer(Handler):
             effect = replace(effect, name=self.terms.name(effect.name))
             scope = Scope(self.terms.name(scope.path), scope.run, call=scope.call, hidden=scope.hidden)
         question = Question(effect, scope, ordinal, self.terms.args(effect))
+        if self.tools.live(effect):
+            self._live |= {effect.label}
         found = self._found(question)
         if self.watch is not None and not isinstance(found, Answer):
             with self.turnstile.paused():
@@ -118,6 +126,23 @@ class Replayer(Handler):
         self.turnstile.rest()
         with self._lock:
             return self._find(question) or self._departs(question)
+
+    def ran_again(self, ticket: Ticket, outcome: Outcome) -> Answer | None:
+        if self._gone_live or self._poison is not None or ticket.call is None:
+            return None
+        with self._lock:
+            call = self._log.calls[ticket.call]
+            found = self.tools.departure(call, self._steps[call.number], outcome)
+            if found is not None and isinstance(outcome, Cancelled):
+                # Its coroutine is being closed, and could not be told.
+                self.divergences.append(found)
+            elif found is not None and self.tools.here and self.tools.unchanged(call):
+                self.tools.moved_on(call)
+                self.turnstile.abandon(self.cursor.places_inside(call))
+                return self._answers.recorded(call)
+            elif found is not None:
+                self._named(found)
+        return None
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         if self.watch is not None:
@@ -187,7 +212,12 @@ class Replayer(Handler):
             rules=tuple(self.rules.applied),
             missing=tuple((self._steps[c.number], c.address) for c in missing if c.outcome is not None),
             divergences=tuple(sorted(self.divergences, key=lambda d: d.step or 0)),
-            notes=tuple(f"{text} (× {count})" if count > 1 else text for text, count in self.notes.items()),
+            notes=(
+                *(f"{text} (× {count})" if count > 1 else text for text, count in self.notes.items()),
+                *self.tools.changed,
+            ),
+            again=dict(self.tools.again),
+            answered=dict(self.tools.answered),
         )
 
     def remark(self, text: str) -> None:
@@ -313,6 +343,9 @@ class Replayer(Handler):
             return self._go_live(effect)
         if self._lets_live(effect.kind, effect.label) or call.number in self.opened:
             return Ticket(call.number, call.order) if self._counted(effect) else Ticket(call.number)
+        inside = self.tools.runs_again(effect, call) if call.number not in self.edits else None
+        if inside is not None:
+            return Ticket(call.number, call.order, inside)
         self.turnstile.abandon(self.cursor.places_inside(call))
         if call.number in self.edits:
             self.remark(f"step {self._steps[call.number]}, {call.label}: its answer was edited")

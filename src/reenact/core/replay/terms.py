@@ -52,6 +52,11 @@ class Terms:
         """A value as the recording would have it."""
         return self.clean(codec.Encoder(raw=self._redactor.raw, blob=_address).encode(value))
 
+    def value(self, value: Any) -> Tree:
+        """The value of an outcome as the recording would have it."""
+        tree = codec.Encoder(raw=self._redactor.raw, blob=_address).encode(value)
+        return self.clean({"value": tree})["value"]
+
     def clean(self, tree: Tree) -> Tree:
         """A tree without its secrets."""
         return codec.loads(self._redactor.line(codec.dumps(tree)))

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar, overload
 
+from reenact.adapters import sources
 from reenact.core import boundary
-from reenact.core.model.event import Effect
+from reenact.core.model.event import TOOL, Effect
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,21 +30,23 @@ def tool(function: Any = None, /, *, name: str = "", kind: str = "tool") -> Any:
         return functools.partial(tool, name=name, kind=kind)
     title = name or function.__name__
     signature = inspect.signature(function)
+    streams = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
 
     # Which object a method belongs to is no part of the question.
     bare = next(iter(signature.parameters), "") in ("self", "cls")
 
     def effect_of(args: Any, kwargs: Any) -> Effect:
+        source = sources.source_of(function) if kind == TOOL and not streams else None
         try:
             given = signature.bind(*args, **kwargs)
         except TypeError:
-            return Effect(kind, title, {"args": args, "kwargs": kwargs})
+            return Effect(kind, title, {"args": args, "kwargs": kwargs}, source=source)
         # A default is part of the question too: changed, it is another question.
         given.apply_defaults()
         bound = dict(given.arguments)
         if bare:
             bound.pop(next(iter(bound)))
-        return Effect(kind, title, bound)
+        return Effect(kind, title, bound, source=source)
 
     return functools.wraps(function)(_shell(function, effect_of))
 

@@ -35,6 +35,7 @@ from reenact.run.api.session import UNSET, Session
 from reenact.run.fork.family import Forked
 from reenact.run.plan import Plan
 from reenact.run.processes import Recorded, Replayed
+from reenact.run.replayer import RECORDED
 from reenact.team import ship
 
 P = ParamSpec("P")
@@ -142,6 +143,7 @@ class RecordingInProgress(Session):
         redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
         self._recorder = Recorder(writer, redactor, identity=own_identity(self._store.root))
         self._recorder.snapshots.every, self._recorder.snapshots.risky = self._every, self._filter
+        RECORDED.add(self.id)
         self._recorder.open(self._header(salt, redactor.told()))
         self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
         tracked.of_run(self._run)

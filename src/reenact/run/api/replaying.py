@@ -155,6 +155,7 @@ def replay(
     ignore: Iterable[str] = (),
     on_divergence: Policy = "raise",
     inserted: Inserted = "refuse",
+    tools: Iterable[str] = (),
     pace: str = "fast",
     breakpoints: Iterable[str | int] | str | int = (),
     on_break: Callable[[Stop], object] | None = None,
@@ -174,6 +175,9 @@ def replay(
         on_divergence: `"raise"` stops at the first departure. `"realign"` is for edited programs: departures are
             named, and all other calls keep their own answers. `"live"` goes live from the first departure on.
         inserted: Under `"realign"`, whether a new call is refused (`"refuse"`) or answered live (`"live"`).
+        tools: `"rerun"` (the default): a tool whose inside was recorded whole runs its own code again, and its
+            result is compared; `"answer"`: tools do not run; `"live"`: they run for real. For one tool:
+            `"refund=answer"`.
         pace: `"fast"`, or `"real"` to take as long as the recorded run.
         breakpoints: The places to stop: steps' numbers, `"divergence"`, `"state"`, or filters (docs/filters.md) such as
             `"error"` or `"tool:cancel_order"`.
@@ -187,6 +191,7 @@ def replay(
         FilterError: A breakpoint that does not parse; the text points at the column.
     """
     options = {"live": _words(live), "ignore": _words(ignore), "policy": on_divergence, "inserted": inserted}
+    options["tools"] = _words(tools)
     recording = source if isinstance(source, Recording) else load(source, home=home)
     points = (breakpoints,) if isinstance(breakpoints, (str, int)) else tuple(breakpoints)
     if points and on_break is None:

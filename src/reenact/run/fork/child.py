@@ -82,7 +82,8 @@ class Child:
         first, identity = max(log.calls, default=0) + 1, own_identity(store.root)
         self.recorder = Recorder(self._writer, redactor, first=first, identity=identity)
         self.recorder.open(self._header(salt, redactor.told()))
-        options = {"live": point.live, "ignore": point.ignore, "policy": "raise"}
+        # The tools before the step are answered: the fork's lines refer to their recorded answers.
+        options = {"live": point.live, "ignore": point.ignore, "policy": "raise", "tools": ("answer",)}
         replayer = replayer_of(parent, log, options, turnstile or ForkingTurnstile(len(log.times)))
         self.forker = Forker(
             replayer,

@@ -8,6 +8,7 @@ from typing import Any
 from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import Rules
+from reenact.core.replay.tools import Modes
 from reenact.errors import UsageError
 
 STDOUT = "stdout"
@@ -57,6 +58,7 @@ class Options:
     on_divergence: str = "raise"
     inserted: str = "refuse"
     pace: str = "fast"
+    tools: tuple[str, ...] = ()
 
     def tree(self) -> dict[str, Any]:
         """Return the options for the plan of a process. Raises UsageError for invalid ones."""
@@ -69,11 +71,13 @@ class Options:
                 raise UsageError(f"--{name} {value}: it is one of {', '.join(known)}")
         rules = tuple(rule for rule in self.ignore if rule != STDOUT)
         Rules(rules)
+        Modes(self.tools)
         return {
             "live": list(self.live),
             "ignore": list(rules),
             "policy": self.on_divergence,
             "inserted": self.inserted,
             "pace": self.pace,
+            "tools": list(self.tools),
             "silent": STDOUT in self.ignore,
         }

@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and refuse accidental live runs in CI."""
     config.addinivalue_line(
         "markers",
-        "reenact(file=None, *, live, ignore, on_divergence, inserted, pace): run the test on a recording; "
+        "reenact(file=None, *, live, ignore, on_divergence, inserted, pace, tools): run the test on a recording; "
         "options as for reenact.replay()",
     )
     chosen = mode(config)

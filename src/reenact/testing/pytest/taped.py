@@ -23,7 +23,7 @@ from reenact.run.api import Replay, record, replay
 from reenact.team import ship
 from reenact.testing.pytest import mode
 
-_OPTIONS = ("live", "ignore", "on_divergence", "inserted", "pace")
+_OPTIONS = ("live", "ignore", "on_divergence", "inserted", "pace", "tools")
 _SHOWN = 6
 
 

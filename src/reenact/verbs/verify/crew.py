@@ -71,6 +71,7 @@ class Forking:
             "on_divergence": words["policy"],
             "inserted": words["inserted"],
             "pace": words["pace"],
+            "tools": words["tools"],
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
@@ -150,6 +151,7 @@ class Starting:
         # What may not run has been sorted out here, by the keys of the right home.
         command = [sys.executable, "-m", "reenact", "replay", path, "--json", "--run-foreign"]
         command += [each for word in words["live"] for each in ("--live", word)]
+        command += [each for word in words["tools"] for each in ("--tools", word)]
         command += [each for word in words["ignore"] for each in ("--ignore", word)]
         command += [
             "--on-divergence",

@@ -18,7 +18,7 @@ from reenact.errors import UsageError
 from reenact.run import launch
 from reenact.team.open import place_of
 from reenact.verbs import interface
-from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Ignore, Live, Wire
+from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Ignore, Live, Tools, Wire
 from reenact.verbs.replay import OnDivergence
 from reenact.verbs.verify import Outcome, Status, pages, passed, verify
 from reenact.verbs.verify.cluster import Cluster
@@ -96,6 +96,7 @@ class Options(interface.Options):
         LOCAL,
     ] = False
     live: Live = ()
+    tools: Tools = ()
     ignore: Ignore = ()
     on_divergence: OnDivergence = "raise"
     junit: Annotated[Path | None, Field(description="Write JUnit XML there."), LOCAL] = None
@@ -127,7 +128,7 @@ class Result(interface.Result):
 def run(options: Options, context: Context) -> Result:
     """Replay the recordings, and write the files that were asked for. Raises as `verify` does."""
     _check(options)
-    chosen_options = launch.Options(options.live, options.ignore, options.on_divergence)
+    chosen_options = launch.Options(options.live, options.ignore, options.on_divergence, tools=options.tools)
     with context.opened() as (store, index):
         # A job names full ids: none of them stands for a file or a folder here.
         chosen = list(options.refs) if context.files else _chosen(options, store, index)

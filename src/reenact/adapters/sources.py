@@ -1,0 +1,326 @@
+"""The source of a tool: a digest over its code, and its inputs that no recording can hold.
+
+Looked at is the tool's function and each function of the program that it names, through the program's own modules,
+classes and closures. Code of installed packages is not followed.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import functools
+import hashlib
+import inspect
+import io
+import os
+import platform
+import socket
+import sqlite3
+import sys
+import textwrap
+import threading
+import time
+import types
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reenact.adapters.stdlib import callers
+from reenact.core.boundary import current, entered
+from reenact.core.model.event import Source
+
+_MOST = 300
+"""The maximum number of functions that are followed from one tool."""
+
+OUTSIDE = {
+    "MySQLdb", "aiomysql", "aiopg", "aiosqlite", "asyncpg", "chromadb", "confluent_kafka", "curl_cffi", "cx_Oracle",
+    "duckdb", "grpc", "jax", "kuzu", "lancedb", "llama_cpp", "lmdb", "mysql", "onnxruntime", "oracledb", "pika",
+    "playwright", "polars", "psutil", "psycopg", "psycopg2", "pyarrow", "pycurl", "pymongo", "pymssql", "pyodbc",
+    "redis", "rocksdb", "selenium", "serial", "sqlalchemy", "tensorflow", "torch", "transformers", "uuid_utils",
+    "uvloop", "valkey", "vllm", "zmq",
+}  # fmt: skip
+"""Libraries with input or output that is not recorded, or with random numbers of their own."""
+
+_PURE = {
+    "PIL", "_cffi_backend", "aiohttp", "asyncpg", "attr", "brotli", "charset_normalizer", "frozenlist", "google",
+    "jiter", "langsmith", "lxml", "markupsafe", "msgpack", "msgspec", "multidict", "numpy", "orjson", "ormsgpack",
+    "pandas", "propcache", "pydantic_core", "rapidfuzz", "regex", "rpds", "scipy", "sklearn", "tiktoken", "ujson",
+    "wrapt", "xxhash", "yaml", "yarl", "zstandard",
+}  # fmt: skip
+"""Packages with native code that only computes."""
+
+_UNSEEN: dict[int, tuple[object, str]] = {
+    id(one): (one, words)
+    for words, found in {
+        "the process's number": (os.getpid, os.getppid),
+        "a thread's number": (threading.get_ident, threading.get_native_id),
+        "the file system": (
+            os.stat, os.lstat, os.path.exists, os.path.isfile, os.path.isdir, os.path.getsize, os.path.getmtime,
+            os.access, os.statvfs,
+        ),
+        "the machine's load": (os.times, getattr(os, "getloadavg", os.times), os.cpu_count),
+        "an unrecorded clock": tuple(
+            getattr(time, name) for name in ("clock_gettime", "clock_gettime_ns") if hasattr(time, name)
+        ),
+        "the machine's name": (socket.gethostname, platform.node),
+        "an object's address": (builtins.id,),
+    }.items()
+    for one in found
+}  # fmt: skip
+_LOOKS = {"exists", "is_file", "is_dir", "stat", "lstat", "is_symlink"}
+"""Methods of `pathlib.Path` that ask the file system, which no audit event tells."""
+
+_known: weakref.WeakKeyDictionary[Any, tuple[int, Source]] = weakref.WeakKeyDictionary()
+"""The sources of one run's tools: what a name stands for may be another thing in the next run."""
+
+
+def source_of(function: Any) -> Source | None:
+    """Return the source of a tool's function; None if it is none of the program's own, or outside of a run."""
+    scope = current()
+    function = _plain(function) if scope is not None else None
+    if scope is None or function is None:
+        return None
+    run = id(scope.run)
+    known = _known.get(function)
+    if known is not None and known[0] == run:
+        return known[1]
+    with entered(None):
+        try:
+            found = _Walk(function).source()
+        except Exception as error:  # a program's own objects may raise at any attribute
+            found = Source("", (f"its code cannot be read ({type(error).__name__})",))
+    _known[function] = run, found
+    return found
+
+
+def _plain(thing: Any) -> types.FunctionType | None:
+    """Return the function of the program behind partials, methods, wrappers and callable objects."""
+    for _ in range(20):
+        if isinstance(thing, functools.partial):
+            thing = thing.func
+        elif isinstance(thing, types.MethodType):
+            thing = thing.__func__
+        elif isinstance(thing, types.FunctionType):
+            inner = thing.__dict__.get("__wrapped__")
+            if inner is None or callers.module_kind(thing.__globals__) == callers.OWN:
+                return thing if _own(thing) else None
+            thing = inner
+        else:
+            thing = None if isinstance(thing, type) else vars(type(thing)).get("__call__")
+            if thing is None:
+                return None
+    return None
+
+
+def _own(function: types.FunctionType) -> bool:
+    return callers.module_kind(function.__globals__) == callers.OWN
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names that one function uses: global names, attributes, and imports within it."""
+
+    globals: tuple[str, ...]
+    attributes: frozenset[str]
+    imports: tuple[tuple[str, str], ...]
+
+
+class _Walk:
+    """Everything of the program's own that one function reaches by name."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self._pending = [function]
+        self._seen: set[types.CodeType] = set()
+        self._objects: set[int] = set()
+        self._texts: set[str] = set()
+        self._reasons: dict[str, None] = {}
+        self._paths = False
+        self._attributes: set[str] = set()
+
+    def source(self) -> Source:
+        while self._pending:
+            if len(self._seen) > _MOST:
+                self._reasons["more code than is looked at"] = None
+                break
+            self._function(self._pending.pop())
+        if self._paths and self._attributes & _LOOKS:
+            self._reasons["the file system"] = None
+        text = "\n".join(sorted(self._texts))
+        reasons = tuple(f"it uses {reason}" for reason in self._reasons)
+        return Source(hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16], reasons)
+
+    def _function(self, function: types.FunctionType) -> None:
+        code = function.__code__
+        if code in self._seen:
+            return
+        self._seen.add(code)
+        self._texts.add(_text(code))
+        names = _names(code)
+        self._attributes |= names.attributes
+        for name in names.globals:
+            found = function.__globals__.get(name, getattr(builtins, name, None))
+            self._object(found, name, names.attributes)
+        for cell, name in zip(function.__closure__ or (), code.co_freevars, strict=False):
+            try:
+                self._object(cell.cell_contents, name, names.attributes)
+            except ValueError:
+                continue
+        for module, name in names.imports:
+            self._package(module)
+            loaded = sys.modules.get(module)
+            if loaded is not None:
+                self._object(loaded, module, names.attributes | {name})
+        wrapped = function.__dict__.get("__wrapped__")
+        if wrapped is not None:
+            self._object(wrapped, "", frozenset())
+
+    def _object(self, thing: Any, name: str, attributes: frozenset[str]) -> None:
+        if id(thing) in _UNSEEN:
+            self._reasons[_UNSEEN[id(thing)][1]] = None
+            return
+        if isinstance(thing, types.ModuleType):
+            self._module(thing, attributes)
+            return
+        if id(thing) in self._objects:
+            return
+        self._objects.add(id(thing))
+        if isinstance(thing, type):
+            self._class(thing, vars(thing))
+        elif isinstance(thing, types.FunctionType):
+            inner = thing.__dict__.get("__wrapped__")
+            if _own(thing):
+                self._pending.append(thing)
+            elif inner is not None:
+                self._object(inner, name, attributes)
+            else:
+                self._package(thing.__module__)
+        elif isinstance(thing, types.MethodType):
+            self._object(thing.__func__, name, attributes)
+            self._instance(thing.__self__, name, attributes)
+        elif isinstance(thing, functools.partial):
+            self._object(thing.func, name, attributes)
+        elif isinstance(thing, types.BuiltinFunctionType):
+            self._package(getattr(thing, "__module__", None))
+        else:
+            self._instance(thing, name, attributes)
+
+    def _module(self, module: types.ModuleType, attributes: frozenset[str]) -> None:
+        if module.__name__.partition(".")[0] == "pathlib":
+            self._paths = True
+        self._package(module.__name__)
+        own = callers.module_kind(vars(module)) == callers.OWN
+        for name in attributes & vars(module).keys():
+            found = vars(module)[name]
+            if own or id(found) in _UNSEEN or isinstance(found, types.ModuleType):
+                if id(found) in self._objects:
+                    continue
+                if isinstance(found, types.ModuleType):
+                    self._objects.add(id(found))
+                self._object(found, name, attributes)
+
+    def _class(self, kind: type, members: Any) -> None:
+        if issubclass(kind, os.PathLike):
+            self._paths = True
+        module = sys.modules.get(kind.__module__)
+        if module is None or callers.module_kind(vars(module)) != callers.OWN:
+            self._package(kind.__module__)
+            return
+        for member in list(members.values()):
+            function = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
+            if isinstance(function, types.FunctionType) and _own(function):
+                self._pending.append(function)
+
+    def _instance(self, thing: Any, name: str, attributes: frozenset[str]) -> None:
+        if thing is None or isinstance(thing, (str, bytes, int, float, bool)):
+            return
+        if isinstance(thing, io.IOBase):
+            if not (
+                thing is sys.stdout or thing is sys.stderr or isinstance(thing, (io.StringIO, io.BytesIO))
+            ):
+                self._reasons[f"the open file `{name}`"] = None
+        elif isinstance(thing, socket.socket):
+            self._reasons[f"the open socket `{name}`"] = None
+        elif isinstance(thing, (sqlite3.Connection, sqlite3.Cursor)):
+            self._reasons[f"the database `{name}`"] = None
+        else:
+            kind = type(thing)
+            self._class(kind, {key: item for key, item in _members(kind) if key in attributes})
+            held = getattr(thing, "__dict__", None)
+            if type(held) is dict and callers.module_kind({"__file__": _file(kind)}) == callers.OWN:
+                for key in attributes & held.keys():
+                    self._object(held[key], f"{name}.{key}", attributes)
+
+    def _package(self, module: Any) -> None:
+        if not isinstance(module, str):
+            return
+        top = module.partition(".")[0]
+        if top in OUTSIDE:
+            self._reasons[f"the library {top}"] = None
+        elif top not in _PURE and _native(top):
+            self._reasons[f"the native extension {top}"] = None
+
+
+def _members(kind: type) -> Iterator[tuple[str, Any]]:
+    for base in kind.__mro__:
+        yield from vars(base).items()
+
+
+def _file(kind: type) -> str:
+    return str(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
+
+
+def _native(top: str) -> bool:
+    """Return True if an installed package is native code, or has native code loaded."""
+    if top in sys.stdlib_module_names or top in sys.builtin_module_names or top == "reenact":
+        return False
+    return any(
+        str(getattr(module, "__file__", None) or "").endswith((".so", ".pyd", ".dylib"))
+        for name, module in list(sys.modules.items())
+        if name == top or name.startswith(f"{top}.")
+    )
+
+
+@functools.lru_cache(4096)
+def _names(code: types.CodeType) -> _Names:
+    names: dict[str, None] = {}
+    attributes: set[str] = set()
+    imports: dict[tuple[str, str], None] = {}
+    module = ""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            names[str(instruction.argval)] = None
+        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"):
+            attributes.add(str(instruction.argval))
+        elif instruction.opname == "IMPORT_NAME":
+            module = str(instruction.argval)
+            imports[module, ""] = None
+        elif instruction.opname == "IMPORT_FROM":
+            imports[module, str(instruction.argval)] = None
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            inner = _names(constant)
+            names |= dict.fromkeys(inner.globals)
+            attributes |= inner.attributes
+            imports |= dict.fromkeys(inner.imports)
+    return _Names(tuple(names), frozenset(attributes), tuple(imports))
+
+
+@functools.lru_cache(4096)
+def _text(code: types.CodeType) -> str:
+    """Return a function's source without comments and layout, or its instructions if there is none."""
+    try:
+        text = textwrap.dedent(inspect.getsource(code))
+    except (OSError, TypeError, SyntaxError, IndexError):
+        return f"{code.co_qualname} {_instructions(code)}"
+    try:
+        return ast.unparse(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError):
+        return text
+
+
+def _instructions(code: types.CodeType) -> str:
+    constants = [item for item in code.co_consts if not isinstance(item, types.CodeType)]
+    inner = [_instructions(item) for item in code.co_consts if isinstance(item, types.CodeType)]
+    return repr((code.co_code, constants, code.co_names, code.co_varnames, inner))

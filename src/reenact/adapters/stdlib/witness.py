@@ -1,0 +1,265 @@
+"""Watch a running tool for inputs and effects that cross no boundary.
+
+While recording each is noted with the tool, which a replay then answers without running it. In a tool that runs again
+an effect on the world is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import sys
+import sysconfig
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from reenact.adapters.stdlib import callers
+from reenact.core.boundary import Inside, Run, Scope, current
+from reenact.core.boundary.inside import ENDS
+
+_LISTS = {
+    "os.listdir",
+    "os.scandir",
+    "os.walk",
+    "os.fwalk",
+    "glob.glob",
+    "pathlib.Path.glob",
+    "pathlib.Path.rglob",
+}
+_CHANGES = {
+    "os.chflags", "os.chmod", "os.chown", "os.link", "os.mkdir", "os.remove", "os.removexattr", "os.rename",
+    "os.rmdir", "os.setxattr", "os.symlink", "os.truncate", "os.utime", "shutil.chown", "shutil.copyfile",
+    "shutil.copymode", "shutil.copystat", "shutil.copytree", "shutil.make_archive", "shutil.move", "shutil.rmtree",
+    "shutil.unpack_archive",
+}  # fmt: skip
+_STARTS = {
+    "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.system", "pty.spawn",
+    "subprocess.Popen",
+}  # fmt: skip
+_NATIVE = {"ctypes.dlopen", "ctypes.dlsym", "ctypes.call_function", "_ctypes.FreeLibrary"}
+_SOCKETS = {"socket.bind", "socket.connect", "socket.sendto", "socket.getaddrinfo", "socket.gethostbyname"}
+_OTHER = {"os.kill": "sends a signal", "os.killpg": "sends a signal", "signal.pthread_kill": "sends a signal"}
+_DATABASE = "sqlite3.connect"
+
+EVENTS = frozenset(("open", _DATABASE, *_LISTS, *_CHANGES, *_STARTS, *_NATIVE, *_SOCKETS, *_OTHER))
+"""The audit events that are looked at inside a tool."""
+
+_CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".pth")
+_INSTALLED = tuple(
+    {
+        f"{os.path.realpath(path)}{os.sep}"
+        for path in (*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix)
+        if path and path not in ("/", "/usr", "/usr/local")
+    }
+)
+_SYSTEM = (
+    "/usr/share/zoneinfo",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/ssl/",
+    "/etc/hosts",
+    "/etc/resolv.conf",
+)
+_SILENT = ("/dev/null", "/dev/tty")
+
+_MOST = 200
+
+
+def install() -> None:
+    """Look at each tool when it has run, once."""
+    if _ended not in ENDS:
+        ENDS.append(_ended)
+        _hook_databases()
+
+
+def heard(event: str, arguments: tuple[Any, ...], tool: Inside, scope: Scope, frame: FrameType) -> None:
+    """An audit event inside a tool. Raises `Halt` for an effect on the world in one that runs again."""
+    if event == "open":
+        _opened(arguments, tool, scope, frame)
+    elif event in _LISTS:
+        if not _ours(frame) and not _installed(arguments[0]):
+            tool.saw(f"lists {_name(arguments[0])}")
+    elif event == _DATABASE:
+        if _on_disk(arguments[0]):
+            _acts(tool, scope, f"opens the database {_name(arguments[0])}")
+    elif event in _CHANGES:
+        if not _ours(frame):
+            _acts(
+                tool,
+                scope,
+                f"changes files ({event} {_name(arguments[0]) if arguments else ''})".replace(" )", ")"),
+            )
+    elif event in _STARTS:
+        _acts(tool, scope, "starts a process")
+    elif event in _NATIVE:
+        if not _ours(frame) and event == "ctypes.call_function":
+            tool.saw("calls native code by ctypes")
+    elif event in _SOCKETS:
+        if event != "socket.bind" or not isinstance(arguments[1], (str, bytes)):
+            tool.saw("uses the network beside the recorded requests")
+    else:
+        _acts(tool, scope, _OTHER[event])
+
+
+def starts(scope: Scope) -> None:
+    """A tool starts a process that joins the run."""
+    if scope.tool is not None:
+        _acts(scope.tool, scope, "starts a process")
+
+
+def _acts(tool: Inside, scope: Scope, what: str) -> None:
+    tool.saw(what)
+    if tool.again:
+        raise scope.run.handler.refuse(
+            scope.path,
+            f"a tool that runs again {what}, which it did not when it was recorded",
+            "answer it from the recording: tools='NAME=answer'",
+        )
+
+
+def _opened(arguments: tuple[Any, ...], tool: Inside, scope: Scope, frame: FrameType) -> None:
+    path, mode, flags = arguments
+    if not isinstance(path, (str, bytes, os.PathLike)) or _ours(frame):
+        return
+    name = os.fsdecode(path)
+    if name in _SILENT:
+        return
+    if _writes(mode, flags):
+        if not name.endswith(".pyc") and "__pycache__" not in name:
+            _acts(tool, scope, f"writes the file {name}")
+    elif callers.program(frame):
+        if not name.endswith(_CODE):
+            tool.saw(f"reads the file {name}")
+    elif not name.endswith(_CODE) and not name.startswith(_SYSTEM) and not _installed(name):
+        tool.saw(f"reads the file {name}")
+
+
+def _writes(mode: object, flags: object) -> bool:
+    if isinstance(mode, str):
+        return bool(set(mode) & set("wax+"))
+    return isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR) != 0
+
+
+def _installed(path: Any) -> bool:
+    try:
+        return os.path.realpath(os.fsdecode(path)).startswith(_INSTALLED)
+    except (TypeError, ValueError, OSError):
+        return False
+
+
+def _ours(frame: FrameType | None) -> bool:
+    """Return True if Reenact itself, or the import of a module, opens something."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(callers.OURS):
+            # A hook around a call of the program's is ours too, and the program's call is what counts.
+            return frame.f_globals.get("__name__") not in _HOOKS
+        if name.startswith("<frozen importlib"):
+            return True
+        if not name.startswith((*callers.STANDARD, "<frozen ")):
+            return False
+        frame = frame.f_back
+    return False
+
+
+_HOOKS = {
+    "reenact.adapters.stdlib.processes",
+    "reenact.adapters.concurrency",
+    "reenact.adapters.stdlib.witness",
+}
+
+
+def _name(path: Any) -> str:
+    return os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else "a folder"
+
+
+# -- what the program holds open ------------------------------------------------------------------------------
+
+
+def _on_disk(name: Any) -> bool:
+    text = os.fsdecode(name) if isinstance(name, (str, bytes, os.PathLike)) else str(name)
+    return bool(text) and ":memory:" not in text and "mode=memory" not in text
+
+
+def _hook_databases() -> None:
+    """Hear of the statements of a database that the program has opened."""
+    original = sqlite3.connect
+
+    def connect(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = original(*args, **options)
+        name = args[0] if args else options.get("database", "")
+        if _on_disk(name):
+            with suppress(Exception):
+                connection.set_trace_callback(_Statement(_name(name)))
+        return connection
+
+    connect.__doc__, connect.__name__, connect.__qualname__ = original.__doc__, "connect", "connect"
+    for module in (sqlite3, sqlite3.dbapi2):
+        if module.connect is original:
+            module.connect = connect  # type: ignore[attr-defined]
+
+
+class _Statement:
+    """Notes that a tool uses a database."""
+
+    def __init__(self, name: str) -> None:
+        self._name = Path(name).name
+
+    def __call__(self, statement: str) -> None:
+        scope = current()
+        if scope is not None and scope.tool is not None:
+            scope.tool.saw(f"uses the database {self._name}")
+
+
+class _Held:
+    """The things that the program of one run has opened outside of tools."""
+
+    def __init__(self) -> None:
+        self.files: set[str] = set()
+        self.others: dict[str, None] = {}
+
+
+_held: WeakKeyDictionary[Run, _Held] = WeakKeyDictionary()
+
+
+def opened_file(run: Run, name: str) -> None:
+    """The program opens a file outside of its tools, which may use it later."""
+    held = _held.setdefault(run, _Held())
+    if len(held.files) < _MOST:
+        held.files.add(name)
+
+
+def opened_other(run: Run, what: str) -> None:
+    """The program opens something else that is not recorded, and stays open."""
+    _held.setdefault(run, _Held()).others[what] = None
+
+
+def _ended(run: Run, tool: Inside) -> None:
+    held = _held.get(run)
+    if held is None:
+        return
+    for what in held.others:
+        tool.saw(what)
+    if held.files:
+        with suppress(OSError):
+            _look_for_files(held.files, tool)
+
+
+def _look_for_files(names: set[str], tool: Inside) -> None:
+    open_now = set()
+    for descriptor in Path("/dev/fd").iterdir():
+        with suppress(OSError, ValueError):
+            status = os.fstat(int(descriptor.name))
+            if stat.S_ISREG(status.st_mode):
+                open_now.add((status.st_dev, status.st_ino))
+    for name in list(names):
+        try:
+            status = Path(name).stat()
+        except OSError:
+            continue
+        if (status.st_dev, status.st_ino) in open_now:
+            tool.saw(f"the program holds the file {name} open")

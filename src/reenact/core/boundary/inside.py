@@ -1,0 +1,43 @@
+"""The inside of a running tool: the inputs there that no recording holds.
+
+A tool without such an input has been recorded whole: a replay can run its code again, with everything that it asks
+answered from the recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+_MOST = 8
+
+
+class Inside:
+    """The inputs and effects of one running tool that crossed no boundary.
+
+    Args:
+        known: Inputs that the tool's code is known to have, in words.
+        again: True if a replay runs the tool again: then nothing in it may act on the world.
+
+    Attributes:
+        unrecorded: The inputs so far, in words, at most eight.
+    """
+
+    __slots__ = ("_seen", "again")
+
+    def __init__(self, known: Iterable[str] = (), *, again: bool = False) -> None:
+        self._seen = dict.fromkeys(known)
+        self.again = again
+
+    def saw(self, what: str) -> None:
+        """Note an input or effect that crossed no boundary."""
+        if len(self._seen) < _MOST:
+            self._seen[what] = None
+
+    @property
+    def unrecorded(self) -> list[str]:
+        return list(self._seen)
+
+
+ENDS: list[Callable[[Any, Inside], None]] = []
+"""Called with the run when a recorded tool has run, before its outcome is written."""

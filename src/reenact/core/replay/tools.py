@@ -1,0 +1,188 @@
+"""The tools of a replay: which run their own code again, and the comparison of their results.
+
+A tool runs again if it was recorded whole: all that it asked is in the recording. Any other tool is answered from the
+recording, without running; the verdict lists it with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, get_args
+
+from reenact.core.boundary import Inside
+from reenact.core.model import codec
+from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.replay import match
+from reenact.core.replay.terms import Terms
+from reenact.errors import Departure, Divergence, Mismatch, UsageError
+
+Mode = Literal["rerun", "answer", "live"]
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+
+class Modes:
+    """The mode of each tool: run again, be answered from the recording, or run for real.
+
+    Args:
+        words: `rerun`, `answer` or `live` for all tools, and `NAME=MODE` for one; the default is `rerun`.
+
+    Raises:
+        UsageError: A word is neither.
+    """
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self._all: Mode = "rerun"
+        self._one: dict[str, Mode] = {}
+        for word in words:
+            name, _, mode = word.rpartition("=")
+            if mode not in MODES:
+                raise UsageError(
+                    f"tools={word!r}: a mode is one of {', '.join(MODES)}, for one tool NAME=MODE"
+                )
+            if name:
+                self._one[name.removeprefix(f"{TOOL}:")] = mode
+            else:
+                self._all = mode
+
+    def of(self, name: str) -> Mode:
+        """Return the mode of a tool."""
+        return self._one.get(name, self._all)
+
+
+class Tools:
+    """The tools of one process's replay.
+
+    Args:
+        log: The recorded process.
+        terms: Puts results into the recording's terms.
+        rules: The parts that need not match.
+        words: The modes; see `Modes`.
+
+        here: This very process has made the recording: the state of its objects is a later one.
+
+    Attributes:
+        again: The number of calls that ran again, by label.
+        answered: The tools that were answered without running though they are functions of this process, with the
+            reason.
+        changed: The answered tools with changed sources, one sentence each.
+    """
+
+    def __init__(
+        self, log: Log, terms: Terms, rules: match.Rules, words: Iterable[str], *, here: bool = False
+    ) -> None:
+        self.here = here
+        self.modes = Modes(words)
+        self.again: dict[str, int] = {}
+        self.answered: dict[str, str] = {}
+        self.changed: dict[str, None] = {}
+        self._terms = terms
+        self._rules = rules
+        self._digests: dict[int, str] = {}
+        self._partly = _partly_recorded(log)
+
+    def live(self, effect: Effect) -> bool:
+        """Return True if a tool runs for real."""
+        return effect.kind == TOOL and self.modes.of(effect.name) == "live"
+
+    def runs_again(self, effect: Effect, call: CallRecord) -> Inside | None:
+        """Return the inside of a tool that is to run again, or None: it is answered."""
+        recorded = call.called.get("source")
+        if effect.kind != TOOL or recorded is None:
+            return None
+        reason = self._reason(effect, call)
+        digest = effect.source.digest if effect.source is not None else ""
+        if not reason:
+            self._digests[call.number] = digest
+            return Inside(again=True)
+        self.answered[effect.label] = reason
+        if digest != recorded:
+            now = f"to {digest}" if digest else "and it is no function of this program now"
+            text = f"{effect.label} did not run ({reason}), and its source has changed from {recorded} {now}"
+            self.changed[text] = None
+        return None
+
+    def departure(self, call: CallRecord, step: int, outcome: Outcome) -> Divergence | None:
+        """Compare the outcome of a tool that ran again with the recorded one."""
+        self.again[call.label] = self.again.get(call.label, 0) + 1
+        found = self._differences(call, outcome)
+        if not found:
+            return None
+        then, now = call.called["source"], self._digests.get(call.number, "")
+        detail = (
+            f"its source has changed from {then} to {now}"
+            if then != now
+            else f"its source is the same ({now}), so code or data that it uses has changed, or it reads what is not "
+            "recorded"
+        )
+        detail = f"the tool ran again and gave another result; {detail}"
+        hint = f"to answer it from the recording: tools='{call.name}=answer'"
+        return Divergence(Departure.CHANGED, call.address, step, found, detail, hint)
+
+    def unchanged(self, call: CallRecord) -> bool:
+        """Return True if a tool that runs again has the recorded source."""
+        return bool(call.called["source"] == self._digests.get(call.number))
+
+    def moved_on(self, call: CallRecord) -> None:
+        """Answer a tool from the recording after all: it uses state that is a later one by now."""
+        self.again[call.label] -= 1
+        if not self.again[call.label]:
+            del self.again[call.label]
+        self.answered[call.label] = (
+            "this process has made the recording, and the tool's state is a later one by now"
+        )
+
+    def _reason(self, effect: Effect, call: CallRecord) -> str:
+        """Return the reason to answer a tool without running it; empty if it can run again."""
+        if self.modes.of(effect.name) == "answer":
+            return "as asked"
+        outcome = call.outcome or {}
+        if call.pieces or outcome.get("stream"):
+            return "it answers in parts"
+        if outcome.get("event") == "cancelled":
+            return "it was cancelled when it was recorded"
+        if effect.label in self._partly:
+            return self._partly[effect.label]
+        if "unrecorded" not in outcome or effect.source is None:
+            return "its inside is not known"
+        return ", ".join(effect.source.unrecorded)
+
+    def _differences(self, call: CallRecord, outcome: Outcome) -> tuple[Mismatch, ...]:
+        then, now = _recorded(call.outcome or {}), self._actual(outcome)
+        if match.same(then, now):
+            return ()
+        found = match.mismatches(call.label, then, now, self._rules)
+        return tuple(Mismatch(m.path.removeprefix("args."), m.recorded, m.actual) for m in found)
+
+    def _actual(self, outcome: Outcome) -> dict[str, Tree]:
+        if isinstance(outcome, Value):
+            return {"result": self._terms.value(outcome.value)}
+        if isinstance(outcome, Cancelled):
+            return {"cancelled": True}
+        return {"error": _error(self._terms.clean(codec.encode_error(outcome.error, codec.Encoder())))}
+
+
+def _partly_recorded(log: Log) -> dict[str, str]:
+    """Return the tools with input that is not recorded, by label, with the first such inputs.
+
+    One such call is enough: what it has read (a cache, an open file) may serve the tool's other calls.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for call in log.calls.values():
+        reasons = (call.outcome or {}).get("unrecorded")
+        if call.kind == TOOL and reasons:
+            found.setdefault(call.label, {}).update(dict.fromkeys(reasons))
+    return {label: ", ".join(list(reasons)[:3]) for label, reasons in found.items()}
+
+
+def _recorded(outcome: Mapping[str, Tree]) -> dict[str, Tree]:
+    if outcome.get("event") == "returned":
+        return {"result": outcome.get("value")}
+    if outcome.get("event") == "raised":
+        return {"error": _error(outcome.get("error"))}
+    return {"cancelled": True}
+
+
+def _error(tree: Tree) -> Tree:
+    return {"type": tree["type"], "text": tree["text"]} if isinstance(tree, dict) else tree

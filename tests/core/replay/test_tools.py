@@ -1,0 +1,204 @@
+"""A tool that was recorded whole runs again in a replay; any other one is answered, and named."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reenact
+from reenact import Departure, DivergenceError
+from reenact.errors import UsageError
+
+LOG: list[str] = []
+
+
+@reenact.tool
+def add(cart: list[str], item: str) -> str:
+    cart.append(item)
+    with_tax = reenact.effect("prices", "list", item=item).perform(lambda: random.randrange(10**9))
+    return f"{item} for {with_tax + random.random()}"
+
+
+@reenact.tool
+def notes(path: str) -> str:
+    LOG.append(path)
+    return Path(path).read_text()
+
+
+@reenact.tool
+def note(path: str, text: str) -> int:
+    LOG.append(path)
+    return Path(path).write_text(text)
+
+
+def shop() -> list[str]:
+    cart: list[str] = []
+    return [add(cart, "tea"), add(cart, "milk"), *cart]
+
+
+def recorded(program: Callable[[], Any]) -> str:
+    with reenact.record() as run:
+        program()
+    return run.id
+
+
+def departure(id: str, program: Callable[[], Any]) -> reenact.Divergence:
+    with pytest.raises(DivergenceError) as caught, reenact.replay(id):
+        program()
+    return caught.value.divergence
+
+
+def test_a_tool_runs_again_and_what_it_asks_is_answered_from_the_recording(home: str) -> None:
+    with reenact.record() as run:
+        first = shop()
+    with reenact.replay(run.id) as replay:
+        assert shop() == first
+    assert replay.verdict.faithful
+    assert replay.verdict.again == {"tool:add": 2}
+    assert replay.verdict.kinds == {"prices": 2}
+
+
+def test_a_changed_tool_is_found_at_the_tool_with_the_digests_of_both_sources(home: str) -> None:
+    @reenact.tool
+    def price(item: str) -> dict[str, Any]:
+        return {"item": item, "each": [1, 20 + len(item)]}
+
+    id = recorded(lambda: price("tea"))
+
+    @reenact.tool(name="price")
+    def changed(item: str) -> dict[str, Any]:
+        return {"item": item, "each": [1, 21 + len(item)]}
+
+    found = departure(id, lambda: changed("tea"))
+    assert (found.kind, found.step) == (Departure.CHANGED, 1)
+    assert [(m.path, m.recorded, m.actual) for m in found.mismatches] == [("result.each[1]", 23, 24)]
+    assert "its source has changed from" in found.detail
+
+
+def rate() -> int:
+    return 7
+
+
+@reenact.tool
+def tax(amount: int) -> int:
+    return amount * rate()
+
+
+def test_a_changed_function_that_a_tool_calls_changes_the_digest_of_the_tool(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = recorded(lambda: tax(3))
+    monkeypatch.setitem(globals(), "rate", lambda: 8)
+    found = departure(id, lambda: tax(3))
+    assert [(m.path, m.recorded, m.actual) for m in found.mismatches] == [("result", 21, 24)]
+
+
+def test_a_tool_that_raises_something_else_is_found(home: str) -> None:
+    @reenact.tool
+    def refund(order: str) -> None:
+        raise ValueError(f"{order} is closed")
+
+    def program() -> None:
+        with pytest.raises(ValueError, match="closed"):
+            refund("A")
+
+    id = recorded(program)
+
+    @reenact.tool(name="refund")
+    def changed(order: str) -> None:
+        raise ValueError(f"{order} is closed!")
+
+    found = departure(id, lambda: changed("A"))
+    assert [m.path for m in found.mismatches] == ["error.text"]
+
+
+def test_a_tool_that_reads_a_file_is_answered_and_the_verdict_says_why(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("buy tea")
+    id = recorded(lambda: notes(str(file)))
+    file.unlink()
+    LOG.clear()
+    with reenact.replay(id) as replay:
+        assert notes(str(file)) == "buy tea"
+    assert replay.verdict.faithful
+    assert replay.verdict.answered == {"tool:notes": f"reads the file {file}"}
+    assert not LOG
+
+
+def test_a_tool_that_wrote_a_file_writes_nothing_in_a_replay(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    id = recorded(lambda: note(str(file), "buy tea"))
+    file.unlink()
+    with reenact.replay(id) as replay:
+        assert note(str(file), "buy tea") == 7
+    assert not file.exists()
+    assert replay.verdict.answered == {"tool:note": f"writes the file {file}"}
+
+
+def test_a_changed_tool_that_acts_on_the_world_is_stopped_before_it_does(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+
+    @reenact.tool
+    def order(item: str) -> str:
+        return item
+
+    id = recorded(lambda: order("tea"))
+
+    @reenact.tool(name="order")
+    def changed(item: str) -> str:
+        file.write_text(item)
+        return item
+
+    found = departure(id, lambda: changed("tea"))
+    assert "a tool that runs again writes the file" in found.detail
+    assert not file.exists()
+
+
+def test_a_changed_tool_that_is_answered_makes_the_replay_unfaithful(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("buy tea")
+
+    @reenact.tool
+    def read() -> str:
+        return file.read_text()
+
+    id = recorded(read)
+
+    @reenact.tool(name="read")
+    def changed() -> str:
+        return file.read_text().upper()
+
+    with reenact.replay(id) as replay:
+        assert changed() == "buy tea"
+    assert not replay.verdict.faithful
+    assert not replay.verdict.divergences
+    (said,) = replay.verdict.notes
+    assert said.startswith("tool:read did not run (reads the file")
+    assert "its source has changed from" in said
+
+
+@pytest.mark.parametrize("words", ["answer", ["rerun", "add=answer"], ["live", "tool:add=answer"]])
+def test_a_tool_is_answered_where_that_is_asked_for(home: str, words: Any) -> None:
+    id = recorded(lambda: add([], "tea"))
+    with reenact.replay(id, tools=words) as replay:
+        add([], "tea")
+    assert replay.verdict.kinds == {"tool": 1}
+    assert replay.verdict.answered == {"tool:add": "as asked"}
+
+
+def test_a_tool_runs_for_real_where_that_is_asked_for(home: str) -> None:
+    id = recorded(lambda: add([], "tea"))
+    with reenact.replay(id, tools="add=live") as replay:
+        add([], "tea")
+    assert replay.verdict.live == {"tool:add": 1}
+
+
+@pytest.mark.parametrize("word", ["again", "add=again", "add="])
+def test_a_mode_that_does_not_exist_is_refused(home: str, word: str) -> None:
+    id = recorded(lambda: add([], "tea"))
+    with pytest.raises(UsageError, match="rerun, answer, live"), reenact.replay(id, tools=word):
+        pass
