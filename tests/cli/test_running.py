@@ -269,4 +269,4 @@ def test_a_verdict_says_which_tools_ran_again(shell):
     shell.write("agent.py", AGENT)
     shell.record("agent.py", "one")
     assert "1 tool call ran again, with the recorded answers inside" in shell.replay().err
-    assert "did not run: tool:fetch (as asked)" in shell.replay("--tools", "answer").err
+    assert "did not run: tool:lookup (as asked)" in shell.replay("--tools", "answer").err

@@ -287,12 +287,16 @@ class Replayer(Handler):
         if self._lets_live(effect.kind, effect.label) and self._policy != "raise":
             return self._go_live(effect)
         if self._policy == "realign":
-            nearest = self._realignment.counterpart(question)
+            nearest, sure = self._realignment.counterpart(question)
             if nearest is None and self._inserted == "refuse":
                 raise self._halt(self._departures.unknown(question, question.place), question)
             if nearest is None:
                 return self._go_live(effect)
-            self._take(nearest)
+            if sure:
+                self._take(nearest)
+            else:
+                # A guess overtakes nothing: what stands before it may still come.
+                self.cursor.asked.add(nearest.number)
             return nearest
         there = self.cursor.by_address.get((question.scope.path, question.label, question.ordinal))
         self._named(self._departures.first(question, there), question)
@@ -319,7 +323,7 @@ class Replayer(Handler):
                 return call
         if self._policy == "realign":
             if (taken := self._realignment.given_away(question)) is not None:
-                raise self._halt(taken, question)
+                return taken
             return self.cursor.in_siblings(path, label, args)
         return self.cursor.in_siblings(path, label, args) if self.rules.order else None
 
