@@ -40,7 +40,7 @@ def _parts(verdict: Verdict) -> Iterator[RenderableType]:
         yield Text(f"{many(again, 'tool call')} ran again, with the recorded answers inside", "dim")
     for label, reason in sorted(verdict.answered.items()):
         yield Text.assemble("did not run: ", (label, "bold"), f" ({reason})")
-    if (tools := verdict.kinds.get("tool")) and not verdict.answered:
+    if (tools := verdict.kinds.get("tool", 0) - again) > 0 and not verdict.answered:
         yield Text(f"the code of {many(tools, 'tool call')} did not run; --live tool runs it", "dim")
     for label, count in sorted(verdict.live.items()):
         yield Text.assemble("ran for real: ", (label, "bold"), f" \N{MULTIPLICATION SIGN} {count}")

@@ -59,7 +59,7 @@ def test_a_tool_runs_again_and_what_it_asks_is_answered_from_the_recording(home:
         assert shop() == first
     assert replay.verdict.faithful
     assert replay.verdict.again == {"tool:add": 2}
-    assert replay.verdict.kinds == {"prices": 2}
+    assert replay.verdict.kinds == {"prices": 2, "tool": 2}
 
 
 def test_a_changed_tool_is_found_at_the_tool_with_the_digests_of_both_sources(home: str) -> None:

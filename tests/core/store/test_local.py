@@ -41,6 +41,16 @@ def test_a_recording_is_found_by_id_prefix_last_and_path(path: Path) -> None:
     assert found == [path.name] * 5
 
 
+def test_last_is_no_recording_that_another_process_still_writes(path: Path) -> None:
+    store = LocalStore()
+    for name, pid in (("unfinished", os.getppid()), ("own", os.getpid())):
+        forge_folder(store.folder(name), [{"event": "opened", "format": 2, "id": name, "pid": pid}])
+    os.utime(store.folder("unfinished") / "events.jsonl", (2**31, 2**31))
+    assert reenact.load("last").id == "own"
+    os.utime(store.folder("own") / "events.jsonl", (0, 0))
+    assert reenact.load("last").id == path.name
+
+
 def test_a_recording_knows_its_name_tags_status_and_steps(path: Path) -> None:
     recording = reenact.load(path)
     assert (recording.name, recording.tags, recording.status) == ("one", ("a",), "ok")

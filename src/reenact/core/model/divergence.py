@@ -19,8 +19,9 @@ class Verdict:
 
     Attributes:
         recording: The id of the replayed recording.
-        served: The number of effects answered from the recording.
-        kinds: The same by kind: the code of a `tool` answered so did not run.
+        served: The number of effects with the recorded answer: answered from the recording, or tools that ran again
+            and gave it.
+        kinds: The same by kind.
         live: The effects that ran for real, as `kind:name`, with counts.
         rules: The named leniencies that made a difference (`ignore args.headers.user-agent`).
         missing: Recorded effects that were never asked for, as (step, address).

@@ -136,11 +136,14 @@ class Replayer(Handler):
             if found is not None and isinstance(outcome, Cancelled):
                 # Its coroutine is being closed, and could not be told.
                 self.divergences.append(found)
-            elif found is not None and self.tools.here and self.tools.unchanged(call):
+            elif found is None:
+                self.served[call.kind] += 1
+            elif self.tools.here and self.tools.unchanged(call):
+                self.served[call.kind] += 1
                 self.tools.moved_on(call)
                 self.turnstile.abandon(self.cursor.places_inside(call))
                 return self._answers.recorded(call)
-            elif found is not None:
+            else:
                 self._named(found)
         return None
 

@@ -119,7 +119,7 @@ class LocalStore:
                 raise RecordingNotFound(
                     f"there is no recording yet in {self.place}; `reenact record -- program` makes one"
                 )
-            return self._at_hand(ids[0])
+            return self._at_hand(self._last(ids))
         begun = self._begun(text, ids)
         if begun is not None:
             return begun
@@ -132,6 +132,15 @@ class LocalStore:
                 f"(`reenact list 'name:{text}'` shows all)"
             )
         raise RecordingNotFound(f"no recording '{text}' in {self._sought()}; `reenact list` shows all")
+
+    def _last(self, ids: Sequence[str]) -> str:
+        """Return this user's newest recording that no other process still writes; else the newest of all."""
+        for id in ids[:_SOUGHT]:
+            folder = self.folder(id)
+            mine = not hasattr(os, "getuid") or (folder / EVENTS).stat().st_uid == os.getuid()
+            if mine and shared.running(folder) in (0, os.getpid()):
+                return id
+        return ids[0]
 
     def _begun(self, text: str, ids: Sequence[str]) -> Path | None:
         """Return the only recording with that id prefix, or None. Raises AmbiguousRecording."""

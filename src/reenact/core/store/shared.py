@@ -24,6 +24,9 @@ from reenact.errors import CorruptRecording, UsageError
 
 EVENTS = "events.jsonl"
 
+_TAIL = 1 << 20
+"""Bytes at the end of a file that are looked at for its seal."""
+
 _SAME = b'{"event":"same"'
 _REFERENCE = re.compile(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9a-f]{32}"\}))')
 
@@ -228,22 +231,27 @@ def detach(recordings: Path, leaving: Iterable[str]) -> list[str]:
         if said.id in going and id not in going and shares(recordings / id)
     ]
     for id in forks:
-        if _running(recordings / id):
+        if running(recordings / id):
             raise UsageError(f"{id} is a fork of {origins(recordings)[id].id} and still runs; wait for it")
     for id in forks:
         flatten(recordings / id)
     return forks
 
 
-def _running(folder: Path) -> bool:
-    data = read(folder / EVENTS)
-    if data[data.rfind(b"\n", 0, len(data) - 1) + 1 :].startswith(b'{"event":"sealed"'):
-        return False
+def running(folder: Path) -> int:
+    """Return the number of the live process that still writes a recording; 0 if none does."""
     try:
-        os.kill(int(_header(folder).get("pid") or 0) or -1, 0)
-    except (OSError, ValueError, TypeError, OverflowError):
-        return False
-    return True
+        with opened(folder / EVENTS) as file:
+            header = orjson.loads(file.readline())
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+            tail = file.read()
+        pid = int(header.get("pid") or 0)
+        if tail[tail.rfind(b"\n", 0, len(tail) - 1) + 1 :].startswith(b'{"event":"sealed"') or pid <= 0:
+            return 0
+        os.kill(pid, 0)
+    except (OSError, ValueError, TypeError, AttributeError, OverflowError, CorruptRecording):
+        return 0
+    return pid
 
 
 def _names(recordings: Path) -> Iterator[str]:

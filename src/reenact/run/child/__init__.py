@@ -263,12 +263,15 @@ class _Block(_Process):
 
     def end(self, code: int | None) -> None:
         status, _ = self.status(code)
-        if self.session is not None:
-            verdicts = [self.session.verdict]
-        else:
-            detail = f"the program ended without coming to its block record({self.recording.name!r})"
-            found = () if self._outside else (Divergence(Departure.MISSING, "main", None, (), detail),)
-            verdicts = [Verdict(self.recording.id, divergences=found)]
+        if self.session is None and not self._outside:
+            id, name = self.recording.id, self.recording.name
+            family.report(
+                self.plan,
+                failed=f"{id} is the block record({name!r}) of a program, and the program ended without coming to it; "
+                f"replay it in Python around the same code: with reenact.replay('{id}'): ...",
+            )
+            return
+        verdicts = [self.session.verdict] if self.session is not None else []
         verdicts.append(Verdict(self.recording.id, divergences=tuple(self._outside)))
         outcome = _outcome(self.session) if self.session is not None else {"halted": bool(self._outside)}
         _report(self.plan, merged(verdicts), exit=status, **outcome)
