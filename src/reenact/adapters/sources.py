@@ -73,11 +73,11 @@ _LOOKS = {"exists", "is_file", "is_dir", "stat", "lstat", "is_symlink"}
 """Methods of `pathlib.Path` that ask the file system, which no audit event tells."""
 
 _known: weakref.WeakKeyDictionary[Any, tuple[int, Source]] = weakref.WeakKeyDictionary()
-"""The sources of one run's tools: what a name stands for may be another thing in the next run."""
+"""The sources of one run's tools; in the next run a name may stand for something else."""
 
 
 def source_of(function: Any) -> Source | None:
-    """Return the source of a tool's function; None if it is none of the program's own, or outside of a run."""
+    """Return the source of a tool's function; None outside of a run, or of other code."""
     scope = current()
     function = _plain(function) if scope is not None else None
     if scope is None or function is None:
@@ -96,7 +96,7 @@ def source_of(function: Any) -> Source | None:
 
 
 def _plain(thing: Any) -> types.FunctionType | None:
-    """Return the function of the program behind partials, methods, wrappers and callable objects."""
+    """Return the program's function behind partials, methods, wrappers and objects."""
     for _ in range(20):
         if isinstance(thing, functools.partial):
             thing = thing.func
@@ -119,7 +119,7 @@ def _own(function: types.FunctionType) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _UsedNames:
     """The names that one function uses: global names, attributes, and imports within it."""
 
     globals: tuple[str, ...]
@@ -283,7 +283,7 @@ def _native(top: str) -> bool:
 
 
 @functools.lru_cache(4096)
-def _names(code: types.CodeType) -> _Names:
+def _names(code: types.CodeType) -> _UsedNames:
     names: dict[str, None] = {}
     attributes: set[str] = set()
     imports: dict[tuple[str, str], None] = {}
@@ -304,12 +304,12 @@ def _names(code: types.CodeType) -> _Names:
             names |= dict.fromkeys(inner.globals)
             attributes |= inner.attributes
             imports |= dict.fromkeys(inner.imports)
-    return _Names(tuple(names), frozenset(attributes), tuple(imports))
+    return _UsedNames(tuple(names), frozenset(attributes), tuple(imports))
 
 
 @functools.lru_cache(4096)
 def _text(code: types.CodeType) -> str:
-    """Return a function's source without comments and layout, or its instructions if there is none."""
+    """Return a function's source without comments and layout; else its instructions."""
     try:
         text = textwrap.dedent(inspect.getsource(code))
     except (OSError, TypeError, SyntaxError, IndexError):

@@ -99,7 +99,7 @@ class RecordedToolset(WrapperToolset[Any]):
 
 
 def _function(tool: Any) -> Any:
-    """Return the program's function behind a tool, through toolsets that combine others; else None."""
+    """Return the program's function behind a tool of any toolset; else None."""
     while (inner := getattr(tool, "source_tool", None)) is not None:
         tool = inner
     schema = getattr(getattr(tool, "call_func", None), "__self__", None)

@@ -18,7 +18,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from reenact.adapters.stdlib import callers
-from reenact.core.boundary import Inside, Run, Scope, current
+from reenact.core.boundary import Run, Scope, ToolInside, current
 from reenact.core.boundary.inside import ENDS
 
 _LISTS = {
@@ -76,8 +76,11 @@ def install() -> None:
         _hook_databases()
 
 
-def heard(event: str, arguments: tuple[Any, ...], tool: Inside, scope: Scope, frame: FrameType) -> None:
-    """An audit event inside a tool. Raises `Halt` for an effect on the world in one that runs again."""
+def heard(event: str, arguments: tuple[Any, ...], tool: ToolInside, scope: Scope, frame: FrameType) -> None:
+    """Note an audit event inside a tool.
+
+    Raises `Halt` for an effect on the world in a tool that runs again.
+    """
     if event == "open":
         _opened(arguments, tool, scope, frame)
     elif event in _LISTS:
@@ -111,7 +114,7 @@ def starts(scope: Scope) -> None:
         _acts(scope.tool, scope, "starts a process")
 
 
-def _acts(tool: Inside, scope: Scope, what: str) -> None:
+def _acts(tool: ToolInside, scope: Scope, what: str) -> None:
     tool.saw(what)
     if tool.again:
         raise scope.run.handler.refuse(
@@ -121,7 +124,7 @@ def _acts(tool: Inside, scope: Scope, what: str) -> None:
         )
 
 
-def _opened(arguments: tuple[Any, ...], tool: Inside, scope: Scope, frame: FrameType) -> None:
+def _opened(arguments: tuple[Any, ...], tool: ToolInside, scope: Scope, frame: FrameType) -> None:
     path, mode, flags = arguments
     if not isinstance(path, (str, bytes, os.PathLike)) or _ours(frame):
         return
@@ -238,7 +241,7 @@ def opened_other(run: Run, what: str) -> None:
     _held.setdefault(run, _Held()).others[what] = None
 
 
-def _ended(run: Run, tool: Inside) -> None:
+def _ended(run: Run, tool: ToolInside) -> None:
     held = _held.get(run)
     if held is None:
         return
@@ -249,7 +252,7 @@ def _ended(run: Run, tool: Inside) -> None:
             _look_for_files(held.files, tool)
 
 
-def _look_for_files(names: set[str], tool: Inside) -> None:
+def _look_for_files(names: set[str], tool: ToolInside) -> None:
     open_now = set()
     for descriptor in Path("/dev/fd").iterdir():
         with suppress(OSError, ValueError):

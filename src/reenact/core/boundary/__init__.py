@@ -7,7 +7,7 @@ Adapters call `perform`, `aperform`, `stream`, `astream`, or `begin` where a lib
 from reenact.core.boundary.answer import Answer, Sidecar, Ticket, Wire
 from reenact.core.boundary.arrival import arrive, live_now
 from reenact.core.boundary.call import Call
-from reenact.core.boundary.inside import Inside
+from reenact.core.boundary.inside import ToolInside
 from reenact.core.boundary.perform import aperform, astream, begin, draw, perform, stream
 from reenact.core.boundary.reporting import areporting, reporting
 from reenact.core.boundary.scope import Family, Handler, Run, Scope, current, entered, span
@@ -24,13 +24,13 @@ __all__ = [
     "Family",
     "ForkingTurnstile",
     "Handler",
-    "Inside",
     "RecordingTurnstile",
     "ReplayingTurnstile",
     "Run",
     "Scope",
     "Sidecar",
     "Ticket",
+    "ToolInside",
     "Turnstile",
     "Wire",
     "aperform",

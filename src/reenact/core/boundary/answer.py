@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from reenact.core.boundary.inside import Inside
+from reenact.core.boundary.inside import ToolInside
 from reenact.core.model.event import Outcome, Tree
 
 
@@ -19,7 +19,7 @@ class Ticket:
 
     call: int | None
     order: int | None = None
-    tool: Inside | None = None
+    tool: ToolInside | None = None
 
     @property
     def again(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 _MOST = 8
 
 
-class Inside:
+class ToolInside:
     """The inputs and effects of one running tool that crossed no boundary.
 
     Args:
@@ -39,5 +39,5 @@ class Inside:
         return list(self._seen)
 
 
-ENDS: list[Callable[[Any, Inside], None]] = []
+ENDS: list[Callable[[Any, ToolInside], None]] = []
 """Called with the run when a recorded tool has run, before its outcome is written."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from reenact.core.boundary.answer import Answer, Sidecar, Ticket
 from reenact.core.boundary.entry import Tracked
-from reenact.core.boundary.inside import Inside
+from reenact.core.boundary.inside import ToolInside
 from reenact.core.boundary.turnstile import Turnstile
 from reenact.core.model.event import Effect, Outcome, Tree
 from reenact.errors import Departure, Divergence, Halt
@@ -214,7 +214,7 @@ class Scope:
         anchor: Scope | None = None,
         call: int | None = None,
         hidden: bool = False,
-        tool: Inside | None = None,
+        tool: ToolInside | None = None,
     ) -> None:
         self.path = path
         self.run = run
@@ -269,7 +269,9 @@ class Scope:
                 )
         return found
 
-    def inside(self, address: str, *, call: int | None, hidden: bool, tool: Inside | None = None) -> Scope:
+    def inside(
+        self, address: str, *, call: int | None, hidden: bool, tool: ToolInside | None = None
+    ) -> Scope:
         """Return the scope inside an effect.
 
         If the effect is answered from the recording, the scope does not occur, and no sibling is renumbered.

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from reenact.core.boundary import Handler, Inside, Scope, Ticket
+from reenact.core.boundary import Handler, Scope, Ticket, ToolInside
 from reenact.core.model import codec
 from reenact.core.model.event import TOOL, Effect, Failure, Outcome, Tree, Value
 from reenact.core.model.exact import exact
@@ -81,7 +81,7 @@ class Recorder(Handler):
             self.failed(error)
         if effect.source is None or effect.kind != TOOL:
             return Ticket(number)
-        return Ticket(number, tool=Inside(effect.source.unrecorded))
+        return Ticket(number, tool=ToolInside(effect.source.unrecorded))
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         try:

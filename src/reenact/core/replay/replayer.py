@@ -25,8 +25,8 @@ from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.departures import Departures
 from reenact.core.replay.question import Question
 from reenact.core.replay.realignment import Realignment
+from reenact.core.replay.reruns import Tools
 from reenact.core.replay.terms import Terms
-from reenact.core.replay.tools import Tools
 from reenact.core.replay.watch import Edit, Watch
 from reenact.errors import Departure, Divergence, Halt, UsageError
 
@@ -47,7 +47,7 @@ class Replayer(Handler):
             own answer; `live` names it and answers everything after it live.
         inserted: Under `realign`, `refuse` a call without a counterpart or answer it `live`.
         turnstile: A turnstile of another kind (a fork's).
-        tools: The tools that run again, are answered or run for real; see `tools.Modes`.
+        tools: The tools that run again, are answered or run for real; see `reruns.Modes`.
         here: This very process has made the recording.
     """
 

@@ -134,7 +134,7 @@ class LocalStore:
         raise RecordingNotFound(f"no recording '{text}' in {self._sought()}; `reenact list` shows all")
 
     def _last(self, ids: Sequence[str]) -> str:
-        """Return this user's newest recording that no other process still writes; else the newest of all."""
+        """Return this user's newest recording that no other process writes; else the newest."""
         for id in ids[:_SOUGHT]:
             folder = self.folder(id)
             mine = not hasattr(os, "getuid") or (folder / EVENTS).stat().st_uid == os.getuid()

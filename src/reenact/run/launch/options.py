@@ -8,7 +8,7 @@ from typing import Any
 from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import Rules
-from reenact.core.replay.tools import Modes
+from reenact.core.replay.reruns import Modes
 from reenact.errors import UsageError
 
 STDOUT = "stdout"

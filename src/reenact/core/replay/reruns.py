@@ -1,4 +1,4 @@
-"""The tools of a replay: which run their own code again, and the comparison of their results.
+"""The tools of a replay: which run their own code again, and how results are compared.
 
 A tool runs again if it was recorded whole: all that it asked is in the recording. Any other tool is answered from the
 recording, without running; the verdict lists it with the reason.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
-from reenact.core.boundary import Inside
+from reenact.core.boundary import ToolInside
 from reenact.core.model import codec
 from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value
 from reenact.core.model.log import CallRecord, Log
@@ -86,7 +86,7 @@ class Tools:
         """Return True if a tool runs for real."""
         return effect.kind == TOOL and self.modes.of(effect.name) == "live"
 
-    def runs_again(self, effect: Effect, call: CallRecord) -> Inside | None:
+    def runs_again(self, effect: Effect, call: CallRecord) -> ToolInside | None:
         """Return the inside of a tool that is to run again, or None: it is answered."""
         recorded = call.called.get("source")
         if effect.kind != TOOL or recorded is None:
@@ -95,7 +95,7 @@ class Tools:
         digest = effect.source.digest if effect.source is not None else ""
         if not reason:
             self._digests[call.number] = digest
-            return Inside(again=True)
+            return ToolInside(again=True)
         self.answered[effect.label] = reason
         if digest != recorded:
             now = f"to {digest}" if digest else "and it is no function of this program now"
