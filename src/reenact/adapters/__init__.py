@@ -18,6 +18,7 @@ from reenact.errors import ReenactError
 LIBRARIES = {
     "httpx": "reenact.adapters.http.httpx",
     "httpx2": "reenact.adapters.http.httpx",
+    "sqlite3": "reenact.adapters.stdlib.sqlite",
     "http.client": "reenact.adapters.http.http_client",
     "urllib3.connectionpool": "reenact.adapters.http.urllib3",
     "aiohttp": "reenact.adapters.http.aiohttp",

@@ -16,7 +16,6 @@ import io
 import os
 import platform
 import socket
-import sqlite3
 import sys
 import textwrap
 import threading
@@ -242,7 +241,7 @@ class _Walk:
                 self._reasons[f"the open file `{name}`"] = None
         elif isinstance(thing, socket.socket):
             self._reasons[f"the open socket `{name}`"] = None
-        elif isinstance(thing, (sqlite3.Connection, sqlite3.Cursor)):
+        elif type(thing).__module__ == "sqlite3":
             self._reasons[f"the database `{name}`"] = None
         else:
             kind = type(thing)

@@ -7,7 +7,6 @@ an effect on the world is refused.
 from __future__ import annotations
 
 import os
-import sqlite3
 import stat
 import sys
 import sysconfig
@@ -18,7 +17,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from reenact.adapters.stdlib import callers
-from reenact.core.boundary import Run, Scope, ToolInside, current
+from reenact.core.boundary import Run, Scope, ToolInside
 from reenact.core.boundary.inside import ENDS
 
 _LISTS = {
@@ -73,7 +72,6 @@ def install() -> None:
     """Look at each tool when it has run, once."""
     if _ended not in ENDS:
         ENDS.append(_ended)
-        _hook_databases()
 
 
 def heard(event: str, arguments: tuple[Any, ...], tool: ToolInside, scope: Scope, frame: FrameType) -> None:
@@ -85,16 +83,16 @@ def heard(event: str, arguments: tuple[Any, ...], tool: ToolInside, scope: Scope
         _opened(arguments, tool, scope, frame)
     elif event in _LISTS:
         if not _ours(frame) and not _installed(arguments[0]):
-            tool.saw(f"lists {_name(arguments[0])}")
+            tool.saw(f"lists {name_of(arguments[0])}")
     elif event == _DATABASE:
-        if _on_disk(arguments[0]):
-            _acts(tool, scope, f"opens the database {_name(arguments[0])}")
+        if on_disk(arguments[0]):
+            _acts(tool, scope, f"opens the database {name_of(arguments[0])}")
     elif event in _CHANGES:
         if not _ours(frame):
             _acts(
                 tool,
                 scope,
-                f"changes files ({event} {_name(arguments[0]) if arguments else ''})".replace(" )", ")"),
+                f"changes files ({event} {name_of(arguments[0]) if arguments else ''})".replace(" )", ")"),
             )
     elif event in _STARTS:
         _acts(tool, scope, "starts a process")
@@ -176,46 +174,18 @@ _HOOKS = {
 }
 
 
-def _name(path: Any) -> str:
+def name_of(path: Any) -> str:
+    """Return a path as text."""
     return os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else "a folder"
 
 
 # -- what the program holds open ------------------------------------------------------------------------------
 
 
-def _on_disk(name: Any) -> bool:
+def on_disk(name: Any) -> bool:
+    """Return True if a database of SQLite is a file."""
     text = os.fsdecode(name) if isinstance(name, (str, bytes, os.PathLike)) else str(name)
     return bool(text) and ":memory:" not in text and "mode=memory" not in text
-
-
-def _hook_databases() -> None:
-    """Hear of the statements of a database that the program has opened."""
-    original = sqlite3.connect
-
-    def connect(*args: Any, **options: Any) -> sqlite3.Connection:
-        connection: sqlite3.Connection = original(*args, **options)
-        name = args[0] if args else options.get("database", "")
-        if _on_disk(name):
-            with suppress(Exception):
-                connection.set_trace_callback(_Statement(_name(name)))
-        return connection
-
-    connect.__doc__, connect.__name__, connect.__qualname__ = original.__doc__, "connect", "connect"
-    for module in (sqlite3, sqlite3.dbapi2):
-        if module.connect is original:
-            module.connect = connect  # type: ignore[attr-defined]
-
-
-class _Statement:
-    """Notes that a tool uses a database."""
-
-    def __init__(self, name: str) -> None:
-        self._name = Path(name).name
-
-    def __call__(self, statement: str) -> None:
-        scope = current()
-        if scope is not None and scope.tool is not None:
-            scope.tool.saw(f"uses the database {self._name}")
 
 
 class _Held:

@@ -1,0 +1,46 @@
+"""Hear of the statements that a tool runs on a database of SQLite that was opened outside of it.
+
+No audit event tells of them. A database in memory is state of the program, like any other object.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from reenact.adapters.stdlib import witness
+from reenact.core.boundary import current
+
+
+def install(module: ModuleType) -> None:
+    """Trace the connections that the program opens from here on."""
+    original = module.connect
+
+    def connect(*args: Any, **options: Any) -> Any:
+        connection = original(*args, **options)
+        name = args[0] if args else options.get("database", "")
+        ours = str(sys._getframe(1).f_globals.get("__name__", "")).startswith("reenact.")
+        if witness.on_disk(name) and not ours:
+            with suppress(Exception):
+                connection.set_trace_callback(_Statement(witness.name_of(name)))
+        return connection
+
+    connect.__doc__, connect.__name__, connect.__qualname__ = original.__doc__, "connect", "connect"
+    for each in (module, module.dbapi2):
+        if each.connect is original:
+            each.connect = connect
+
+
+class _Statement:
+    """Notes that a tool uses a database."""
+
+    def __init__(self, name: str) -> None:
+        self._name = Path(name).name
+
+    def __call__(self, statement: str) -> None:
+        scope = current()
+        if scope is not None and scope.tool is not None:
+            scope.tool.saw(f"uses the database {self._name}")
