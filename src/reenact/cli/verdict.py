@@ -42,6 +42,8 @@ def _parts(verdict: Verdict) -> Iterator[RenderableType]:
         yield Text.assemble("did not run: ", (label, "bold"), f" ({reason})")
     if (tools := verdict.kinds.get("tool", 0) - again) > 0 and not verdict.answered:
         yield Text(f"the code of {many(tools, 'tool call')} did not run; --live tool runs it", "dim")
+    if len(verdict.compared) > 1:
+        yield Text(f"compared: {', '.join(verdict.compared)}", "dim")
     for label, count in sorted(verdict.live.items()):
         yield Text.assemble("ran for real: ", (label, "bold"), f" \N{MULTIPLICATION SIGN} {count}")
     for rule in verdict.rules:

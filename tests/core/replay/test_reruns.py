@@ -202,3 +202,57 @@ def test_a_mode_that_does_not_exist_is_refused(home: str, word: str) -> None:
     id = recorded(lambda: add([], "tea"))
     with pytest.raises(UsageError, match="rerun, answer, live"), reenact.replay(id, tools=word):
         pass
+
+
+def test_state_that_an_answered_tool_changed_is_found_at_the_end(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "facts.txt"
+    file.write_text("tea is hot")
+
+    @reenact.tool
+    def learn(memory_of: str) -> str:
+        held[memory_of].append(file.read_text())
+        return "ok"
+
+    held: dict[str, list[str]] = {}
+
+    def program() -> None:
+        held.clear()
+        held["facts"] = []
+        reenact.track("memory", held)
+        learn("facts")
+
+    id = recorded(program)
+    found = departure(id, program)
+    assert (found.kind, found.address) == (Departure.CHANGED, "main/state:memory")
+    assert [(m.path, m.recorded) for m in found.mismatches] == [("memory.facts[0]", "tea is hot")]
+    assert found.hint == "a tool that did not run may have changed it: tool:learn"
+
+
+def test_a_generator_that_an_answered_tool_has_drawn_from_is_named(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "facts.txt"
+    file.write_text("tea is hot")
+
+    @reenact.tool
+    def guess() -> float:
+        file.read_text()
+        return random.random()
+
+    def program() -> None:
+        random.seed(42)
+        guess()
+
+    with reenact.replay(recorded(program)) as replay:
+        program()
+    assert replay.verdict.notes == ("the state of the generator random at the end is not the recorded one",)
+
+
+def test_the_verdict_says_what_was_compared(home: str) -> None:
+    def program() -> None:
+        cart: list[str] = []
+        reenact.track("cart", cart)
+        add(cart, "tea")
+
+    with reenact.replay(recorded(program)) as replay:
+        program()
+    assert replay.verdict.faithful
+    assert {"calls", "state cart"} <= set(replay.verdict.compared)

@@ -473,6 +473,7 @@ def test_after_a_replay_its_objects_can_be_restored():
         reenact.track("memory", memory)
         for number in range(1, 13):
             act(number)
+            memory["notes"].append(number)
     recording.restore(6)
     assert memory == {"notes": [1, 2, 3, 4, 5]}
 

@@ -206,6 +206,17 @@ class _Generators:
         if self._run.replaying:
             numpy.set_state(_unpack_numpy(recorded))
 
+    def states(self) -> dict[str, str]:
+        """Return a digest of the state of each generator that the program's own code has drawn from."""
+        with _lock:
+            found = {"random": self._first} if self._first is not None else {}
+            found |= {f"random@{path}": one for path, one in self._by_scope.items() if "#" not in path}
+            digests = {name: _material(generator).hex()[:16] for name, generator in found.items()}
+            if self._numpy is not None:
+                packed = repr(_pack_numpy(self._numpy[0].get_state())).encode()
+                digests["numpy.random"] = hashlib.blake2b(packed, digest_size=8).hexdigest()
+        return digests
+
     def give_back(self) -> None:
         """The run is over."""
         if self._run.replaying:
@@ -309,6 +320,12 @@ class _Scoped(_Random):
 
 _random: Callable[[_Random], float] = _Random.random
 _getrandbits: Callable[[_Random, int], int] = _Random.getrandbits
+
+
+def states(run: Run) -> dict[str, str]:
+    """Return digests of a run's generators: of `random`, and of NumPy's if it is loaded."""
+    generators = _runs.get(run)
+    return generators.states() if generators is not None else {}
 
 
 def _seed_unseeded(self: _Random, a: Any = None, version: int = 2) -> None:

@@ -30,8 +30,8 @@ def install(module: ModuleType) -> None:
 
     connect.__doc__, connect.__name__, connect.__qualname__ = original.__doc__, "connect", "connect"
     for each in (module, module.dbapi2):
-        if each.connect is original:
-            each.connect = connect
+        if getattr(each, "connect", None) is original:
+            each.connect = connect  # type: ignore[attr-defined]
 
 
 class _Statement:

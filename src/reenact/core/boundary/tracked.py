@@ -141,6 +141,11 @@ def live(run: Run | None = None) -> dict[str, Tree]:
     return found
 
 
+def of_process(name: str) -> bool:
+    """Return True if state of that name was declared outside of any run."""
+    return name in _outside
+
+
 def _holding(thing: Any) -> Callable[[], Any]:
     return lambda: thing
 

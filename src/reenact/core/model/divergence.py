@@ -28,6 +28,7 @@ class Verdict:
         divergences: All departures; with the strict default at most one.
         again: The tools that ran again on the recording and gave the recorded results, with counts.
         answered: The tools of the program that were answered without running, with the reason.
+        compared: The things that were compared: calls, and at the end results, output and state.
         notes: Further facts for a careful reader: holes in the recording, clock reads that had no record.
     """
 
@@ -41,6 +42,7 @@ class Verdict:
     kinds: dict[str, int] = field(default_factory=dict)
     again: dict[str, int] = field(default_factory=dict)
     answered: dict[str, str] = field(default_factory=dict)
+    compared: tuple[str, ...] = ()
 
     @property
     def faithful(self) -> bool:
@@ -99,6 +101,7 @@ def verdict_of(tree: Mapping[str, Any]) -> Verdict:
         kinds=dict(tree.get("kinds", {})),
         again=dict(tree.get("again", {})),
         answered=dict(tree.get("answered", {})),
+        compared=tuple(tree.get("compared", ())),
     )
 
 
@@ -117,6 +120,7 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
         live=dict(live),
         kinds=dict(kinds),
         again=dict(again),
+        compared=tuple(dict.fromkeys(item for verdict in verdicts for item in verdict.compared)),
         answered={label: reason for verdict in verdicts for label, reason in verdict.answered.items()},
         rules=tuple(dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)),
         missing=tuple(sorted(item for verdict in verdicts for item in verdict.missing)),

@@ -398,6 +398,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
         {
             "error": or_null(_error), "exit": or_null(_integer), "packages": or_null(_named),
             "stdout": or_null(_PRINTED), "uncertain": count, "reason": or_null(text), "signed": _SIGNED,
+            "state": object_,
         },
     ),
 }  # fmt: skip

@@ -101,10 +101,10 @@ class Realignment:
 
     def _named(self, question: Question, number: int | None) -> Divergence | None:
         if (inserted := self._inserted.get(id(question))) is not None:
-            step = self._steps[inserted]
-            detail = f"an inserted call of {question.label}, which got the answer of step {step}"
+            taken = self._steps[inserted]
+            detail = f"an inserted call of {question.label}, which got the answer of step {taken}"
             hint = "to run it for real: inserted='live'"
-            return Divergence(Departure.EXTRA, question.place, step, detail=detail, hint=hint)
+            return Divergence(Departure.EXTRA, question.place, taken, detail=detail, hint=hint)
         call = self._log.calls.get(number or 0)
         given = self._given.get(number or 0) is question
         if call is None or (call.number in self._cursor.asked and not given):

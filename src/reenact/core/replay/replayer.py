@@ -78,6 +78,8 @@ class Replayer(Handler):
         self.served: Counter[str] = Counter()
         self.let_live: dict[str, int] = {}
         self.notes: dict[str, int] = {}
+        self.compared: list[str] = []
+        """The things beside calls that were compared at the end."""
         self._log = log
         self._steps = steps
         self._live = frozenset(live)
@@ -221,6 +223,7 @@ class Replayer(Handler):
             ),
             again=dict(self.tools.again),
             answered=dict(self.tools.answered),
+            compared=("calls", *self.compared),
         )
 
     def remark(self, text: str) -> None:

@@ -29,6 +29,7 @@ from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.core.store.writer import Writer, warn
 from reenact.errors import DivergenceError, ForkStopped, Halt, Stop, UsageError
+from reenact.run.api import final
 from reenact.run.api.fork import Fork, Recording, loaded
 from reenact.run.api.replaying import Replay
 from reenact.run.api.session import UNSET, Session
@@ -232,13 +233,18 @@ class RecordingInProgress(Session):
         if self._recorder is None or os.getpid() != self._pid:
             # In a fork that leaves the block: it has a file of its own, which ends with the process.
             return
+        state: dict[str, Tree] = final.generators(self._run)
         if self._run is not None:
             stdlib.end(self._run)
             self._recorder.snapshots.finish(self._run)
             tracked.ended(self._run)
         if self._family is not None:
             self._family.finish()
-        ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
+        ending: dict[str, Tree] = {
+            "status": "ok" if error is None else "error",
+            **self.ending,
+            "state": state,
+        }
         if uncertain := self._run.turnstile.uncertain if self._run is not None else 0:
             ending["uncertain"] = uncertain
         if self.output is not UNSET:

@@ -18,6 +18,7 @@ from reenact.core.replay.match import mismatches
 from reenact.core.replay.replayer import Inserted, Policy, Replayer
 from reenact.core.store.local import LocalStore
 from reenact.errors import Departure, Divergence, DivergenceError, Halt, Mismatch, UsageError
+from reenact.run.api import final
 from reenact.run.api.session import UNSET, Session
 from reenact.run.debugger.breaks import Breakpoints, Breaks, Stop
 from reenact.run.debugger.shell import prompting
@@ -98,10 +99,13 @@ class Replay(Session):
     def _end(self, error: BaseException | None) -> None:
         if self._run is None or self._replayer is None or os.getpid() != self._pid:
             return
+        whole = error is None or self.recording.status == "error"
+        if whole:
+            final.compare(self._run, self.recording, self._replayer)
         stdlib.end(self._run)
         self._hook.restore()
         tracked.ended(self._run)
-        self._replayer.finish(whole=error is None or self.recording.status == "error")
+        self._replayer.finish(whole=whole)
         if self._family is not None:
             self._family.finish()
             self._others = self._family.verdicts()
@@ -126,6 +130,7 @@ class Replay(Session):
             self.output = self._family.output
         if self.output is UNSET or sealed is None or "output" not in sealed or self.replayer.divergences:
             return
+        self.replayer.compared.append("the result")
         actual = self.replayer.terms.tree(self.output)
         found = mismatches("output", {"output": sealed["output"]}, {"output": actual}, self.replayer.rules)
         if found:

@@ -218,8 +218,12 @@ class _ReplayedProgram(_Process):
         sealed = self.recording.logs[0].sealed or {}
         silent = bool(self.plan.options.get("silent"))
         found, rule = compare("main", sealed.get("stdout"), self._written(), silent=silent)
+        compared = ("standard output",) if isinstance(sealed.get("stdout"), dict) and not silent else ()
         return Verdict(
-            self.recording.id, divergences=(found,) if found else (), rules=(rule,) if rule else ()
+            self.recording.id,
+            divergences=(found,) if found else (),
+            rules=(rule,) if rule else (),
+            compared=compared,
         )
 
 

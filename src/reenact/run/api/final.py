@@ -1,0 +1,70 @@
+"""The state of a run at its end: what is recorded of it, and the comparison after a replay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reenact.adapters.stdlib import entropy
+from reenact.core.boundary import Run, tracked
+from reenact.core.model.event import Tree
+from reenact.core.query.recording import Recording
+from reenact.core.replay.match import mismatches
+from reenact.core.replay.replayer import Replayer
+from reenact.errors import Departure, Divergence, Mismatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def generators(run: Run | None) -> dict[str, Tree]:
+    """Return digests of the states of a run's random generators."""
+    return dict(entropy.states(run)) if run is not None else {}
+
+
+def compare(run: Run, recording: Recording, replayer: Replayer) -> None:
+    """Compare the state at the end of a replay with the recorded one: name the first difference.
+
+    State of the process itself (not of the run) is left out in the process that has made the recording, where it is
+    a later one.
+    """
+    sealed = recording.logs[0].sealed or {}
+    kept = sealed.get("state")
+    if not isinstance(kept, dict) or replayer.divergences or replayer.gone_live:
+        return
+    here = replayer.tools.here
+    now = entropy.states(run)
+    if both := now.keys() & kept.keys():
+        replayer.compared.append("random generators")
+    for name in sorted(both):
+        if now[name] != kept[name]:
+            replayer.remark(f"the state of the generator {name} at the end is not the recorded one")
+    for name, recorded, actual in _pairs(run, recording, here=here):
+        replayer.compared.append(f"state {name}")
+        then, actually = {name: _typed(recorded)}, {name: _typed(replayer.terms.clean(actual))}
+        found = mismatches("state", then, actually, replayer.rules)
+        if found:
+            shown = tuple(Mismatch(m.path.removeprefix("args."), m.recorded, m.actual) for m in found[:8])
+            skipped = ", ".join(replayer.tools.answered)
+            detail = "every answer was the recorded one, but the state at the end differs"
+            hint = f"a tool that did not run may have changed it: {skipped}" if skipped else ""
+            replayer.divergences.append(
+                Divergence(Departure.CHANGED, f"main/state:{name}", None, shown, detail, hint)
+            )
+            return
+
+
+def _pairs(run: Run, recording: Recording, *, here: bool) -> Iterator[tuple[str, Tree, Tree]]:
+    """Yield each part of the tracked state with the recorded tree and the tree of this moment."""
+    recorded = recording.state()
+    for name, tree in tracked.live(run).items():
+        if name in recorded and recorded.of(name).why == "end" and not (here and tracked.of_process(name)):
+            yield name, recorded.tree(name), tree
+
+
+def _typed(tree: Tree) -> Tree:
+    """Return a tree with the types alone of values that could not be kept."""
+    if isinstance(tree, dict):
+        if "$unkept" in tree and len(tree) == 1:
+            return {"$unkept": tree["$unkept"][:1]}
+        return {key: _typed(item) for key, item in tree.items()}
+    return [_typed(item) for item in tree] if isinstance(tree, list) else tree
