@@ -29,9 +29,10 @@ def install(module: ModuleType) -> None:
         return connection
 
     connect.__doc__, connect.__name__, connect.__qualname__ = original.__doc__, "connect", "connect"
-    for each in (module, module.dbapi2):
-        if getattr(each, "connect", None) is original:
-            each.connect = connect  # type: ignore[attr-defined]
+    names: list[Any] = [module, module.dbapi2]
+    for each in names:
+        if each.connect is original:
+            each.connect = connect
 
 
 class _Statement:
