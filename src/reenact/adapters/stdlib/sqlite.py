@@ -1,4 +1,4 @@
-"""Hear of the statements that a tool runs on a database of SQLite that was opened outside of it.
+"""Hear of the statements that a tool runs on a database opened outside of it (SQLite).
 
 No audit event tells of them. A database in memory is state of the program, like any other object.
 """
