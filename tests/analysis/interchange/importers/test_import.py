@@ -16,6 +16,7 @@ from reenact.core.store import bundle
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import CorruptRecording, NotARecording, RecordingError, RecordingNotFound, UsageError
+from reenact.lesson import SessionRecord
 
 DATA = Path(__file__).parent / "data"
 
@@ -165,6 +166,40 @@ def test_pydantic_ai_messages_are_read_as_its_own_adapter_reads_them(store, tmp_
     ]  # fmt: skip
     assert facts.steps[0].get("tokens") > 0
     assert [message.role for message in facts.steps[2].turn.new] == ["tool"]
+
+
+def test_a_session_of_the_lesson_is_read_with_its_tools_and_its_output(store, tmp_path):
+    request, response = (lambda *parts, kind=kind: {"type": kind, "parts": list(parts)} for kind in
+                         ("ModelRequest", "ModelResponse"))  # fmt: skip
+    call = {"kind": "tool-call", "tool_name": "cancel", "args": {"order": "ORD-1"}, "tool_call_id": "c1"}
+    session = SessionRecord(
+        "s1", user_input="Cancel ORD-1", final_output={"done": True}, model="openai:gpt-4o", instructions="Be kind.",
+        messages=[
+            request({"kind": "user-prompt", "content": "Cancel ORD-1"}),
+            response(call),
+            request({"kind": "tool-return", "tool_name": "cancel", "content": "ok", "tool_call_id": "c1"}),
+            response({"kind": "text", "content": "Done."}),
+        ],
+    )  # fmt: skip
+    found, (recording,) = bring(store, session.save(tmp_path / "session.json"))
+    assert found == "lesson"
+    assert labels(recording) == ["model:gpt-4o", "tool:cancel", "model:gpt-4o"]
+    assert recording.step(2).args == {"order": "ORD-1"}
+    assert recording.output == {"done": True}
+    assert recording.tags == ("session:s1",)
+    turn = RecordingFacts(recording).steps[0].turn
+    assert [(message.role, message.text) for message in turn.new] == [
+        ("system", "Be kind."), ("user", "Cancel ORD-1"),
+    ]  # fmt: skip
+    assert SessionRecord.of(recording).messages == session.messages
+
+
+@pytest.mark.parametrize("message", [{"type": "ModelRequest"}, {"type": "ModelRequest", "parts": [1]}])
+def test_a_damaged_session_of_the_lesson_is_refused_in_one_line(store, tmp_path, message):
+    file = tmp_path / "session.json"
+    file.write_text(json.dumps({"session_id": "s1", "messages": [message]}))
+    with pytest.raises(NotARecording, match="cannot be read as lesson"):
+        bring(store, file)
 
 
 def test_a_long_history_is_stored_once(store, tmp_path):

@@ -107,6 +107,7 @@ FORMATS = {
     "swe-agent": Format("SWE-agent's .traj", agents.is_swe_agent, _one(agents.swe_agent)),
     "claude-code": Format("a Claude Code session", agents.is_claude_code, _one(agents.claude_code)),
     "pydantic-ai": Format("Pydantic AI's message JSON", agents.is_pydantic_ai, _one(agents.pydantic_ai_run)),
+    "lesson": Format("a session saved by reenact.lesson", agents.is_lesson, _one(agents.lesson)),
     "chat": Format(
         "messages in OpenAI's form: one run, a list, or one per line (tau-bench)", _is_chat, _chats
     ),

@@ -1,9 +1,10 @@
-"""Runs in the forms of particular programs: Who&When, SWE-agent, Claude Code, Pydantic AI."""
+"""Runs in the forms of Who&When, SWE-agent, Claude Code, Pydantic AI and the lesson."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,45 @@ def _returned(part: dict[str, Any], asked: list[Any], before: Any, now: Any) -> 
     failed = part.get("part_kind") == "retry-prompt" or part.get("outcome") in ("failed", "retried", "denied")
     error = content(part.get("content")) if failed else None
     return Happened("tool", name, args, part.get("content"), error, began=before or now, ended=now)
+
+
+# -- sessions of `reenact.lesson` ----------------------------------------------------------------------------
+
+_LESSON = {"ModelRequest": "request", "ModelResponse": "response"}
+
+
+def is_lesson(document: Any) -> bool:
+    """Return True for the JSON of a `SessionRecord`."""
+    messages = document.get("messages") if isinstance(document, dict) and "session_id" in document else None
+    return (
+        isinstance(messages, list)
+        and bool(messages)
+        and all(isinstance(each, dict) and each.get("type") in _LESSON for each in messages)
+    )
+
+
+def lesson(document: dict[str, Any], path: Path) -> ImportedRun:
+    """Read a session's messages as Pydantic AI's own."""
+    provider, _, model = str(document.get("model") or "").rpartition(":")
+    messages: list[dict[str, Any]] = [
+        {
+            "kind": _LESSON[message["type"]],
+            "parts": [{**part, "part_kind": part.get("kind")} for part in message["parts"]],
+            "model_name": model,
+            "provider_name": provider,
+        }
+        for message in document["messages"]
+    ]
+    messages[0] |= {"timestamp": document.get("timestamp"), "instructions": document.get("instructions")}
+    run = pydantic_ai_run(messages, path)
+    about = {key: value for key, value in document.items() if key not in ("messages", "tool_calls")}
+    output = document.get("final_output")
+    return replace(
+        run,
+        output=run.output if output in (None, "") else output,
+        tags=(f"session:{document['session_id']}",),
+        source={"format": "lesson", "file": str(path), **about},
+    )
 
 
 def _bare(role: str) -> str:
