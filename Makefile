@@ -31,7 +31,8 @@ BENCH_ARGS ?=
 BROWSER_USE := .venv-browser-use
 BROWSER_USE_OLDER := .venv-browser-use-older
 # The console's sources, and what its types are made from.
-CONSOLE := $(shell find console -name node_modules -prune -o -name 'openapi.*' -o -name schema.ts -o -name '.api' -o -name '.stamp' -o -type f -print)
+CONSOLE := $(shell find console -name node_modules -prune -o -name 'openapi.*' -o -name schema.ts -o -name '.api' -o -name '.stamp' -o -type f -print) \
+	src/reenact/analysis/pages/tokens.css
 API := $(shell find src/reenact/server src/reenact/verbs -name '*.py')
 
 # Compiling while installing uses all cores; the first start of each program would use one.

@@ -19,7 +19,6 @@ PUBLIC = {
     "/api/v1/login": "a key is shown there",
     "/api/v1/logout": "a cookie is forgotten there",
     "/api/v1/docs": "the document of the API is no secret",
-    "/api/v1/docs.css": "what it looks like",
     "/files/{path:path}": "the signature is the key",
 }
 """The routes that need no key, and why."""

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic import BaseModel
 from rich.text import Text
 
-from reenact.analysis.report.page import cut
 from reenact.analysis.views.difference import difference, written
-from reenact.analysis.views.text import one_line, visible
+from reenact.analysis.views.text import cut, one_line, visible
 from reenact.analysis.views.values import literal_or_text, pretty
 from reenact.analysis.views.verdict import as_options, lines, word
 from reenact.core.model.event import Tree

@@ -13,10 +13,10 @@ from pydantic import Field
 
 from reenact.analysis.decisive import differences
 from reenact.analysis.diff import compare
+from reenact.analysis.pages.blocks import Section, redacted
+from reenact.analysis.pages.html import page_html
+from reenact.analysis.pages.markdown import markdown
 from reenact.analysis.report import sections
-from reenact.analysis.report.html import html
-from reenact.analysis.report.markdown import markdown
-from reenact.analysis.report.page import Section, redacted
 from reenact.analysis.report.story import page
 from reenact.core import private
 from reenact.core.query.recording import Recording
@@ -136,7 +136,7 @@ def run(options: Options, context: Context) -> Result:
     standing = standing_of(recording, LocalStore(context.home).root)
     whole = redacted(page(recording, more, commands, standing=standing), _redactor(recording))
     if output.suffix == ".html":
-        _write(output, html(whole, (name, data) if inside else None).encode())
+        _write(output, page_html(whole, (name, data) if inside else None).encode())
     else:
         _write(output, markdown(whole).encode("utf-8", "replace"))
     if not inside:

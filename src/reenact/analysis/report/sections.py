@@ -8,7 +8,7 @@ from reenact.analysis.anomalies import Anomaly
 from reenact.analysis.attempts import Reproduction
 from reenact.analysis.decisive import Alike, Change, Differences
 from reenact.analysis.diff import Diff, Kind
-from reenact.analysis.report.page import Block, Section, note, table, text, versus
+from reenact.analysis.pages.blocks import Block, Note, Section, table, text, versus
 from reenact.analysis.world import Asked
 from reenact.core.query.recording import Step
 
@@ -52,7 +52,7 @@ def attempts(done: Reproduction, asked: Sequence[Asked] | None = None) -> Sectio
                 ("replay", "verdict", "exit status", "time", "where it no longer matched the recording"), rows
             )
         )
-    blocks += [note(f"not covered by the recording: {each}") for each in done.uncovered]
+    blocks += [Note(f"not covered by the recording: {each}") for each in done.uncovered]
     if asked:
         blocks.append(text("The recorded reading requests, asked again:"))
         again = [
@@ -81,7 +81,7 @@ def beside(good: str, found: Differences) -> Section:
 def decisive(sentence: str, changes: Sequence[Change], notes: Sequence[str] = ()) -> Section:
     """Return the section of the decisive step."""
     blocks = [text(sentence), *(block for change in changes for block in _change(change))]
-    return Section("The decisive step", (*blocks, *(note(each) for each in notes)))
+    return Section("The decisive step", (*blocks, *(Note(each) for each in notes)))
 
 
 def _change(change: Change) -> list[Block]:

@@ -6,11 +6,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from reenact.analysis.report.page import Block, Page, Section, code, facts, note, table, text
+from reenact.analysis.pages.blocks import (
+    Block,
+    CodeBlock,
+    Fold,
+    Note,
+    Section,
+    Speech,
+    StaticPage,
+    StepLine,
+    Styled,
+    Words,
+    code,
+    facts,
+    table,
+    text,
+    versus,
+)
+from reenact.analysis.views.text import cut, many, one_line, seconds
+from reenact.analysis.views.values import pretty
 from reenact.core.messages import Message
-from reenact.core.model.plain import compact, error_line, parsed, plain
+from reenact.core.model.plain import compact, error_line, plain
 from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts
 from reenact.core.query.recording import Recording
@@ -28,7 +44,7 @@ def page(
     commands: Sequence[tuple[str, str]] = (),
     *,
     standing: Standing | None = None,
-) -> Page:
+) -> StaticPage:
     """Return the page of a recording.
 
     Args:
@@ -42,13 +58,14 @@ def page(
     if commands:
         sections.append(Section("Commands", (facts(*commands),)))
     title = recording.name or f"recording {recording.id}"
-    return Page(title, _lead(about, standing), tuple(section for section in sections if section.blocks))
+    shown = tuple(section for section in sections if section.blocks)
+    return StaticPage(title, _lead(about, standing), shown, kind="Report of a recording")
 
 
-def _lead(about: RecordingFacts, standing: Standing | None) -> str:
+def _lead(about: RecordingFacts, standing: Standing | None) -> Words:
     recording, line = about.recording, summarise(about, path=about.recording.path)
     said = shared.origin(recording.header)
-    parts = [f"{recording.id}", recording.status, _many(len(about.steps), "step")]
+    parts = [many(len(about.steps), "step")]
     words = standing.words if standing is not None else ()
     parts += [word for word in words if word != recording.status]
     parts += [f"{line.failed} failed"] if line.failed else []
@@ -58,7 +75,9 @@ def _lead(about: RecordingFacts, standing: Standing | None) -> str:
     tokens = line.input_tokens + line.output_tokens
     parts += [f"{tokens:,} tokens"] if tokens else []
     parts += [f"${line.cost:.4f}"] if line.cost else []
-    return " · ".join(part for part in parts if part)
+    more = " · ".join(("", *filter(None, parts)))
+    status = Styled(recording.status, "good" if recording.status == "ok" else "bad")
+    return (Styled(recording.id, "code"), " · ", status, more)
 
 
 # -- what was asked, what came out ---------------------------------------------------------------------------
@@ -79,20 +98,20 @@ def _asked(about: RecordingFacts) -> Section:
 def _came(about: RecordingFacts) -> Section:
     sealed = about.recording.logs[0].sealed
     if sealed is None:
-        return Section("Result", (note("the run was cut off: the recording has no end"),))
+        return Section("Result", (Note("the run was cut off: the recording has no end"),))
     blocks: list[Block] = []
     if "output" in sealed:
-        blocks.append(code(_pretty(plain(sealed["output"]))))
+        blocks.append(code(pretty(plain(sealed["output"]))))
     written = sealed.get("stdout")
     if isinstance(written, dict) and written.get("text"):
         blocks += [text("It wrote:"), code(str(written["text"]))]
     if sealed.get("error"):
-        blocks.append(note(f"it ended with {error_line(sealed['error'])}"))
+        blocks.append(Note(f"it ended with {error_line(sealed['error'])}"))
     rows = [("status", str(sealed.get("status") or "")), ("exit status", str(sealed.get("exit", "")))]
     blocks.append(facts(*(row for row in rows if row[1] not in ("", "None"))))
     last = next((turn for step in reversed(about.steps) if (turn := step.turn) is not None), None)
     if (
-        not any(block.kind == "code" for block in blocks)
+        not any(isinstance(block, CodeBlock) for block in blocks)
         and last is not None
         and last.call.answer is not None
     ):
@@ -108,10 +127,10 @@ def _timeline(about: RecordingFacts) -> Section:
     chosen, left_out = _chosen(about)
     for facts_ in about.steps:
         if facts_.step.number in left_out:
-            blocks.append(text(f"… {_many(left_out[facts_.step.number], 'step')} left out …"))
+            blocks.append(text(f"… {many(left_out[facts_.step.number], 'step')} left out …"))
         if facts_.step.number in chosen:
             blocks.append(_step(facts_, about))
-    blocks += [note(each) for each in about.recording.notes]
+    blocks += [Note(each) for each in about.recording.notes]
     return Section("What happened", tuple(blocks))
 
 
@@ -135,13 +154,21 @@ def _step(about: StepFacts, recording: RecordingFacts) -> Block:
     call, turn = about.call, about.turn
     inside = _of_model(turn) if turn is not None else _of_effect(about)
     if about.error:
-        inside.append(note(about.error))
-    duration = _seconds(call.duration) if call.duration is not None else "never answered"
-    name = f"{call.kind} {call.name}".rstrip(":") + (" (edited answer)" if call.edited else "")
+        inside.append(Note(about.error))
+    duration = seconds(call.duration) if call.duration is not None else "never answered"
+    name = call.name.rstrip(":") + (" (edited answer)" if call.edited else "")
     within = recording.within(about)
     inside.append(facts(("where", call.address), ("inside of step", str(within or ""))))
-    row = (str(about.step.number), f"{call.began:.2f} s", name, duration, call.status)
-    return Block("step", _headline(about, turn), (row,), tuple(inside))
+    return StepLine(
+        str(about.step.number),
+        f"{call.began:.2f} s",
+        call.kind,
+        name,
+        _headline(about, turn),
+        duration,
+        call.status not in ("ok", ""),
+        tuple(inside),
+    )
 
 
 def _headline(about: StepFacts, turn: Turn | None) -> str:
@@ -153,31 +180,32 @@ def _headline(about: StepFacts, turn: Turn | None) -> str:
         )
         if about.call.kind == "http" and isinstance(about.output, dict):
             return f"{about.output.get('status')}"
-        return f"({_line(given, 90)}) → {_line(compact(about.output), 90)}"
+        return f"({one_line(given, 90)}) → {one_line(compact(about.output), 90)}"
     answer = turn.call.answer
     if answer is None:
         return turn.call.problem
-    asked = ", ".join(f"{call.name}({_line(compact(call.args), 80)})" for call in answer.calls)
-    return f"calls {asked}" if asked else _line(answer.text, 160)
+    asked = ", ".join(f"{call.name}({one_line(compact(call.args), 80)})" for call in answer.calls)
+    return f"calls {asked}" if asked else one_line(answer.text, 160)
 
 
 def _of_model(turn: Turn) -> list[Block]:
-    blocks = [text(f"{_many(turn.known, 'message')} as before, and:")] if turn.known else []
+    blocks: list[Block] = [text(f"{many(turn.known, 'message')} as before, and:")] if turn.known else []
     blocks += [_message(message) for message in turn.new]
     if turn.call.answer is not None:
         blocks.append(_message(turn.call.answer))
     if turn.call.problem:
-        blocks.append(note(turn.call.problem))
+        blocks.append(Note(turn.call.problem))
     usage = turn.call.usage
     blocks.append(facts(("tokens", f"{usage.input} in, {usage.output} out" if usage is not None else "")))
     return blocks
 
 
 def _of_effect(about: StepFacts) -> list[Block]:
-    given = [(name, _pretty(value)) for name, value in about.args.items()]
-    blocks = [Block("versus", rows=tuple((name, code(value).text) for name, value in given))] if given else []
+    blocks: list[Block] = []
+    if about.args:
+        blocks.append(versus(*((name, pretty(value)) for name, value in about.args.items())))
     if about.output is not None:
-        blocks.append(Block("versus", rows=(("answer", code(_pretty(about.output)).text),)))
+        blocks.append(versus(("answer", pretty(about.output))))
     return blocks
 
 
@@ -185,7 +213,7 @@ def _message(message: Message) -> Block:
     parts = [message.text] if message.text else []
     parts += [f"{call.name}({compact(call.args)})" for call in message.calls]
     role = f"{message.role} {message.name}".strip()
-    return Block("versus", rows=((role, code("\n".join(parts)).text),))
+    return Speech(role, cut("\n".join(parts)))
 
 
 # -- where ---------------------------------------------------------------------------------------------------
@@ -208,34 +236,10 @@ def _environment(recording: Recording) -> Section:
     )
     sealed = recording.logs[0].sealed or {}
     packages = sealed.get("packages") if isinstance(sealed.get("packages"), dict) else program.get("packages")
-    blocks = [rows]
+    blocks: list[Block] = [rows]
     if packages:
         listed = sorted((str(name), str(version)) for name, version in packages.items())
-        blocks.append(Block("step", f"{_many(len(listed), 'package')}, as imported" if "packages" in sealed
-                            else f"{_many(len(listed), 'package')}, as installed",
-                            (("", "", "packages", "", ""),), (table(("package", "version"), listed),)))  # fmt: skip
+        when = "as imported" if "packages" in sealed else "as installed"
+        head = f"{many(len(listed), 'package')}, {when}"
+        blocks.append(Fold(head, (table(("package", "version"), listed),)))
     return Section("Environment", tuple(blocks))
-
-
-def _pretty(value: Any) -> str:
-    """A value for reading: text as it is, else indented JSON."""
-    value = parsed(value)
-    if isinstance(value, str):
-        return value
-    try:
-        return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
-    except TypeError:
-        return repr(value)
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.1f} s" if value >= 1 else f"{value * 1000:.0f} ms"
-
-
-def _line(value: str, limit: int) -> str:
-    joined = " ".join(value.split())
-    return joined if len(joined) <= limit else joined[: limit - 1] + "…"
-
-
-def _many(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -28,6 +28,18 @@ def one_line(text: str, limit: int = 0) -> str:
     return joined if not limit or len(joined) <= limit else joined[: limit - 1] + "…"
 
 
+LONGEST = 6000
+"""Characters of one text that a page shows."""
+
+
+def cut(value: str, longest: int = LONGEST) -> str:
+    """Return a text; of a very long one its beginning and end."""
+    if len(value) <= longest:
+        return value
+    head, tail = longest * 2 // 3, longest // 3
+    return f"{value[:head]}\n… {len(value) - head - tail} letters left out …\n{value[-tail:]}"
+
+
 def numbers(found: tuple[int, ...]) -> str:
     """Step numbers in short: `3, 7-9`."""
     parts: list[list[int]] = []

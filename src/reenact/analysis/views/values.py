@@ -36,7 +36,11 @@ def pretty(value: Any) -> str:
     short = compact(parts)
     if len(short) <= 100 or not isinstance(parts, (dict, list)):
         return short
-    return orjson.dumps(parts, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+    try:
+        return orjson.dumps(parts, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:
+        # An integer of more than 64 bits.
+        return short
 
 
 def literal_or_text(value: str) -> str:

@@ -6,13 +6,12 @@ It needs no server and sends no request. Recorded contents are in it only as pix
 from __future__ import annotations
 
 import base64
-import hashlib
-import html
 import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reenact.analysis.pages import html as pages
 from reenact.browser.video.captions import Chapter
 from reenact.core import private
 
@@ -61,18 +60,26 @@ say("steps").addEventListener("click", event => {
 draw();
 """
 
-_STYLE = """
-body { margin: 0; background: #181b21; color: #f2f4f7; font: 15px/1.5 system-ui, sans-serif; }
-main { max-width: 1280px; margin: 0 auto; padding: 16px; }
-img { width: 100%; display: block; border-radius: 6px; }
-.row { display: flex; gap: 12px; align-items: center; margin: 12px 0; }
-input { flex: 1; }
-ol { padding: 0; list-style: none; }
-button { font: inherit; color: inherit; padding: 4px 12px; border: 1px solid #454d5b; border-radius: 6px; }
-button { background: #2b303a; }
-ol button { border: 0; background: none; text-align: left; width: 100%; }
-button:hover, button:focus { background: #384050; }
+_STYLE = (
+    pages.TOKENS
+    + """
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--text); font: 14px/1.5 var(--sans); }
+main { max-width: 1280px; margin: 0 auto; padding: 1rem; }
+img { width: 100%; display: block; border: 1px solid var(--line); border-radius: 8px; }
+.row { display: flex; gap: .75rem; align-items: center; margin: .75rem 0; }
+input { flex: 1; min-width: 0; accent-color: var(--accent); }
+#time { color: var(--quiet); font-variant-numeric: tabular-nums; }
+ol { margin: 0; padding: 0; list-style: none; border-top: 1px solid var(--line); }
+button { font: inherit; color: inherit; cursor: pointer; }
+#play { min-width: 5rem; padding: .3rem .8rem; border: 1px solid var(--accent); border-radius: var(--radius);
+  background: var(--accent); color: var(--on-accent); }
+li button { width: 100%; padding: .4rem .6rem; border: 0; border-bottom: 1px solid var(--line); background: none;
+  text-align: left; overflow-wrap: anywhere; }
+li button:hover { background: var(--hover); }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 """
+)
 
 
 class PageEncoder:
@@ -82,14 +89,7 @@ class PageEncoder:
         self._file = open(path, "w", encoding="utf-8", opener=private.opener)  # noqa: SIM115 - closed at the end
         self._title, self._chapters = title, chapters
         self._last = b""
-        inline = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
-        self._file.write(
-            '<!doctype html><html lang="en"><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
-            f"style-src 'unsafe-inline'; script-src 'sha256-{inline}'\">"
-            f"<title>{html.escape(title)}</title><style>{_STYLE}</style>"
-        )
+        self._file.write(pages.head(title, _STYLE, pages.policy(_STYLE, _SCRIPT, img_src="data:")))
 
     def add(self, ms: int, planes: Planes) -> None:
         """Add a frame that is shown from that millisecond on."""
@@ -104,11 +104,11 @@ class PageEncoder:
     def close(self, ms: int) -> None:
         """Set the end of the last frame and complete the file."""
         steps = "".join(
-            f'<li><button type="button" data-ms="{one.ms}">{html.escape(one.title)}</button></li>'
+            f'<li><button type="button" data-ms="{one.ms}">{pages.escaped(one.title)}</button></li>'
             for one in self._chapters
         )
         self._file.write(
-            f'<body data-ms="{ms}"><main><h1 hidden>{html.escape(self._title)}</h1>'
+            f'<body data-ms="{ms}"><main><h1 hidden>{pages.escaped(self._title)}</h1>'
             '<img id="picture" alt="The page at this moment">'
             '<div class="row"><button type="button" id="play">Play</button>'
             f'<input type="range" id="place" min="0" max="{ms}" step="25" value="0" aria-label="Time">'

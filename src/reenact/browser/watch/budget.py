@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reenact.analysis.report.page import cut
+from reenact.analysis.views.text import cut
 
 
 class Budget:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
-from reenact.analysis.report.html import COLOURS
-from reenact.analysis.report.page import visible
+from reenact.analysis.pages import html as pages
+from reenact.analysis.views.text import visible
 from reenact.browser.watch.content import WatchContent
 from reenact.browser.watch.pictures import encoded
 from reenact.core import private
@@ -57,13 +55,9 @@ def write(
     sides = [{name: part for name, part in film.data.items() if name not in _REST} for film in films]
     rest = [{name: film.data[name] for name in _REST if name in film.data} for film in films]
     data = {"sides": sides, "together": together, "settings": settings}
-    style, script = f"{COLOURS}{asset('page.css')}", "".join(asset(name) for name in SCRIPTS)
-    slots = {
-        "title": escape(visible(" and ".join(film.data["name"] or film.data["id"] for film in films))),
-        "policy": policy(style, script),
-        "style": style,
-        "script": script,
-    }
+    script = "".join(asset(name) for name in SCRIPTS)
+    title = " and ".join(film.data["name"] or film.data["id"] for film in films)
+    slots = {"head": head(title, script), "script": script}
     part = target.with_name(f".{target.name}.part")
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -82,13 +76,11 @@ def write(
         part.unlink(missing_ok=True)
 
 
-def policy(style: str, script: str) -> str:
-    """Return the page's content security policy: its own pictures, and its script by hash."""
-    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
-    return (
-        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
-        "img-src blob: data:; media-src blob: 'self'; base-uri 'none'; form-action 'none'"
-    )
+def head(title: str, script: str) -> str:
+    """Return the beginning of the page: it may show its own pictures and run its own script."""
+    style = pages.TOKENS + asset("page.css")
+    policy = pages.policy(style, script, img_src="blob: data:", media_src="blob: 'self'")
+    return pages.head(title, style, policy)
 
 
 @cache

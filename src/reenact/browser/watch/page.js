@@ -162,9 +162,9 @@ class Page {
     const fill = (name, left, top, width, height) => { pen.fillStyle = colour(name); pen.fillRect(left, top, width, height); };
     pen.scale(ratio, ratio);
     fill("line", 6, high / 2 - 2, wide - 12, 4);
-    fill("link", 6, high / 2 - 2, x(this.clock.now) - 6, 4);
+    fill("accent", 6, high / 2 - 2, x(this.clock.now) - 6, 4);
     for (const entry of this.base) {
-      const name = this.failed(entry) ? "bad" : actorOf(this.rowsOf(entry).find(Boolean)) || "dim";
+      const name = this.failed(entry) ? "bad" : actorOf(this.rowsOf(entry).find(Boolean)) || "quiet";
       fill(name, x(entry.at) - 1, name === "bad" ? 3 : 8, name === "bad" ? 3 : 2, name === "bad" ? high - 6 : high - 16);
     }
     if (this.pairing && this.pairing.parting !== null) fill("bad", x(this.entries[this.pairing.parting].at) - 1, 0, 2, high);

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reenact.analysis.diff import Diff, Difference, Pair, Parting
-from reenact.analysis.report.page import cut
+from reenact.analysis.views.text import cut
 from reenact.core.model.plain import compact
 from reenact.errors import ABSENT
 

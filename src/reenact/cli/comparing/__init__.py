@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from reenact.analysis.diff import Diff
+from reenact.analysis.pages.html import page_html
 from reenact.analysis.views.diff import diff_view
 from reenact.cli import present
 from reenact.cli.comparing import page, terminal
@@ -67,7 +68,7 @@ def diff(
     else:
         _refuse_strangers(found, all=all)
     if html is not None:
-        _write(html, page.html(found, whole=all))
+        _write(html, page_html(page.page(found, whole=all)))
     elif not json:
         terminal.tell(terminal.Report(found, present.out(), whole=all))
     if not found.same:

@@ -1,111 +1,99 @@
-"""A comparison as one self-contained page: no script, no font, no external picture."""
+"""A comparison as a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from html import escape
 
 from reenact.analysis.diff import Diff, Difference, Kind, Pair
 from reenact.analysis.diff.words import Segment
+from reenact.analysis.pages.blocks import (
+    Block,
+    CardBlock,
+    CodeBlock,
+    Fold,
+    Note,
+    Paragraph,
+    Section,
+    StaticPage,
+    Style,
+    Styled,
+    Versus,
+    Words,
+    table,
+)
 from reenact.cli import present
 from reenact.cli.comparing import told
-from reenact.cli.comparing.style import CSS
 from reenact.core.query.facts import StepFacts
 from reenact.errors import ABSENT
 
 _FOLDED = 400
-_SHORT = 200
 _AROUND = 120
 _GIST = 300
 _PAIRS = 100
 _WORDS = {Kind.CHANGED: "changed", Kind.INSERTED: "only in B", Kind.DELETED: "only in A", Kind.MOVED: "moved"}
-_NOTE = (
-    '<p class="note">From here on model calls carry what differs above, in their history or their settings; '
-    "that is told once.</p>"
+_STYLES: dict[Kind, Style] = {
+    Kind.CHANGED: "warn", Kind.INSERTED: "second", Kind.DELETED: "first", Kind.MOVED: "live"
+}  # fmt: skip
+_PARTING = "parting"
+_NOTE = Note(
+    "From here on model calls carry what differs above, in their history or their settings; that is told once.",
+    "quiet",
 )
-# The page fetches nothing and runs nothing, for any content of a recording.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def html(found: Diff, *, whole: bool = False) -> str:
+def page(found: Diff, *, whole: bool = False) -> StaticPage:
     """Return the page, with the first differences of very many, or all if `whole`."""
-    title = (
-        f"{_e(found.a.recording.name or found.a.id)} and {_e(found.b.recording.name or found.b.id)}, compared"
-    )
-    parts = [
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>',
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<style>{CSS}</style>\n</head>\n<body>\n<h1>First difference of two runs</h1>",
-        *_totals(found),
-        *_parting(found),
-        *_around("The program differs", found.program),
-        *_around("The end differs", found.ending),
-        "<h2>Steps</h2>",
-        *_pairs(found, len(found.pairs) if whole else _PAIRS),
-        "</body>\n</html>\n",
+    names = [run.recording.name or run.id for run in (found.a, found.b)]
+    sections = [
+        Section("Overview", tuple(_totals(found))),
+        Section("The program differs", tuple(_differences(found.program))),
+        Section("The end differs", tuple(_differences(found.ending))),
+        Section("Steps", tuple(_pairs(found, len(found.pairs) if whole else _PAIRS))),
     ]
-    return "\n".join(parts)
+    lead = "the same" if found.same else told.counts(found)
+    shown = tuple(section for section in sections if section.blocks)
+    return StaticPage(f"{names[0]} and {names[1]}", lead, shown, kind="Comparison of two runs", wide=True)
 
 
-def _e(text: str) -> str:
-    # Two runs that differ in a few words have the same pieces on both sides, a hundred thousand of them.
-    return _short(text) if len(text) < _SHORT else escape(present.visible(text))
-
-
-@lru_cache(1 << 14)
-def _short(text: str) -> str:
-    return escape(present.visible(text))
-
-
-def _totals(found: Diff) -> Iterator[str]:
-    heads = []
-    for name, run in (("a", found.a), ("b", found.b)):
-        recording = run.recording
-        tags = " ".join(f"#{tag}" for tag in recording.tags)
-        heads.append(
-            f'<th><span class="side-{name}">{name.upper()}</span> <strong>{_e(recording.name)}</strong> '
-            f'<code>{_e(run.id)}</code><br><span class="dim">{_e(tags)}</span></th>'
-        )
-    yield f"<table>\n<tr><th></th>{''.join(heads)}<th></th></tr>"
-    for row in told.totals(found):
-        cells = "".join(f"<td>{_e(cell)}</td>" for cell in row)
-        yield f"<tr>{cells}</tr>"
-    yield "</table>"
-    yield f"<p>{_e('the same' if found.same else told.counts(found))}</p>"
+def _totals(found: Diff) -> Iterator[Block]:
+    if (parting := found.parting) is not None:
+        yield Note(
+            (
+                Styled("First difference", "strong"), " at ", _place(parting.a, "A"), ", ", _place(parting.b, "B"),
+                f": {parting.why} ", Styled(told.label(found, parting.pair), "code"),
+            ),
+            "bad",
+        )  # fmt: skip
+    titles = [_title(run.recording.name, run.id, side) for run, side in ((found.a, "A"), (found.b, "B"))]
+    yield table(["", *titles, ""], told.totals(found), numeric=True)
     for rule in found.ignored:
-        yield f"<p>rule applied: <code>{_e(rule)}</code></p>"
+        yield Paragraph(("rule applied: ", Styled(rule, "code")))
 
 
-def _parting(found: Diff) -> Iterator[str]:
-    parting = found.parting
-    if parting is None:
-        return
-    places = [
-        f'<a href="#parting">step {step.number}</a> of {side}' if step is not None else f"the end of {side}"
-        for step, side in ((parting.a, "A"), (parting.b, "B"))
-    ]
-    yield (
-        f'<div class="parting"><strong>First difference</strong> at {places[0]}, {places[1]}: {_e(parting.why)}'
-        f"<br><code>{_e(told.label(found, parting.pair))}</code></div>"
+def _title(name: str, id: str, side: str) -> Words:
+    return (
+        Styled(f"{side} ", "first" if side == "A" else "second"),
+        Styled(f"{name} ", "strong"),
+        Styled(id, "code"),
     )
 
 
-def _around(title: str, differences: Iterable[Difference]) -> Iterator[str]:
-    rows = [_difference(difference) for difference in differences]
-    if rows:
-        yield f'<h2>{_e(title)}</h2>\n<section class="pair">{"".join(rows)}</section>'
+def _place(step: object, side: str) -> Styled:
+    number = getattr(step, "number", None)
+    return (
+        Styled(f"the end of {side}")
+        if number is None
+        else Styled(f"step {number} of {side}", link=f"#{_PARTING}")
+    )
 
 
-def _pairs(found: Diff, most: int) -> Iterator[str]:
+def _pairs(found: Diff, most: int) -> Iterator[Block]:
     carried = False
     left = most
     for equal, pairs in told.stretches(found.pairs):
         if equal:
-            rows = "\n".join(_row(found, pair) for pair in pairs)
-            summary = f"{present.many(len(pairs), 'equal step')}: {told.span(pairs)}"
-            yield f'<details class="equal"><summary>{_e(summary)}</summary>\n{rows}\n</details>'
+            head = f"{present.many(len(pairs), 'equal step')}: {told.span(pairs)}"
+            yield Fold(Styled(head, "quiet"), (table((), [_row(found, pair) for pair in pairs]),))
             if not carried and any(pair.carried for pair in pairs):
                 carried = True
                 yield _NOTE
@@ -114,41 +102,38 @@ def _pairs(found: Diff, most: int) -> Iterator[str]:
         left -= len(pairs)
         for pair in shown:
             if found.parting is not None and pair is found.parting.pair:
-                yield '<p class="here" id="parting">First difference</p>'
-            yield _pair(found, pair, note=pair.carried and not carried)
+                yield Note(Styled("First difference", "strong"), "bad", _PARTING)
+            yield CardBlock(
+                _head(found, pair), tuple(_inside(found, pair, note=pair.carried and not carried))
+            )
             carried = carried or pair.carried
     if left < 0:
         more = present.many(-left, "more difference")
-        yield f'<p class="note">And {more}; <code>reenact diff --all --html</code> writes them too.</p>'
+        yield Note(
+            (f"And {more}; ", Styled("reenact diff --all --html", "code"), " writes them too."), "quiet"
+        )
 
 
-def _row(found: Diff, pair: Pair) -> str:
+def _row(found: Diff, pair: Pair) -> tuple[Words, ...]:
     assert pair.a is not None
     gist = present.one_line(told.gist(found.a.of(pair.a)), _GIST)
-    return (
-        f'<div class="row">{_numbers(pair)}<span class="label">{_e(told.label(found, pair))}</span>'
-        f'<span class="gist">{escape(gist)}</span></div>'
-    )
+    return _numbers(pair), Styled(told.label(found, pair), "code"), Styled(gist, "quiet")
 
 
-def _pair(found: Diff, pair: Pair, *, note: bool) -> str:
-    spent = " · ".join(
-        f"{side} {took}" for side, took in zip("AB", map(told.took, pair.spent), strict=True) if took
+def _head(found: Diff, pair: Pair) -> Words:
+    took = " · ".join(
+        f"{side} {spent}" for side, spent in zip("AB", map(told.took, pair.spent), strict=True) if spent
     )
-    head = (
-        f'<article class="pair {pair.kind.value}">\n<header>{_numbers(pair)}'
-        f'<span class="label">{_e(told.label(found, pair))}</span>'
-        f'<span class="kind">{_WORDS[pair.kind]}</span><span class="took">{_e(spent)}</span></header>'
-    )
-    parts = [head]
-    parts += [_difference(difference) for difference in pair.differences]
+    name, kind = Styled(told.label(found, pair), "strong"), Styled(_WORDS[pair.kind], _STYLES[pair.kind])
+    return (*_numbers(pair), name, kind, Styled(took, "quiet"))
+
+
+def _inside(found: Diff, pair: Pair, *, note: bool) -> Iterator[Block]:
+    yield from _differences(pair.differences)
     if note:
-        parts.append(_NOTE)
+        yield _NOTE
     if not pair.differences:
-        parts.append(
-            f'<div class="one">{_text(_folded(told.gist(_step(found, pair)), first=True, last=True))}</div>'
-        )
-    return "\n".join([*parts, "</article>"])
+        yield CodeBlock(tuple(_folded(told.gist(_step(found, pair)), first=True, last=True)))
 
 
 def _step(found: Diff, pair: Pair) -> StepFacts:
@@ -158,48 +143,43 @@ def _step(found: Diff, pair: Pair) -> StepFacts:
     return found.b.of(pair.b)
 
 
-def _numbers(pair: Pair) -> str:
+def _numbers(pair: Pair) -> tuple[str | Styled, ...]:
     a, b = told.numbers(pair)
     return (
-        f'<span class="numbers"><span class="side-a">{a or "·"}</span> {told.SIGNS[pair.kind]} '
-        f'<span class="side-b">{b or "·"}</span></span>'
+        Styled(a or "·", "first"),
+        Styled(f" {told.SIGNS[pair.kind]} ", "quiet"),
+        Styled(b or "·", "second"),
     )
 
 
-def _difference(difference: Difference) -> str:
-    who = f' <span class="who">{_e(difference.who)}</span>' if difference.who else ""
-    words = difference.words
-    if words is None:
-        sides = [_value(difference.a, "del"), _value(difference.b, "ins")]
-    else:
-        sides = [_side(words, "-", "del"), _side(words, "+", "ins")]
-    return (
-        f'<div class="path"><code>{_e(difference.path)}</code>{who}</div>'
-        f'<div class="both">{"".join(map(_text, sides))}</div>'
-    )
+def _differences(differences: Iterable[Difference]) -> Iterator[Block]:
+    for one in differences:
+        yield Paragraph((Styled(one.path, "code"), Styled(f" {one.who}" if one.who else "", "quiet")))
+        if one.words is None:
+            sides: list[Words] = [_value(one.a, "removed"), _value(one.b, "added")]
+        else:
+            sides = [tuple(_side(one.words, "-", "removed")), tuple(_side(one.words, "+", "added"))]
+        yield Versus(tuple(("", side) for side in sides), sides=True)
 
 
-def _value(value: object, mark: str) -> str:
-    if value is ABSENT:
-        return '<span class="absent">absent</span>'
-    return f"<{mark}>{_e(told.value(value))}</{mark}>"
+def _value(value: object, style: Style) -> Styled:
+    return Styled("absent", "quiet") if value is ABSENT else Styled(told.value(value), style)
 
 
-def _side(words: tuple[Segment, ...], sign: str, mark: str) -> str:
+def _side(words: tuple[Segment, ...], sign: str, style: Style) -> Iterator[str | Styled]:
     own = [segment for segment in words if segment.sign in ("=", sign)]
-    parts = []
     for place, segment in enumerate(own):
         if segment.sign == "=":
-            parts.append(_folded(segment.text, first=place == 0, last=place == len(own) - 1))
+            yield from _folded(segment.text, first=place == 0, last=place == len(own) - 1)
         else:
-            parts.append(f"<{mark}>{_e(segment.text)}</{mark}>")
-    return "".join(parts)
+            yield Styled(segment.text, style)
 
 
-def _folded(text: str, *, first: bool = False, last: bool = False) -> str:
+def _folded(text: str, *, first: bool = False, last: bool = False) -> Iterator[str | Styled]:
     """Fold the long middle, beginning or end of a text; a click opens it."""
     if len(text) <= _FOLDED:
-        return _e(text)
+        yield text
+        return
     start, end = _AROUND, len(text) - _AROUND
     if first and last:
         start, end = _FOLDED, len(text)
@@ -207,12 +187,6 @@ def _folded(text: str, *, first: bool = False, last: bool = False) -> str:
         start, end = 0, len(text) - _AROUND
     elif last:
         start, end = _AROUND, len(text)
-    hidden = text[start:end]
-    return (
-        f'{_e(text[:start])}<details class="fold"><summary>… {len(hidden):,} characters …</summary>{_e(hidden)}'
-        f"</details>{_e(text[end:])}"
-    )
-
-
-def _text(inner: str) -> str:
-    return f'<div class="text">{inner}</div>'
+    yield text[:start]
+    yield Styled(text[start:end], "folded")
+    yield text[end:]

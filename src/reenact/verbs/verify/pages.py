@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
+from reenact.analysis.pages.blocks import Bar, Fold, Grid, Section, StaticPage, Style, Styled, table
+from reenact.analysis.pages.html import page_html
+from reenact.analysis.views.text import cut, seconds
 from reenact.verbs.verify.outcome import GOOD, Outcome, Status, grouped
 
-_STYLE = """
-:root { color-scheme: light dark; --line: #8884; --good: #1a7f37; --bad: #cf222e; --odd: #9a6700; }
-@media (prefers-color-scheme: dark) { :root { --good: #3fb950; --bad: #ff7b72; --odd: #d29922; } }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; }
-td, th { border-bottom: 1px solid var(--line); padding: .35rem .6rem; text-align: left; vertical-align: top; }
-code { font: 13px/1.45 ui-monospace, monospace; overflow-wrap: anywhere; }
-summary { cursor: pointer; padding: .3rem 0; }
-.same, .fixed { color: var(--good); } .diverged, .broken { color: var(--bad); } .could { color: var(--odd); }
-.bar { display: flex; height: .6rem; border-radius: .3rem; overflow: hidden; margin: 1rem 0; }
-.bar i { background: currentColor; }
-"""
-
-
 _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_STYLES: dict[Status, Style] = {
+    Status.SAME: "good", Status.FIXED: "live", Status.DIVERGED: "bad", Status.BROKEN: "bad", Status.UNABLE: "warn",
+    Status.REFUSED: "quiet",
+}  # fmt: skip
 _UNRUN = (Status.UNABLE, Status.REFUSED)
 
 
@@ -57,52 +49,45 @@ def junit(outcomes: Sequence[Outcome], *, suite: str = "reenact verify") -> byte
 
 
 def page(outcomes: Sequence[Outcome], *, title: str = "Recordings against today's code") -> str:
-    """One self-contained HTML page: what is wrong by cause, then every recording."""
+    """Return one self-contained HTML page: what is wrong by cause, then every recording."""
     counts = Counter(outcome.status for outcome in outcomes)
     shown = [status for status in Status if counts[status]]
-    bar = "".join(f'<i class="{_class(status)}" style="flex:{counts[status]}"></i>' for status in shown)
-    said = ", ".join(f'<b class="{_class(s)}">{counts[s]} {s.value}</b>' for s in shown) or "no recordings"
-    groups = "".join(_group(*group) for group in grouped(outcomes))
-    rows = "".join(_row(outcome) for outcome in outcomes)
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        # Whatever a recording holds, a page of it runs nothing and fetches nothing.
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{_safe(title)}</title><style>{_STYLE}</style>"
-        f'<h1>{_safe(title)}</h1><p>{said}</p><div class="bar">{bar}</div>'
-        + (f"<h2>What is wrong, by cause</h2>{groups}" if groups else "")
-        + "<h2>All recordings</h2><table><tr><th>recording<th>name<th>outcome<th>step<th>seconds</tr>"
-        f"{rows}</table></html>\n"
-    )
+    lead = [Styled(f"{counts[status]} {status.value}", _STYLES[status]) for status in shown]
+    sections = [
+        Section(
+            "All recordings",
+            (Bar(tuple((_STYLES[status], counts[status]) for status in shown)), _all(outcomes)),
+        )
+    ]
+    if groups := tuple(_group(*group) for group in grouped(outcomes)):
+        sections.insert(0, Section("Failures by cause", groups))
+    words = tuple(part for one in lead for part in (one, " · "))[:-1] or "no recordings"
+    return page_html(StaticPage(title, words, tuple(sections), kind="Replays of many recordings"))
 
 
-def _group(status: Status, cause: str, members: list[Outcome]) -> str:
-    items = "".join(
-        f"<li><code>{_safe(o.id or o.ref)}</code> {_safe(o.name)}<br>{_safe(o.detail)}</li>" for o in members
-    )
-    head = f'<b class="{_class(status)}">{len(members)} × {status.value}</b> <code>{_safe(cause)}</code>'
-    return f"<details><summary>{head}</summary><ul>{items}</ul></details>"
+def _group(status: Status, cause: str, members: list[Outcome]) -> Fold:
+    head = (Styled(f"{len(members)} × {status.value}", _STYLES[status]), Styled(cause, "code"))
+    rows = [(Styled(one.id or one.ref, "code"), one.name, cut(one.detail)) for one in members]
+    return Fold(head, (table(("recording", "name", "detail"), rows),))
 
 
-def _row(outcome: Outcome) -> str:
-    step = "" if outcome.step is None else str(outcome.step)
-    return (
-        f"<tr><td><code>{_safe(outcome.id or outcome.ref)}</code><td>{_safe(outcome.name)}"
-        f'<td class="{_class(outcome.status)}">{outcome.status.value}<td>{step}<td>{outcome.seconds:.2f}</tr>'
-    )
+def _all(outcomes: Sequence[Outcome]) -> Grid:
+    rows = [
+        (
+            Styled(one.id or one.ref, "code"),
+            one.name,
+            Styled(one.status.value, _STYLES[one.status]),
+            "" if one.step is None else str(one.step),
+            seconds(one.seconds),
+        )
+        for one in outcomes
+    ]
+    return table(("recording", "name", "outcome", "step", "time"), rows)
 
 
 def _said(outcome: Outcome) -> str:
     where = f" at step {outcome.step}" if outcome.step is not None else ""
     return f"{outcome.status.value}{where}: {outcome.cause}"
-
-
-def _class(status: Status) -> str:
-    return status.value.partition(" ")[0]
-
-
-def _safe(text: str) -> str:
-    return html.escape(_clean(text))
 
 
 def _clean(text: str) -> str:

@@ -1,0 +1,214 @@
+"""A page as data: a title, sections, and blocks of a few kinds, for HTML and Markdown alike.
+
+Modules that have something to show (anomalies, a comparison, the API) make sections of blocks. They know no output
+format, and all text in a block is plain text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from typing import Any, Literal
+
+from reenact.analysis.views.text import cut
+from reenact.core.model import codec
+from reenact.core.redact import Redactor
+
+Style = Literal[
+    "added", "bad", "badge", "code", "first", "folded", "good", "live", "plain", "quiet", "removed", "second", "strong",
+    "warn",
+]  # fmt: skip
+"""The look of a text: `first` and `second` are two runs, a click opens `folded`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A part of a text with a look of its own, or a link.
+
+    Attributes:
+        text: Its plain text.
+        style: Its look.
+        link: The address that it leads to: `#` and an anchor of the page, or a relative address.
+    """
+
+    text: str
+    style: Style = "plain"
+    link: str = ""
+
+
+Words = str | Styled | tuple[str | Styled, ...]
+"""A text with marked parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph."""
+
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """Text with its own line ends and spaces."""
+
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A text that stands out, and the anchor by which links reach it."""
+
+    words: Words
+    style: Style = "warn"
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactList:
+    """Rows of name and value."""
+
+    rows: tuple[tuple[Words, Words], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table, with or without titles; `numeric` aligns all but the first column right."""
+
+    head: tuple[Words, ...]
+    rows: tuple[tuple[Words, ...], ...]
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """Titled texts beside each other; `sides` colours them as the first and the second run."""
+
+    rows: tuple[tuple[str, Words], ...]
+    sides: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """A message of a conversation: role, with a name if there is one, and text."""
+
+    role: str
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """A step on one line, which unfolds to `inside`."""
+
+    number: str
+    began: str
+    kind: str
+    name: str
+    words: str
+    duration: str
+    failed: bool
+    inside: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A line that unfolds to `inside`."""
+
+    head: Words
+    inside: tuple[Block, ...]
+    anchor: str = ""
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CardBlock:
+    """A framed part with a heading."""
+
+    head: Words
+    inside: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of parts in proportion to their numbers."""
+
+    parts: tuple[tuple[Style, int], ...]
+
+
+Block = Paragraph | CodeBlock | Note | FactList | Grid | Versus | Speech | StepLine | Fold | CardBlock | Bar
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a page, with its title."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StaticPage:
+    """A whole page.
+
+    Attributes:
+        title: Its title.
+        lead: One line about it.
+        sections: Its parts.
+        kind: The kind of page, shown above the title: `Report`.
+        wide: Use the whole width of a window, for texts beside each other.
+    """
+
+    title: str
+    lead: Words
+    sections: tuple[Section, ...]
+    kind: str = ""
+    wide: bool = False
+
+
+def text(value: str) -> Paragraph:
+    """Return a paragraph, cut where it is very long."""
+    return Paragraph(cut(value))
+
+
+def code(value: str) -> CodeBlock:
+    """Return text as it is, cut where it is very long."""
+    return CodeBlock(cut(value))
+
+
+def facts(*rows: tuple[str, str]) -> FactList:
+    """Return names and values; rows without a value are left out."""
+    return FactList(tuple((name, Styled(value, "code")) for name, value in rows if value))
+
+
+def table(head: Sequence[Words], rows: Sequence[Sequence[Words]], *, numeric: bool = False) -> Grid:
+    """Return rows under titles."""
+    return Grid(tuple(head), tuple(tuple(row) for row in rows), numeric)
+
+
+def versus(*rows: tuple[str, str]) -> Versus:
+    """Return texts beside each other, cut where they are very long."""
+    return Versus(tuple((title, cut(value)) for title, value in rows))
+
+
+def marks(words: Words) -> tuple[Styled, ...]:
+    """Return a text as its marked parts."""
+    parts = words if isinstance(words, tuple) else (words,)
+    return tuple(part if isinstance(part, Styled) else Styled(part) for part in parts if part)
+
+
+def plain(words: Words) -> str:
+    """Return a text without its marks."""
+    return "".join(mark.text for mark in marks(words))
+
+
+def redacted(page: StaticPage, redactor: Redactor) -> StaticPage:
+    """Return the page without secrets: a recording has none, but other parts may."""
+    made: StaticPage = _like(page, codec.loads(redactor.line(codec.dumps(asdict(page)))))
+    return made
+
+
+def _like(model: Any, tree: Any) -> Any:
+    """Return a tree in the classes of a model of the same shape."""
+    if is_dataclass(model) and not isinstance(model, type):
+        changed = {field.name: _like(getattr(model, field.name), tree[field.name]) for field in fields(model)}
+        return replace(model, **changed)
+    return tuple(map(_like, model, tree)) if isinstance(model, tuple) else tree

@@ -1,0 +1,227 @@
+"""Write a page as one HTML file without scripts, fonts, pictures or network access.
+
+This module is the one place where text becomes markup: `escaped` is called for every text and every attribute.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from importlib.resources import files
+
+from reenact.analysis.pages.blocks import (
+    Bar,
+    Block,
+    CardBlock,
+    CodeBlock,
+    FactList,
+    Fold,
+    Grid,
+    Note,
+    Paragraph,
+    Speech,
+    StaticPage,
+    StepLine,
+    Style,
+    Styled,
+    Versus,
+    Words,
+    marks,
+)
+from reenact.analysis.views.text import visible
+
+_SHEETS = files("reenact.analysis.pages")
+TOKENS = (_SHEETS / "tokens.css").read_text(encoding="utf-8")
+"""Colours and fonts of every page, in light and in dark."""
+
+STYLE = TOKENS + (_SHEETS / "page.css").read_text(encoding="utf-8")
+"""The stylesheet of static pages."""
+
+_TAGS: dict[Style, str] = {"code": "code", "strong": "strong", "removed": "del", "added": "ins"}
+_SHORT = 200
+
+
+def policy(style: str, script: str = "", **sources: str) -> str:
+    """Return a content security policy that allows this style and this script alone.
+
+    Args:
+        style: The text of the page's style element.
+        script: The text of its script, if it has one.
+        sources: Further directives, `img_src="data:"`.
+    """
+    allowed = {"style_src": _hash(style)} | ({"script_src": _hash(script)} if script else {}) | sources
+    rules = "; ".join(f"{name.replace('_', '-')} {source}" for name, source in allowed.items())
+    return f"default-src 'none'; {rules}; base-uri 'none'; form-action 'none'"
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+POLICY = policy(STYLE)
+"""The policy of static pages: they run nothing and fetch nothing."""
+
+
+def head(title: str, style: str = STYLE, allowed: str = POLICY) -> str:
+    """Return the beginning of a page, up to its body, with its policy and its style."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{allowed}">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{escaped(title)}</title>\n<style>{style}</style>\n</head>\n"
+    )
+
+
+def page_html(page: StaticPage, attached: tuple[str, bytes] | None = None) -> str:
+    """Return the page; `attached` is the name and content of a file to save from it."""
+    sections = [(f"section-{number}", section) for number, section in enumerate(page.sections, 1)]
+    links = "".join(f'<a href="#{anchor}">{escaped(section.title)}</a>' for anchor, section in sections)
+    parts = [
+        f'{head(page.title)}<body{_class("wide" if page.wide else "")}>\n<header class="top">',
+        f'<p class="kind">{escaped(page.kind)}</p>' if page.kind else "",
+        f'<h1>{escaped(page.title)}</h1>\n<p class="lead">{words_html(page.lead)}</p>',
+        _saving(*attached) if attached is not None else "",
+        f'<nav aria-label="Sections">{links}</nav>' if len(sections) > 1 else "",
+        "</header>\n<main>",
+    ]
+    for anchor, section in sections:
+        parts.append(f'<section id="{anchor}">\n<h2>{escaped(section.title)}</h2>')
+        parts += [block_html(block) for block in section.blocks]
+        parts.append("</section>")
+    return "\n".join([*filter(None, parts), "</main>\n</body>\n</html>\n"])
+
+
+def _saving(name: str, data: bytes) -> str:
+    address = f"data:application/zip;base64,{base64.b64encode(data).decode()}"
+    size = f"{len(data) / 1000:,.1f} kB"
+    return (
+        f'<p><a class="save" download="{escaped(name)}" href="{address}">Save {escaped(name)}</a> {size}</p>'
+    )
+
+
+def block_html(block: Block) -> str:
+    """Return a block of a page."""
+    return "".join(_block(block))
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Paragraph(words):
+            yield f"<p>{words_html(words)}</p>"
+        case CodeBlock(words):
+            yield f"<pre>{words_html(words)}</pre>"
+        case Note(words, style, anchor):
+            yield f"<p{_id(anchor)}{_class('note', style)}>{words_html(words)}</p>"
+        case Speech(role, words):
+            yield f"<div{_class('said', _known('role', role.partition(' ')[0]))}>{_titled(role, words)}</div>"
+        case FactList(rows):
+            cells = (f"<dt>{words_html(name)}</dt><dd>{words_html(value)}</dd>" for name, value in rows)
+            yield f"<dl>{''.join(cells)}</dl>" if rows else ""
+        case Grid():
+            yield from _grid(block)
+        case Versus(rows, sides):
+            texts = (f"<div>{_titled(title, words)}</div>" for title, words in rows)
+            yield f"<div{_class('versus', 'sides' if sides else '')}>{''.join(texts)}</div>"
+        case Bar(parts):
+            yield from _bar(parts)
+        case _:
+            yield from _nested(block)
+
+
+def _titled(title: str, words: Words) -> str:
+    name = f"<b>{escaped(title)}</b>" if title else ""
+    return f'{name}<div class="text">{words_html(words)}</div>'
+
+
+def _nested(block: StepLine | Fold | CardBlock) -> Iterator[str]:
+    if isinstance(block, CardBlock):
+        yield f'<article>\n<div class="head">{words_html(block.head)}</div>\n'
+        yield from map(block_html, block.inside)
+        yield "</article>\n"
+        return
+    if isinstance(block, StepLine):
+        yield from _step(block)
+    else:
+        yield f"<details{_id(block.anchor)}{' open' if block.open else ''}>"
+        yield f'<summary class="head">{words_html(block.head)}</summary>'
+    yield f'<div class="inside">{"".join(map(block_html, block.inside))}</div></details>\n'
+
+
+def _step(step: StepLine) -> Iterator[str]:
+    cells = (
+        ("number", step.number),
+        ("time", step.began),
+        (f"kind {_known('kind', step.kind)}", step.kind),
+        ("name", step.name),
+        ("what", step.words),
+        ("time took", step.duration),
+    )
+    spans = "".join(f"<span{_class(name)}>{escaped(text)}</span>" for name, text in cells)
+    yield f"<details{_class('step', 'bad' if step.failed else '')}><summary>{spans}</summary>"
+
+
+def _grid(grid: Grid) -> Iterator[str]:
+    # A table wider than a phone scrolls by itself, and the page does not.
+    yield f'<div class="wide-table" tabindex="0"><table{_class("numeric" if grid.numeric else "")}>'
+    if grid.head:
+        yield f"<thead><tr>{''.join(f'<th>{words_html(cell)}</th>' for cell in grid.head)}</tr></thead>"
+    yield "<tbody>"
+    for row in grid.rows:
+        yield f"<tr>{''.join(f'<td>{words_html(cell)}</td>' for cell in row)}</tr>"
+    yield "</tbody></table></div>\n"
+
+
+def _bar(parts: Iterable[tuple[Style, int]]) -> Iterator[str]:
+    whole, before = sum(number for _, number in parts) or 1, 0.0
+    yield '<svg class="bar" viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true">'
+    for style, number in parts:
+        width = 100 * number / whole
+        yield f'<rect{_class(style)} x="{before:.3f}" width="{width:.3f}" height="2"></rect>'
+        before += width
+    yield "</svg>\n"
+
+
+def words_html(words: Words) -> str:
+    """Return a text with its marked parts."""
+    return escaped(words) if isinstance(words, str) else "".join(map(_marked, marks(words)))
+
+
+def _marked(mark: Styled) -> str:
+    inner = escaped(mark.text)
+    if mark.style == "folded":
+        summary = f"<summary>… {len(mark.text):,} characters …</summary>"
+        return f'<details class="folded">{summary}{inner}</details>'
+    if tag := _TAGS.get(mark.style, ""):
+        inner = f"<{tag}>{inner}</{tag}>"
+    elif mark.style != "plain":
+        inner = f"<span{_class(mark.style)}>{inner}</span>"
+    return f'<a href="{escaped(mark.link)}">{inner}</a>' if mark.link else inner
+
+
+def _id(name: str) -> str:
+    return f' id="{escaped(name)}"' if name else ""
+
+
+def _known(prefix: str, name: str) -> str:
+    """Return a class for a recorded role or kind, never one of the page itself."""
+    return f"{prefix}-{name}" if name.isalnum() else ""
+
+
+def _class(*names: str) -> str:
+    found = " ".join(filter(None, names))
+    return f' class="{escaped(found)}"' if found else ""
+
+
+def escaped(text: str) -> str:
+    """Return a text as markup, for an element's content or an attribute in quotes."""
+    # Two runs that differ in a few words have the same pieces on both sides, a hundred thousand of them.
+    return _escaped(text) if len(text) < _SHORT else html.escape(visible(text))
+
+
+@lru_cache(1 << 14)
+def _escaped(text: str) -> str:
+    return html.escape(visible(text))
