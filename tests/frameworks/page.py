@@ -147,7 +147,7 @@ the same output after the model is stopped.
 3. Read the provider's URL and key from the environment, as the library does.
 4. Ask `travel.QUESTION` with the tools `weather(city)` and `rate(currency)`, both in one turn. Stream each answer, and print every
    chunk followed by `|`. Print the results of the tools. Then ask `travel.THEN` without streaming, and print the answer. Print
-   nothing inside a tool: a replay does not run it.
+   nothing inside a tool.
 5. If the provider does not know the library's format, add a class to `tests/frameworks/provider.py`.
 6. `make frameworks frameworks-older frameworks-browser-use` runs all programs in both versions and writes this page.
 """
