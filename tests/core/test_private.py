@@ -28,6 +28,17 @@ def test_a_file_is_written_whole_and_for_its_owner(tmp_path):
     assert os.listdir(tmp_path) == ["page.html"]
 
 
+def test_a_folder_and_those_above_it_are_for_their_owner(tmp_path):
+    private.folder(tmp_path / "home" / "recordings" / "x")
+    assert {mode(path) for path in (tmp_path / "home").rglob("*")} == {0o700}
+    assert mode(tmp_path / "home") == 0o700
+    private.folder(tmp_path / "home")
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "x"):
+        with pytest.raises(OSError, match="exists|directory"):
+            private.folder(path)
+
+
 def test_a_file_that_all_may_read_is_replaced_by_one_that_they_may_not(tmp_path):
     (tmp_path / "page.html").write_text("old")
     private.write(tmp_path / "page.html", b"new")

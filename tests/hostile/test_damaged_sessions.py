@@ -93,7 +93,7 @@ def read_all(folder, out):
     """Everything that a reading verb does with a session's file."""
     for each in sessions(folder):
         entries = list(each.entries())
-        assert each.id
+        assert isinstance(each.id, str)
         repr([(entry.event, entry.t, dict(entry.data)) for entry in entries])
         for entry in entries:
             if entry["blob"] is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,8 @@ ONCE = (
 """Commands that read no recording's events: one case is enough."""
 
 SANE = {0, 1, 2, 3, 4, 130}
+DECEIVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Characters that no command writes to what is no terminal: controls, and those that change the direction of text."""
 
 
 def commands():
@@ -128,8 +131,9 @@ def problems_of(report):
     if not report["problem"] and report["status"] not in SANE:
         yield f"exit status {report['status']}"
     yield from report["seen"]
-    if "\x1b]0;" in report["said"] or "\x1b[2J" in report["said"]:
-        yield "what was recorded moves the terminal"
+    if found := DECEIVES.search(report["said"]):
+        near = report["said"][max(0, found.start() - 100) : found.end() + 20]
+        yield f"what was recorded moves the terminal, or turns its text round: {near!r}"
 
 
 @pytest.fixture(scope="module")

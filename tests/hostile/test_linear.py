@@ -53,6 +53,9 @@ FRAGMENTS = (
     'secret: \\\\\\\\\\\\\\\\\\"',
     "     ",
     "ghp_",
+    "user,password\nann,abcd\n",
+    '{"name":"password","of":{},"a":',
+    ":5432:a:b:c\n",
 )
 CANARY = "sk-" + "proj-aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF4hJ6"
 SMALL, LARGE = 100_000, 1_000_000

@@ -9,6 +9,9 @@ import hashlib
 import re
 
 import pytest
+from fastapi.routing import APIRoute
+from fastapi.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
 import reenact
 from reenact.server.app import application
@@ -79,6 +82,45 @@ def test_without_a_key_no_route_answers_but_those_that_are_public(place):
                 assert SECRET not in answer.text
         assert ask.asked > 80
         assert not ask.problems
+
+
+NOT_CALLED = {"/api/v1/openapi.json", "/protocol/{id}/{key}", "console"}
+"""What is no operation: the document, the WebSocket of a session's browser, and the pages of the console."""
+
+
+def others(router, prefix=""):
+    """The paths of an application that are no operations."""
+    for route in router.routes:
+        if (inner := getattr(route, "original_router", None)) is not None:
+            yield from others(inner, prefix + route.include_context.prefix)
+        elif not isinstance(route, APIRoute):
+            yield prefix + getattr(route, "path", "console")
+
+
+def test_every_operation_of_the_document_and_every_route_is_walked(place):
+    app, _, _ = place
+    walked = {(one.method, one.path.replace("{path:path}", "{path}")) for one in operations(app)}
+    document = app.openapi()["paths"]
+    told = {(method.upper(), path) for path, methods in document.items() for method in methods}
+    assert told <= walked
+    assert set(others(app)) == NOT_CALLED
+
+
+@pytest.mark.parametrize("headers", [{}, {"Origin": "https://evil.example"}, {"Host": "evil.example"}])
+def test_no_websocket_opens_for_a_forged_address(place, headers):
+    app, id, keys = place
+    client = TestClient(app, base_url="http://localhost")
+    key = keys["ours", "admin"][1]
+    for session in (id, "x", "..", "%2e%2e%2fx", "a" * 5000, "%00", "%ff"):
+        for secret in ("x", key, "%00", "a" * 5000):
+            headers = {**headers, "Authorization": f"Bearer {key}"}
+            with (
+                pytest.raises(WebSocketDisconnect),
+                client.websocket_connect(f"/protocol/{session}/{secret}", headers=headers),
+            ):
+                pass
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/api/v1/recordings", headers=headers):
+        pass
 
 
 @pytest.mark.thorough

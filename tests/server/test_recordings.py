@@ -239,7 +239,7 @@ def test_a_recording_goes_out_as_a_file_and_comes_in_again(home, filled, tmp_pat
         assert "already" in asked.refused("/recordings/import", 409, "POST", content=data)
     with Asking(tmp_path / "other") as asked:
         assert asked("/recordings")["items"] == []
-        assert asked("/recordings/import", 201, "POST", content=data) == {"id": filled[0]}
+        assert asked("/recordings/import", 201, "POST", content=data)["id"] == filled[0]
         assert asked.listed(1)[0]["name"] == "tour"
         assert "damaged" in asked.refused("/recordings/import", 422, "POST", content=b"PK nonsense")
         assert not list((tmp_path / "other").glob("incoming-*"))

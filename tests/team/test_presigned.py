@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 
 import httpx
+import obstore
 import pytest
 from fastapi.testclient import TestClient
 
@@ -65,12 +66,21 @@ def stores(answer, s3):
     return address
 
 
-def test_blobs_exports_and_videos_come_from_the_store_for_as_long_as_ours_is_good(
-    client, there, s3, tmp_path
-):
-    _, id, digest = there
-    blob = stores(client.get(f"/api/v1/recordings/{id}/blobs/{digest}"), s3)
-    assert httpx.get(blob).content == LARGE
+def test_a_blob_that_was_changed_in_the_store_is_never_handed_out(client, there, s3):
+    place, id, digest = there
+    store = ObjectBlobs(place.objects, "default")
+    obstore.put(store._store, store._path(f"sha256:{digest}"), b"<script>another picture</script>")
+    answer = client.get(f"/api/v1/recordings/{id}/blobs/{digest}")
+    assert (answer.status_code, answer.content) == (200, LARGE)
+    (copy,) = (client.app.state.settings.home / "recordings" / id).glob("blobs/*/*")
+    copy.write_bytes(b"<script>another picture</script>")
+    answer = client.get(f"/api/v1/recordings/{id}/blobs/{digest}")
+    assert answer.status_code == 422
+    assert b"script" not in answer.content
+
+
+def test_exports_and_videos_come_from_the_store_for_as_long_as_ours_is_good(client, there, s3, tmp_path):
+    _, id, _ = there
     export = client.get(f"/api/v1/recordings/{id}/export").json()["url"]
     got = httpx.get(stores(client.get(export), s3))
     assert got.content == client.head(export).read() or len(got.content) == int(
@@ -95,11 +105,9 @@ def test_blobs_exports_and_videos_come_from_the_store_for_as_long_as_ours_is_goo
         assert client.get(url).status_code == 200
 
 
-def test_an_address_that_was_changed_or_has_expired_or_another_signed_gives_nothing(
-    client, there, s3, monkeypatch
-):
-    place, id, digest = there
-    address = stores(client.get(f"/api/v1/recordings/{id}/blobs/{digest}"), s3)
+def test_an_address_that_was_changed_or_has_expired_or_another_signed_gives_nothing(there, s3, monkeypatch):
+    place, _, digest = there
+    address = ObjectBlobs(place.objects, "default").url(f"sha256:{digest}", 300)
     other = ObjectBlobs(place.objects, "default").put(b"another secret").removeprefix("sha256:")
     forged = {
         "without": address.partition("?")[0],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from contextlib import closing
 
@@ -15,6 +16,7 @@ from reenact.core.store.base import Piece
 from reenact.core.store.local import LocalStore, load
 from reenact.core.trust import Book, Seal, Where, consent, endorsement
 from reenact.errors import ForeignRecording
+from reenact.team.index import TeamIndex
 from reenact.team.ship.exchange import Exchange
 from reenact.team.tables import PROJECT_KEYS, RECORDINGS
 from tests.hostile.forge import forge, lines_of
@@ -85,6 +87,34 @@ def test_a_list_of_the_team_says_where_recordings_come_from(ann, ben):
     assert "foreign" in ann.run("list", "--team", env=ben).out
 
 
+def test_a_push_and_a_pull_name_what_was_changed_after_it_was_sealed(team, tmp_path):
+    ann, ben = LocalStore(tmp_path / "ann"), LocalStore(tmp_path / "ben")
+    with reenact.record("one", home=ann.root) as run:
+        look("A-1")
+    path = ann.folder(run.id) / "events.jsonl"
+    lines = lines_of(path)
+    next(line for line in lines if line["event"] == "returned")["value"] = "rm -rf"
+    path.write_bytes(forge(lines))
+    with closing(Exchange(ann, team)) as one, closing(Exchange(ben, team)) as other:
+        moves = one.push([run.id]), other.pull([run.id])
+    assert [moved.foreign for moved in moves] == [{run.id: "it was changed after it was sealed"}] * 2
+    with closing(TeamIndex(team)) as index:
+        (listed,) = index.summaries()
+    assert listed.seal == "changed"
+
+
+def test_what_a_store_refuses_is_named_with_its_file_once(team, tmp_path):
+    ann = LocalStore(tmp_path / "ann")
+    with reenact.record("one", home=ann.root) as run:
+        look("A-1")
+    path = ann.folder(run.id) / "events.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"A-1", b"A-2"))
+    with closing(Exchange(ann, team)) as exchange:
+        problem = exchange.push([run.id]).problems[run.id]
+    assert re.fullmatch(r"events\.jsonl, line \d+: damaged: [^\n]*", problem)
+    assert problem.count("events.jsonl") == 1
+
+
 @pytest.mark.parametrize("verb", [["pull", "evil000001"], ["sync"]], ids=["pull", "sync"])
 def test_what_was_foreign_to_who_pushed_it_stays_foreign_and_is_not_run(ann, ben, verb):
     pushed(ann)
@@ -120,7 +150,7 @@ def test_a_recording_that_was_chained_anew_with_another_answer_is_not_at_home(te
     path.write_bytes(forge(lines))
     found = standing(ben.root, run.id)
     assert not found.at_home
-    assert found.seal is (Seal.CHANGED if signed else Seal.UNSIGNED)
+    assert found.seal is Seal.CHANGED
     with pytest.raises(ForeignRecording):
         consent.check(load(ben.folder(run.id)), ben.root)
 

@@ -154,7 +154,7 @@ def _tell(said: dict[str, Moved], team: TeamStore, *, json: bool) -> None:
     if json:
         told = {
             word: {"ids": moved.ids, "bytes": moved.bytes, "problems": moved.problems}
-            | {"deleted": moved.deleted, "removed": moved.removed}
+            | {"deleted": moved.deleted, "removed": moved.removed, "foreign": moved.foreign}
             for word, moved in said.items()
         }
         present.dump({"store": team.place, **told})
@@ -162,6 +162,8 @@ def _tell(said: dict[str, Moved], team: TeamStore, *, json: bool) -> None:
         for id, why in problems.items():
             present.say(f"reenact: {id}: {why}")
         for word, moved in said.items():
+            for id, why in moved.foreign.items():
+                present.say(f"reenact: {id} is {word}: {why}")
             for id, why in moved.deleted.items():
                 present.say(f"reenact: {id} is not {word}: {why}")
             for id, why in moved.removed.items():

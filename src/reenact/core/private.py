@@ -13,6 +13,17 @@ def opener(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
+def folder(path: Path) -> None:
+    """Make a folder, and each missing one above it, that others cannot read. Raises OSError."""
+    missing = []
+    above = path.parent
+    while not above.exists() and above != above.parent:
+        missing.append(above)
+        above = above.parent
+    for each in (*reversed(missing), path):
+        each.mkdir(mode=0o700, exist_ok=True)
+
+
 def write(path: Path, content: bytes | str) -> None:
     """Write a file that others cannot read, whole or not at all.
 

@@ -137,10 +137,6 @@ class Library:
             raise RecordingNotFound(f"no recording '{id[:64]}'; GET /api/v1/recordings lists all")
         return folder
 
-    def blob_url(self, id: str, address: str, seconds: int) -> str | None:
-        """Return the object store's address of a blob for some seconds; None where it has none."""
-        return self._share.blob_url(id, address, seconds) if self._share is not None else None
-
     def entry(self, id: str) -> Entry | None:
         """Return the line of a recording, or None if it has not been read yet."""
         return self._lines.entries.get(id)

@@ -113,13 +113,6 @@ class Share:
         if id in self._team.intake.lengths([id]):
             self._team.remove(id, why=why, who=who)
 
-    def blob_url(self, id: str, address: str, seconds: int) -> str | None:
-        """Return the object store's address of a blob for some seconds; None where it has none now."""
-        with contextlib.suppress(StoreAway):
-            if self._team.blobs.signs and self._team.intake.has(id, address):
-                return self._team.blobs.url(address, seconds)
-        return None
-
     def _run(self) -> None:
         index = TeamIndex(self._team)
         while not self._ended.is_set():

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from reenact.core.model.log import Log
 from reenact.core.store.intake import RECEIVED
 from reenact.core.store.local import load
-from reenact.core.trust import Book, endorsement, origin_of
+from reenact.core.trust import Book, Standing, endorsement, origin_of
 from reenact.core.trust.identity import public_of, signature_of
 from reenact.errors import ReenactError
 from reenact.team.database import Database
@@ -36,32 +37,52 @@ def private_key(database: Database) -> bytes | None:
         return None
 
 
-def endorse(database: Database, home: Path, folders: Mapping[str, Path]) -> None:
+def examined(home: Path, folders: Mapping[str, Path]) -> Iterator[tuple[str, Sequence[Log], Standing]]:
+    """Yield the id, the events and the standing of each recording that can be read.
+
+    Args:
+        home: The home whose keys decide which recordings are at home.
+        folders: The recordings' folders, by their ids.
+    """
+    book = Book(home)
+    for id, folder in folders.items():
+        # An unreadable recording is listed as broken, and not endorsed.
+        with suppress(ReenactError, OSError):
+            logs = load(folder).logs
+            yield id, logs, book.standing(origin_of(logs, book.identity, folder))
+
+
+def endorse(database: Database, home: Path, folders: Mapping[str, Path]) -> dict[str, str]:
     """Sign the recordings that are at home here with the project's key. Raises StoreAway.
 
     Args:
         database: The store, which has the recordings already.
         home: The home whose keys decide which recordings are at home.
         folders: The recordings' folders, by their ids.
+
+    Returns:
+        Those that are foreign or changed, with the sentence that says so: they are not endorsed.
     """
-    book = Book(home)
     statements: dict[str, bytes] = {}
-    for id, folder in folders.items():
-        # An unreadable recording is listed as broken, and not endorsed.
-        with suppress(ReenactError, OSError):
-            logs = load(folder).logs
-            standing = book.standing(origin_of(logs, book.identity, folder))
-            if standing.at_home and (signed := endorsement.statement(logs)) is not None:
-                statements[id] = signed
-    if not statements:
-        return
+    foreign: dict[str, str] = {}
+    for id, logs, standing in examined(home, folders):
+        if not standing.at_home:
+            foreign[id] = standing.sentence
+        elif (signed := endorsement.statement(logs)) is not None:
+            statements[id] = signed
+    if statements:
+        _sign(database, home, statements)
+    return foreign
+
+
+def _sign(database: Database, home: Path, statements: Mapping[str, bytes]) -> None:
     try:
         seed = _seed(database)
         rows = {id: signature_of(seed, signed) for id, signed in statements.items()}
         key = public_of(seed)
     except ImportError:
         return
-    book.learn(database.place.project, key)
+    Book(home).learn(database.place.project, key)
     with database.begin() as connection:
         for id, signature in sorted(rows.items()):
             connection.execute(

@@ -405,4 +405,4 @@ def _taken(intake: Intake, piece: Piece) -> None:
 def _why(piece: Piece, taken: Taken) -> str:
     if taken.status == "differs":
         return f"{piece.recording}: {piece.name} differs between here and there; delete one of the two"
-    return f"{piece.recording}: {piece.name}: {taken.detail}"
+    return f"{piece.recording}: {taken.why(piece.name)}"

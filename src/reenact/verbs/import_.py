@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,8 @@ from pydantic import Field
 from reenact.analysis.interchange import importers
 from reenact.analysis.views.text import many
 from reenact.core.model.storable import LONGEST, LONGEST_TAG
-from reenact.core.store.local import LocalStore
+from reenact.core.store.local import LocalStore, load
+from reenact.core.trust.consent import standing_of
 from reenact.errors import ReenactError
 from reenact.verbs import interface
 from reenact.verbs.interface import LOCAL, Cli, Context, recordable
@@ -50,11 +51,13 @@ class Imported:
         file: The file's path.
         format: Its recognised format.
         ids: The new recordings.
+        origins: The origin of each, by its id.
     """
 
     file: str
     format: str
     ids: Sequence[str]
+    origins: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -98,9 +101,13 @@ def run(options: Options, context: Context) -> Result:
         except ReenactError as error:
             failures.append(str(error))
             continue
-        imported.append(Imported(str(file), found, new))
+        standings = {id: standing_of(load(store.folder(id)), store.root) for id in new}
+        origins = {id: standing.tree() for id, standing in standings.items()}
+        imported.append(Imported(str(file), found, new, origins))
         shown = new[0] if len(new) == 1 else many(len(new), "recording")
-        context.say(f"imported {shown} from {file} ({found})")
+        # A log of another program has no seal that could be wrong.
+        marks = [one.sentence for one in standings.values() if one.words] if found == "reenact" else []
+        context.say(": ".join([f"imported {shown} from {file} ({found})", *marks]))
     return Result(imported, failures)
 
 

@@ -73,6 +73,19 @@ SYNTAXES = {
     "a flag with an equals sign": lambda n, v: f"tool --{n}={v} --verbose",
     "a list of arguments": lambda n, v: json.dumps(["tool", f"--{n}", v, "--verbose"]),
     "a HAR header": lambda n, v: json.dumps([{"name": n, "value": v}]),
+    "an object with the value first": lambda n, v: json.dumps({"value": v, "name": n}),
+    "an object with others between": lambda n, v: json.dumps(
+        {"name": n, "of": {"a": {}}, "type": "text", "value": v}
+    ),
+    "an object with the value first, and others": lambda n, v: json.dumps({"Value": v, "x": [1], "Key": n}),
+    "what was typed": lambda n, v: json.dumps({"field": n, "text": v}),
+    "an object of its own": lambda n, v: json.dumps({n: {"value": v}}),
+    "a container's, value first": lambda n, v: f"env:\n  - value: {v}\n    name: {n}\n",
+    "CSV": lambda n, v: f"user,{n},age\nann,{v},3\nbob,,4\n",
+    "CSV in quotes": lambda n, v: f'"age","{n}"\r\n"3","{v}"\r\n',
+    "CSV with semicolons": lambda n, v: f"{n};age\n{v};3",
+    "columns with tabs": lambda n, v: f"user\t{n}\nann\t{v}\n",
+    "a table of Markdown": lambda n, v: f"| user | {n} |\n|---|---|\n| ann | {v} |\n",
     "JavaScript": lambda n, v: f"const a = {{{n.replace('-', '_')}: `{v}`}};",
     "a call": lambda n, v: f"connect(user='a', {n}='{v}')",
     "a pair": lambda n, v: f"[('{n}', '{v}')]",
@@ -263,3 +276,85 @@ def test_prose_and_program_text_stay(redactor, text):
         )
         assert redactor.raw(data) is data
         assert not depth or redactor.line(data) is data
+
+
+FILES = {
+    "a line of .pgpass": "db.example.com:5432:shop:ann:@@@\n",
+    "a line of .pgpass for all": "*:*:*:ann:@@@\n",
+    "a URL of JDBC": "jdbc:postgresql://h:5432/shop?user=ann&password=@@@&ssl=true",
+    "a URL of JDBC with semicolons": "jdbc:sqlserver://h:1433;databaseName=d;user=ann;password=@@@;encrypt=true",
+    "a URL of JDBC with brackets": "jdbc:mysql://(host=h,port=1,user=ann,password=@@@)/db",
+    "a URL of JDBC for Oracle": "jdbc:oracle:thin:ann/@@@@//h:1521/x",
+    "a connection string of ODBC": "Driver={SQL Server};Server=x;UID=sa;PWD={@@@};",
+    "a connection string of ADO": "Server=x;User ID=sa;Password='@@@';",
+    "a connection string of libpq": "host=x user=ann password='@@@' dbname=y",
+    "a connection string of Azure": "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=@@@;EndpointSuffix=y",
+    "a connection string of a service bus": "Endpoint=sb://x/;SharedAccessKeyName=Root;SharedAccessKey=@@@",
+    "a file of netrc": "machine api.x.y\n  login ann\n  password @@@\n",
+    "a line of netrc": "default login ann password @@@\n",
+    "the configuration of Docker": '{"auths": {"r.io": {"auth": "@@@", "identitytoken": "@@@"}}}',
+    "a kubeconfig": "users:\n- name: x\n  user:\n    client-key-data: @@@\n    token: @@@\n",
+    "credentials of AWS": "[default]\naws_secret_access_key = @@@\naws_session_token = @@@\n",
+    "the configuration of npm": "//registry.npmjs.org/:_authToken=@@@\n",
+    "a cookie file": ".x.y\tTRUE\t/\tTRUE\t0\tsid\t@@@\n",
+    "curl": "curl -sS -u ann:@@@ https://x.y",
+    "openssl": "openssl rsa -passin pass:@@@ -in x",
+    "keytool": "keytool -list -storepass @@@",
+    "a variable of Terraform": 'variable "db_password" {\n  type = string\n  default = "@@@"\n}\n',
+    "an address with a password": "redis://:@@@@h:6379/0",
+    "an address with a token": "https://@@@@github.com/a/b.git",
+}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_password_leaves_the_files_that_programs_keep_it_in(redactor, file):
+    text = (
+        FILES[file].replace("@@@", SECRET, -1)
+        if "@@@@" not in FILES[file]
+        else FILES[file].replace("@@@", SECRET, 1)
+    )
+    for _ in range(3):
+        clean = redactor.raw(text.encode())
+        assert SECRET.encode() not in clean, clean
+        assert redactor.raw(clean) == clean
+        text = json.dumps({"content": text})
+        assert SECRET.encode() not in redactor.line(text.encode())
+
+
+@pytest.mark.parametrize("size", [1, 3, 64])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_a_stream_in_a_wide_encoding_is_cleaned_as_the_whole_body_is(redactor, encoding, size):
+    for text in (json.dumps({"a": "grüße", "password": SECRET, "b": 1}), f"a=b&password={SECRET}", "ab"):
+        data = text.encode(encoding)
+        stream = redactor.stream()
+        parts = [stream.chunk(data[at : at + size]) for at in range(0, len(data), size)]
+        assert b"".join([*parts, stream.end()]) == redactor.raw(data)
+        assert not stream.pending
+
+
+def test_bytes_that_are_no_wide_text_pass_a_stream_unchanged(redactor):
+    for data in (
+        b"\xff\xfe",
+        b"\0" * 5,
+        b"\xff\xfea\0\0\xd8b\0" * 20,
+        b"a\0b\0c\0d\0\0\xdc\0\xdce",
+        bytes(range(256)) * 3,
+    ):
+        for size in (1, 7, 500):
+            stream = redactor.stream()
+            parts = [stream.chunk(data[at : at + size]) for at in range(0, len(data), size)]
+            assert b"".join([*parts, stream.end()]) == data
+
+
+def test_tables_and_neighbours_that_hold_no_secret_stay(redactor):
+    for text in (
+        "name,password,age\n",
+        "name,password\nann,\nbob,none\n",
+        "Enter your name, password, and age.\nThen press enter.\n",
+        "| parameter | token |\n|---|---|\n| max | auto |\n",
+        '{"role": "tool", "name": "reset_password", "content": "It was reset for you"}',
+        '{"name": "get_api_key", "text": "Returns the key of the account"}',
+        "localhost:5432:up\n",
+        "https://someone@example.com/x and https://ann.example.person1@host/",
+    ):
+        assert redactor.raw(text.encode()) == text.encode()

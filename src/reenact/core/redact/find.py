@@ -12,6 +12,7 @@ from reenact.core.redact.names import Names
 from reenact.core.redact.placed import passwords, place_marks
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.shell_commands import command_marks
+from reenact.core.redact.tables import table_marks
 from reenact.core.redact.text import Hit, Look, hit, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
@@ -45,6 +46,7 @@ class Finder:
         named = Named(self.names)
         marks: list[tuple[Mark, Look]] = [(mark, named.look) for mark in name_marks(self.names)]
         marks += [(mark, named.look_in_tag) for mark in tag_marks(self.names)]
+        marks += [(mark, named.look) for mark in table_marks(self.names)]
         self._marked = _Marked([*marks, *place_marks(), *command_marks()], literal=True)
         own: list[tuple[Mark, Look]] = [(mark, named.look) for mark in own_name_marks(self.names)]
         self._own = _Marked(own, literal=False) if own else None

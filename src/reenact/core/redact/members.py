@@ -75,4 +75,4 @@ class Members:
 
 def is_value(name: str) -> bool:
     """Return True if the meaning of a member with this name depends on the member before it."""
-    return len(name) == 5 and name.lower() == "value"
+    return len(name) <= 5 and name.lower() in {"value", "val", "text"}

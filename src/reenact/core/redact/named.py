@@ -9,6 +9,8 @@ from urllib.parse import unquote_plus
 
 from reenact.core.redact.names import NUMERIC, Names, dense, is_placeholder
 from reenact.core.redact.shapes import TOKEN
+from reenact.core.redact.siblings import siblings
+from reenact.core.redact.tables import Tables
 from reenact.core.redact.tags import Tags
 from reenact.core.redact.text import FORM_VALUE, SOFT, Hit, close, hit, is_json, level_of, name_behind, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
@@ -19,7 +21,7 @@ _END_OF_LINE = rb"(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n)"
 # What follows the name, up to the value. The outer group that matches tells how the two are written.
 _AFTER = re.compile(
     rb"""
-      (?P<object> CLOSE GAP , GAP CLOSE value CLOSE GAP : GAP (?P<oslashes>\\{0,15}) (?P<oopen>["']) )
+      (?P<object> CLOSE GAP (?: , | : GAP \{ ) GAP CLOSE value CLOSE GAP : GAP (?P<oslashes>\\{0,15}) (?P<oopen>["']) )
     | (?P<string> (?:(?P<kslashes>\\{0,15}) (?P<kquote>["']))?
                   (?: \]? GAP (?::=|=>|:|=) | (?<=["']) GAP (?P<pair>,) )
                   GAP [bru]? (?: "" (?=") | \'\' (?=\') | (?P<three>\\{1,15})"(?P=three)" (?=(?P=three)") )?
@@ -30,6 +32,7 @@ _AFTER = re.compile(
     | (?P<number> (?P<nquote>CLOSE) GAP : GAP (?=[0-9]{3}) )
     | (?P<bare>   (?:\]|%5D|(?P<kept>CLOSE)?(?P<gap>[ \t])?)? (?P<sep>[:=]) (?P<gap2>[ \t]{0,4})
                   (?=[^\s"'\\&{}\[\]<>$(|*!]{3}) )
+    | (?P<braced> [ ]?=[ ]? \{ (?=[^\s"'\\{}$<>]{4,200}\}) )
     | (?P<tag>    > (?=GAP (?:<!\[)?[^\s<>&]{3}) )
     | (?P<part>   (?:CLOSE)? (?:;(?:[^\r\n\\]{1,100}+|\\{1,15}["']){0,6}+)? EOL
                   (?:[A-Za-z\-]{1,40}+:[^\r\n\\]{0,200}+ EOL){0,4}+ EOL )
@@ -68,13 +71,18 @@ _COOKIE_ENDS = re.compile(rb";|,(?=\s*+[^=;,\s]++=)")
 _COOKIE = re.compile(rb"(?<![^=;,\s\"\\])([^=;,\s\"\\]++)=")
 _COOKIE_WORDS = frozenset(b"path domain expires max-age samesite version priority".split())
 _BARE_VALUE = re.compile(rb"(?:[^\s&;,\"'`()<>\\{}\[\]|]++|" + SOFT + rb")++")
-_REST_OF_LINE = re.compile(rb"(?:[^\r\n\"'\\]++|" + SOFT + rb")++")
+_REST_OF_LINE = re.compile(
+    rb"(?:[^\r\n\"'\\]++|"
+    + SOFT
+    + rb"|(?<==)\\{0,15}\"[\w/][^\"\\\r\n]{0,400}+\\{0,15}\")++"  # of `Digest`, too
+)
 _LINE_ENDS = re.compile(rb"[ \t]*+(?:\Z|[\r\n\"'#]|\\+[nrt\"'])")
 _FLAG_VALUE = re.compile(rb"[^\s\"'\\$<{\[][^\s\"'\\]*")
 _TAGGED = re.compile(_GAP + rb"(?:<!\[CDATA\[)?([^<>\s\"\\]+?)(?:\]\]>)?" + _GAP + rb"\\*(?=</)")
 _SQL_VALUE = re.compile(rb"[^\s'\"\\]{4,}")
 _BLOCK_LINE = rb"[^\r\n\"\\]++"
 _NUMBER = re.compile(rb"-?[0-9][0-9.eE+\-]*(?=[\s,}\]]|\Z)")
+_ENDS_A_VALUE = frozenset({b'"', b"'", b"\\", b"\r", b"\n", b""})
 _IN_A_TAG = frozenset({b'"', b"'", b" ", b"\t", b"\r", b"\n", b"/", b">", b"\\"})
 _DIGITS = re.compile(rb"[0-9]{4,32}+(?=\s*+[,}\]\\])")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_.]*")
@@ -94,11 +102,13 @@ class Named:
     def __init__(self, names: Names) -> None:
         self._names = names
         self._tags = Tags(names)
+        self._tables = Tables(names)
         self._looks = {
             "object": self._object,
             "string": self._string,
             "bare": self._bare,
             "number": self._number,
+            "braced": self._braced,
             "tag": self._tag,
             "part": self._part,
             "flag": self._flag,
@@ -111,8 +121,23 @@ class Named:
     def look(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
         """The secrets of a name that ends here, if it is one."""
         after = _AFTER.match(data, at)
-        hits = list(self._looks[after.lastgroup or ""](data, at, after, work)) if after else ()
-        return hits or (self._tags.look(data, at, work) if data[at : at + 1] in _IN_A_TAG else ())
+        hits = list(self._looks[after.lastgroup or ""](data, at, after, work)) if after else []
+        return hits or self._elsewhere(data, at, work)
+
+    def _elsewhere(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
+        """The secrets of a name whose value does not follow it: beside it, below it, or in its tag."""
+        follows = data[at : at + 1]
+        hits = list(self._beside(data, at, work)) if follows in _ENDS_A_VALUE else []
+        hits = hits or list(self._tables.look(data, at, work))
+        return hits or (self._tags.look(data, at, work) if follows in _IN_A_TAG else ())
+
+    def _beside(self, data: bytes, at: int, work: Work) -> Iterator[Hit]:
+        key = self._key(data, at)
+        if key is not None:
+            for found in siblings(data, at, key.before, work):
+                yield from self._value(
+                    data, (found.start, found.end), key.kind, found.level, work, open_=found.open
+                )
 
     def look_in_tag(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
         """The secrets of the tag in which a name ends here."""
@@ -174,7 +199,7 @@ class Named:
             at = stop + 1 + (len(found["slashes"]) if found["open"] == b'"' else 0)
 
     def _object(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
-        """`{"name": "x-api-key", "value": "..."}`: HAR and many logs write headers so."""
+        """`{"name": "x-api-key", "value": "..."}`, as HAR has headers; `"password": {"value": "..."}`."""
         key = self._key(data, at)
         if key and key.before[:1] in {b'"', b"'"}:
             level = level_of(after["oslashes"])
@@ -322,6 +347,14 @@ class Named:
         text = text.removesuffix(b"\r") if min(found) == ends[0] else _ESCAPED_RETURN.sub(b"", text)
         if _likely(value := plain(text, 0), key.kind):
             yield from hit(data, start, start + len(text), value)
+
+    def _braced(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`PWD={value};` of a connection string; `password={name}` is a template."""
+        key = self._key(data, at)
+        end = data.find(b"}", after.end(), after.end() + 201)
+        value = data[after.end() : end].decode("utf-8", "replace")
+        if key and _likely(value, key.kind) and not _IDENTIFIER.fullmatch(value) and "(" not in value:
+            yield from hit(data, after.end(), end, value)
 
     def _number(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`"pin": 123456`."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote, unquote_plus
 
 from reenact.core.redact.marks import CASELESS, Mark
+from reenact.core.redact.names import dense
 from reenact.core.redact.shapes import SHAPES, Shape
 from reenact.core.redact.text import FORM_VALUE, Hit, Look, boundary, close, hit, level_of, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
@@ -16,13 +17,28 @@ from reenact.core.redact.work import LOOKS_A_HIT, Work
 _QUERY_NAMES = ("sig", "signature", "key", "x-amz-signature", "x-amz-credential", "x-goog-signature")
 _QUERY_VALUE = re.compile(rb"(?=[^\s&\"'\\<>]{3})" + FORM_VALUE.pattern)
 # Tried once after each slash, and read up to the next one at most.
-_PASSWORD = re.compile(rb"/[^\s/:@\"'\\?#<>]*+:((?!@)[^\s/\"'\\?#<>]+)@")
+_PASSWORD = re.compile(
+    rb"/(?:[^\s/:@\"'\\?#<>]*+:((?!@)[^\s/\"'\\?#<>]+)|(?P<token>[^\s/:@\"'\\?#<>]{16,}+))@"
+)
 _SCHEME_BEHIND = re.compile(rb"\\{0,15}/\\{0,15}:")
 _CREDENTIAL = re.compile(rb"[ \t]?([A-Za-z0-9._~+/=\-]{8,})")
 _COOKIE_LIST = re.compile(rb"\\{0,15}[\"']\s*+:\s*+\[(?=(?:\s|\\{1,15}[nrt])*+\{)")
 _COOKIE_VALUE = re.compile(rb"value\\{0,15}[\"']\s*+:\s*+(?P<slashes>\\{0,15})(?P<open>[\"'])")
 _LONGEST_LIST = 65536  # bytes of a list of cookies
 _SHORTEST_COOKIE = 4
+# Ports of Postgres and of what stands before it.
+_PORTS = ("5432", "5433", "5434", "5435", "6432", "6543", "15432", "25060", "26257", "*")
+_PGPASS_BEHIND = re.compile(rb":(?:[0-9]{4,5}|\*):[\w.\-*/\[\]:]{1,255}(?:\Z|[\r\n\"'=\s]|n\\)")
+_PGPASS = re.compile(
+    rb"(?:[^:\s\"'\\]{1,64}+|\\{1,15}[:\\]){1,8}+:(?:[^:\s\"'\\]{1,64}+|\\{1,15}[:\\]){1,8}+:"
+    rb"(?P<secret>(?:[^:\s\"'\\]|\\{1,15}[:\\])++)(?=[ \t]*+(?:[\r\n\"']|\\{1,15}[nrt\"']|\Z))"
+)
+_TAB = rb"(?:\t|\\{1,15}t)"
+_COOKIE_FILE = re.compile(
+    rb"TAB/[^\s\"'\\]{0,200}TAB(?:TRUE|FALSE)TAB[0-9]{1,12}TAB[\w.\-]{1,100}TAB(?P<secret>[^\s\"'\\]{4,})".replace(
+        b"TAB", _TAB
+    )
+)
 # All characters that the shapes look ahead for.
 _READ = re.compile(rb"[\w\-.]++")
 _DIGIT = re.compile(r"[0-9]")
@@ -49,6 +65,10 @@ def place_marks() -> Iterator[tuple[Mark, Look]]:
         yield from ((Mark(word + space, CASELESS), _credential) for space in " \t")
     for quote in "\"'\\":
         yield Mark("cookies" + quote, CASELESS, 1), _cookie_list
+    yield from ((Mark(f":{port}:"), _password_file) for port in _PORTS)
+    for said in ("TRUE", "FALSE"):
+        yield Mark(f"\t{said}\t", back=1), _cookie_file
+        yield Mark(f"t{said}\\", back=1), _cookie_file
     begin = "-----BEGIN "
     yield Mark(begin, back=len(begin)), _pem
 
@@ -119,7 +139,7 @@ def _pem(data: bytes, start: int, work: Work) -> Iterator[Hit]:
 
 
 def passwords(data: bytes, work: Work) -> Iterator[Hit]:
-    """The password in scheme://user:password@host."""
+    """The password in scheme://user:password@host, and a token that stands for both."""
     for found in _PASSWORD.finditer(data):
         work.spend(1)
         slash = found.start()
@@ -127,8 +147,32 @@ def passwords(data: bytes, work: Work) -> Iterator[Hit]:
             slash > 2
             and data[slash - 1] in b"/\\"
             and _SCHEME_BEHIND.match(data[max(0, slash - 40) : slash][::-1])
-            and found[1][:1] not in {b"$", b"{", b"*"}
+            and (found[1] or found["token"])[:1] not in {b"$", b"{", b"*"}
         ):
+            which = 1 if found[1] else 2
             work.spend(LOOKS_A_HIT)
-            work.read(len(found[1]) * 2)
-            yield from hit(data, *found.span(1), unquote(found[1].decode("utf-8", "replace")))
+            work.read(len(found[which]) * 2)
+            value = unquote(found[which].decode("utf-8", "replace"))
+            if which == 1 or _is_token(value):
+                yield from hit(data, *found.span(which), value)
+
+
+def _is_token(user: str) -> bool:
+    """Return True for a token in the place of a user's name: `https://TOKEN@host`."""
+    return dense(user) and "." not in user and _DIGIT.search(user) is not None
+
+
+def _password_file(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+    """`host:5432:database:user:password`, a line of `.pgpass`; the look begins after the port."""
+    before, after = _PGPASS_BEHIND.match(data[max(0, at - 300) : at][::-1]), _PGPASS.match(data, at)
+    work.read(1200)
+    if before and after:
+        yield from hit(data, *after.span("secret"), plain(after["secret"], 0))
+
+
+def _cookie_file(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+    r"""`.host\tTRUE\t/\tTRUE\t0\tname\tvalue`, a line of a cookie file of curl and wget."""
+    found = _COOKIE_FILE.match(data, at)
+    if found:
+        work.read(found.end() - at)
+        yield from hit(data, *found.span("secret"), plain(found["secret"], 0))

@@ -16,10 +16,9 @@ from reenact.core.redact.rules import DEFAULT_RULES, SecretRules
 from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.stream import StreamRedactor
 from reenact.core.redact.text import is_json
-from reenact.core.redact.wide import clean_wide, wide_encoding
+from reenact.core.redact.wide import clean_wide, may_be_wide, wide_encoding
 
 _SCHEME = re.compile(r"(?i)\s*(?:bearer|basic)\s+")
-_MARKED = (b"\xff", b"\xfe")  # begin the byte order marks of UTF-16 and UTF-32
 _LEAST = 8  # characters, or it would be found in words
 
 
@@ -87,7 +86,7 @@ class Redactor:
 
     def raw(self, data: bytes) -> bytes:
         """Any bytes (text, a form, JSON, binary; decompressed), without their secrets."""
-        encoding = wide_encoding(data) if b"\0" in data[:64] or data[:1] in _MARKED else ""
+        encoding = wide_encoding(data) if may_be_wide(data) else ""
         return clean_wide(data, encoding, self._plain) if encoding else self._plain(data)
 
     def _plain(self, data: bytes) -> bytes:

@@ -34,7 +34,8 @@ DEFAULT_RULES = SecretRules(
         "authorization credential credentials session cookie set_cookie connection_string pin cvv cvc otp "
         "pgpassword totp otp_code mfa_code totp_code two_factor_code one_time_code one_time_password verification_code "
         "recovery_code recovery_key recovery_phrase backup_code security_code security_answer secret_answer "
-        "seed_phrase mnemonic_phrase ssn social_security_number"
+        "seed_phrase mnemonic_phrase ssn social_security_number "
+        "identity_token registry_token client_key_data psk pre_shared_key"
     ),
     headers=word_set(
         "authorization proxy-authorization cookie set-cookie x-api-key api-key apikey x-goog-api-key "

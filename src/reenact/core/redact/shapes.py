@@ -51,6 +51,9 @@ _W, _D, _A, _H = "[A-Za-z0-9_]", r"[A-Za-z0-9_\-]", "[A-Za-z0-9]", "[0-9a-f]"
 _DENSE = r"(?:(?=[A-Za-z_\-]*+[0-9])|(?=(?:[A-Za-z0-9]{0,15}+[_\-]++)*+[A-Za-z0-9]{16}))"
 _AWS = "(?=[A-Z0-9]{16}(?![A-Za-z0-9]))"
 _HOOK = "hooks.slack.com/services/"
+_DISCORD = ("discord.com/api/webhooks/", "discordapp.com/api/webhooks/")
+_TELEGRAM = "api.telegram.org/bot"
+_HASHED = r"[A-Za-z0-9./$=,+\-]"
 SHAPES: tuple[Shape, ...] = (
     Shape("anthropic", "sk-ant-", _D, 16),
     *(Shape("openai", f"sk-{kind}-", _D, 16) for kind in ("proj", "svcacct", "admin", "None")),
@@ -92,6 +95,13 @@ SHAPES: tuple[Shape, ...] = (
     Shape("linear", "lin_api_", _A, 20),
     Shape("age", "AGE-SECRET-KEY-1", "[A-Z0-9]", 40),
     Shape("slack", _HOOK, "[A-Za-z0-9/]", 16, shown=len(_HOOK)),  # of a webhook's address only the end
+    *(Shape("discord", hook, r"[A-Za-z0-9/_\-]", 60, shown=len(hook)) for hook in _DISCORD),
+    Shape("telegram", _TELEGRAM, r"[A-Za-z0-9:_\-]", 40, shown=len(_TELEGRAM)),
+    *(
+        Shape("password-hash", f"${kind}$", _HASHED, 28)
+        for kind in ("1", "5", "6", "y", "2a", "2b", "2y", "apr1")
+    ),
+    *(Shape("password-hash", f"$argon2{kind}$", _HASHED, 28) for kind in ("i", "d", "id")),
 )
 _BEGINNINGS = tuple({shape.prefix[:2] for shape in SHAPES})
 _HOOK_END = re.compile(rb"T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{10,}")

@@ -36,6 +36,8 @@ def _flag(flags: bytes) -> re.Pattern[bytes]:
     return re.compile(_DASH + rb"(?:" + flags + rb")" + _SECRET)
 
 
+_GAP = rb"(?:\s|\\{1,15}[nrt])++"
+_WORD = rb"[^\s\"'\\]{1,200}"
 _SPACED = rb"(?:[\s,]|\\{0,15}[\"'])++"
 # The command's name, and the flag before its secret.
 _COMMANDS: dict[str, tuple[re.Pattern[bytes], ...]] = {
@@ -50,7 +52,21 @@ _COMMANDS: dict[str, tuple[re.Pattern[bytes], ...]] = {
     "mongo": (_flag(rb"p" + _SPACED),),
     "docker login": (_flag(rb"p" + _SPACED),),
     "podman login": (_flag(rb"p" + _SPACED),),
-    "machine ": (re.compile(rb"password(?<=\spassword)\s++(?=[a-z]*+[^\sa-z\"'\\])" + _SECRET),),
+    "machine ": (
+        re.compile(rb"password(?<=\spassword)\s++(?=[a-z]*+[^\sa-z\"'\\])" + _SECRET),
+        re.compile(rb"e " + _WORD + _GAP + rb"login" + _GAP + _WORD + _GAP + rb"password" + _GAP + _SECRET),
+    ),
+    "default login ": (re.compile(rb"n " + _WORD + _GAP + rb"password" + _GAP + _SECRET),),
+    "keytool": (_flag(rb"(?:src|dest)?(?:storepass|keypass)" + _SPACED),),
+    "az login": (_flag(rb"p" + _SPACED),),
+    "registry login": (_flag(rb"p" + _SPACED),),
+    "openssl": (_flag(rb"(?:pass|passin|passout)" + _SPACED + rb"pass:"),),
+    "sqlcmd": (_flag(rb"P" + rb"(?:" + _SPACED + rb")?"),),
+    "mosquitto_": (_flag(rb"P" + _SPACED),),
+    "unzip": (_flag(rb"P" + _SPACED),),
+    "smbclient": (re.compile(_DASH + rb"U" + _BETWEEN + rb"[^\s%\"'\\]{1,80}%" + _SECRET),),
+    "oracle:thin:": (re.compile(rb"[^\s/:@\"'\\]{1,80}/(?P<secret>[^\s/:@\"'\\]{3,})@"),),
+    "sqlplus ": (re.compile(rb"[^\s/:@\"'\\]{1,80}/(?P<secret>[^\s/:@\"'\\]{3,})@"),),
     "identified by": (re.compile(rb"(?<=by)\s++\\{0,15}[\"']" + _SECRET, re.IGNORECASE),),
 }
 _OTHER_FLAGS = ("--user", "--proxy-user", " -u ", '"-u"', "'-u'", '-u\\"')

@@ -11,6 +11,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_FIRST = frozenset({b"\xff", b"\xfe"})  # of the byte order marks
 _SAMPLE = 64  # bytes that tell an encoding
 _ZEROS = {
     "utf-32-be": (1, 1, 1, 0),
@@ -18,6 +19,11 @@ _ZEROS = {
     "utf-16-be": (1, 0, 1, 0),
     "utf-16-le": (0, 1, 0, 1),
 }
+
+
+def may_be_wide(head: bytes) -> bool:
+    """Return True if a text with this beginning may be in UTF-16 or UTF-32."""
+    return b"\0" in head[:_SAMPLE] or head[:1] in _FIRST
 
 
 def wide_encoding(data: bytes) -> str:

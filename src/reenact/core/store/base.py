@@ -78,6 +78,10 @@ class Taken:
     length: int = 0
     detail: str = ""
 
+    def why(self, name: str) -> str:
+        """Return the reason with the name of its file, once."""
+        return self.detail if self.detail.startswith(name) else f"{name}: {self.detail}"
+
 
 class Damaged(Taken):
     """Refused: the lines do not continue the file as their sums say; the detail names the line."""

@@ -26,6 +26,7 @@ from typing import Any
 
 import orjson
 
+from reenact.core import private
 from reenact.core.model.event import FORMAT
 from reenact.core.model.storable import storable
 from reenact.core.store import shared
@@ -193,7 +194,7 @@ def bring(store: LocalStore, path: Path, *, limit: int = LIMIT) -> str:
         TooLarge: It unpacks to more than the limit, or to very many times its size.
         RecordingError: The store has a recording of that id.
     """
-    store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private.folder(store.root)
     fresh = store.root / f"incoming-{secrets.token_hex(6)}"
     try:
         _unpack(path, fresh, limit)
@@ -228,7 +229,7 @@ def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
                 else f"with other content; delete it first: `reenact rm {id}`"
             )
         )
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private.folder(target.parent)
     fresh.replace(target)
     # An import of a recording that was deleted here is meant to bring it back.
     Deleted(store.root).drop(id)
@@ -283,7 +284,7 @@ def _take(archive: Archive, member: str, target: Path, listed: dict[str, Any], p
     known = listed.get(member)
     if not isinstance(known, dict) or archive.size(member) != known.get("size"):
         raise CorruptRecording(f"{path} is damaged: {member} is not what its manifest says; ask for it again")
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private.folder(target.parent)
     digest = hashlib.sha256()
     with target.open("xb") as file:
         target.chmod(0o600)

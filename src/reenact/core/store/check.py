@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from reenact.core import private
 from reenact.core.model.storable import storable
 from reenact.core.store import shared
 from reenact.core.store.base import ID, Progress
@@ -150,7 +151,7 @@ class Check:
 
         def cut() -> str:
             kept = self._aside / f"{path.parent.name}.{path.name}.torn"
-            kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private.folder(kept.parent)
             kept.write_bytes(data[end:])
             os.truncate(path, end)
             return f"cut off, and kept as {kept}"
@@ -250,7 +251,7 @@ class Check:
         while target.exists():
             number += 1
             target = self._aside / inside.with_name(f"{inside.name}.{number}")
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.folder(target.parent)
         path.replace(target)
         return f"moved to {_shown(str(target))}"
 

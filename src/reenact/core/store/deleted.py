@@ -18,6 +18,7 @@ from pathlib import Path
 
 import orjson
 
+from reenact.core import private
 from reenact.core.model.storable import integer, storable
 from reenact.core.store.base import ID
 
@@ -73,7 +74,7 @@ class Deleted:
             return
         now = self._now()
         stone = Tombstone(id, now, now + LASTS * _SECOND, storable(why, _SHORT), storable(who, _SHORT))
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.folder(self._folder)
         part = self._folder / f".{id}.{secrets.token_hex(4)}.part"
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(orjson.dumps(asdict(stone)))

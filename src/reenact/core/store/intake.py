@@ -20,6 +20,7 @@ from time import monotonic
 
 import orjson
 
+from reenact.core import private
 from reenact.core.model.event import FORMAT
 from reenact.core.store import chain
 from reenact.core.store.base import BLOB, FILE, ID, LARGEST, Damaged, Piece, Taken
@@ -168,7 +169,7 @@ class LocalIntake:
                         return Taken("refused", detail=problem)
                     if self._checked and (problem := chain.fault(piece.name, piece.data, 0, b"")):
                         return Damaged("refused", detail=problem)
-                    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    private.folder(folder)
                     (folder / RECEIVED).touch(0o600)
                     os.utime(folder / RECEIVED, (0, 0))
                     folders |= {folder, folder.parent, folder.parent.parent}
@@ -219,7 +220,7 @@ class LocalIntake:
             return Taken("ok", len(piece.data))
         if no_room := self._sizes.problem(piece.recording, len(piece.data)):
             return no_room
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.folder(place.parent)
         part = place.with_name(f"{digest}.{secrets.token_hex(4)}.part")
         with os.fdopen(
             os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"

@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from reenact.core import private
 from reenact.core.model import patch, schema, session_schema
 from reenact.core.model.event import FORMAT
 from reenact.core.model.schema import is_address
@@ -175,5 +176,5 @@ def _copy(blobs: Blobs, address: str, target: Path, told: list[str]) -> None:
         return
     digest = address.removeprefix("sha256:")
     place = target / "blobs" / digest[:2] / digest
-    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private.folder(place.parent)
     place.write_bytes(data)

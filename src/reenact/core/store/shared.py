@@ -192,7 +192,7 @@ def fetch(data: bytes, source: Iterable[Path], target: Path) -> None:
             continue
         for folder in source:
             if (folder / place).is_file():
-                (target / place).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                private.folder((target / place).parent)
                 part = (target / place).with_suffix(f".{os.getpid()}")
                 private.write(part, read(folder / place))
                 part.replace(target / place)

@@ -41,7 +41,7 @@ class Writer:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.folder(path.parent)
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
         # Re-entrant: a finaliser that the garbage collector runs in between may write too.
         self._lock = threading.RLock()
@@ -118,7 +118,7 @@ class Writer:
         path = self.path.parent / "blobs" / digest[:2] / digest
         # What names it would not be written any more.
         if self.stopped is None and not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private.folder(path.parent)
             part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
             try:
                 with open(part, "wb", opener=private.opener) as file:
@@ -179,7 +179,7 @@ class Writer:
     def _restore(self) -> None:
         """The folder was deleted under us; the open file still has every event: put it back."""
         events = os.pread(self._fd, self._size, 0)
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.folder(self.path.parent)
         fresh = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
         os.write(fresh, events)
         os.close(self._fd)

@@ -175,8 +175,10 @@ def _seal(log: Log, identity: Identity | None, *, own: bool) -> tuple[Seal, str]
         return Seal.UNSEALED, ""
     said, digest = log.sealed.get(SIGNED), log.seal_digest
     if not isinstance(said, dict) or not digest:
-        # A home signs each seal of its own: one without was put there by others.
-        return (Seal.CHANGED if own else Seal.UNSIGNED), ""
+        # A home signs each seal of its own, and says in the header that it writes: a seal without was put there by
+        # others. So every reader sees what the home itself sees.
+        signs = own or (said is None and isinstance(log.opened.get(MARK), dict))
+        return (Seal.CHANGED if signs else Seal.UNSIGNED), ""
     key = str(said.get("key") or "")
     if own and identity is not None:
         known = identity.wrote(SEAL, digest.encode(), said.get("mac"))

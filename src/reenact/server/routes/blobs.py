@@ -1,6 +1,7 @@
 """Routes of blobs: bytes that a recording keeps by their hash.
 
-They are served as files, never as content that a browser would run.
+They are served as files, never as content that a browser would run, and by this server, which checks their hash: an
+address of the team's object store would lead to bytes that no one has checked.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path as File
 from typing import Annotated, BinaryIO
 
 from fastapi import APIRouter, HTTPException, Path, Response
-from fastapi.responses import FileResponse, RedirectResponse
+from fastapi.responses import FileResponse
 
 from reenact.core.store import shared
 from reenact.errors import CorruptRecording
@@ -20,9 +21,6 @@ from reenact.server.routes.common import MISSING, Id
 router = APIRouter(tags=["blobs"])
 
 Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The SHA-256, in hex.")]
-
-_GOOD = 300
-"""Seconds for which an address of the object store is valid: a client follows it at once."""
 
 _BLOCK = 1 << 20
 
@@ -42,15 +40,11 @@ _IMAGES = {
             "content": {"application/octet-stream": {}, "image/png": {}, "image/jpeg": {}},
             "description": "The bytes.",
         },
-        307: {"description": "Redirect to the team's object store; the address is valid for five minutes."},
     },
 )
 def blob(access: Reader, id: Id, digest: Digest) -> Response:
     """Return a blob as a file to download; only pictures have a content type of their own."""
     folder = access.library.folder(id)
-    elsewhere = access.library.blob_url(id, f"sha256:{digest}", _GOOD)
-    if elsewhere is not None:
-        return RedirectResponse(elsewhere, 307, headers={"Cache-Control": "no-store"})
     place = File("blobs", digest[:2], digest)
     for one in (folder, *shared.ancestors(folder)):
         if (one / place).is_file():

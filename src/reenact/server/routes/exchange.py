@@ -12,8 +12,11 @@ from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
+from reenact.analysis.views.listing import OriginView, origin_view
 from reenact.core.store import bundle
 from reenact.core.store.intake import LocalIntake
+from reenact.core.store.local import load
+from reenact.core.trust.consent import standing_of
 from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, TooLarge
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.library import Library
@@ -44,9 +47,10 @@ class Export(BaseModel):
 
 
 class Imported(BaseModel):
-    """The recording that was brought in."""
+    """The recording that was brought in, and its origin as this server sees it."""
 
     id: str
+    origin: OriginView | None
 
 
 @router.get("/recordings/{id}/export", responses=MISSING)
@@ -85,12 +89,12 @@ async def import_(access: Writer, request: Request) -> Imported:
                 raise no_room(refused.detail)
             # The packed file lies beside it until it is unpacked.
             most = await run_in_threadpool(intake.room)
-        return Imported(id=await run_in_threadpool(_brought, access, part, most))
+        return await run_in_threadpool(_brought, access, part, most)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _brought(access: Access, part: Path, limit: int) -> str:
+def _brought(access: Access, part: Path, limit: int) -> Imported:
     try:
         id = bundle.bring(access.library.store, part, limit=limit)
     except NotARecording:
@@ -105,7 +109,8 @@ def _brought(access: Access, part: Path, limit: int) -> str:
     except OSError as error:
         raise no_room(f"the recording cannot be written here: {error.strerror}") from None
     access.library.touched(id)
-    return id
+    home = access.library.store.root
+    return Imported(id=id, origin=origin_view(standing_of(load(access.library.folder(id)), home)))
 
 
 def _exported(library: Library, id: str) -> Path:

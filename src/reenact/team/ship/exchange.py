@@ -19,7 +19,7 @@ from reenact.core.store.intake import RECEIVED, Limits, LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.errors import CorruptRecording, RecordingError, RecordingNotFound, ReenactError
 from reenact.team.index import TeamIndex
-from reenact.team.project_key import adopt, endorse, unendorsed
+from reenact.team.project_key import adopt, endorse, examined, unendorsed
 from reenact.team.ship.queue import Mark, Queue
 from reenact.team.ship.shipment import Shipment, requests
 from reenact.team.store import TeamStore
@@ -42,6 +42,7 @@ class Moved:
         deleted: The recordings skipped since they were deleted on the other side, with the deletion's time, person
             and reason.
         removed: The recordings removed here, since they came from the team and were deleted there.
+        foreign: The copied recordings that are foreign, or were changed after they were sealed, with a sentence.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -49,6 +50,7 @@ class Moved:
     problems: dict[str, str] = field(default_factory=dict)
     deleted: dict[str, str] = field(default_factory=dict)
     removed: dict[str, str] = field(default_factory=dict)
+    foreign: dict[str, str] = field(default_factory=dict)
 
 
 class Exchange:
@@ -100,7 +102,8 @@ class Exchange:
                     new[one.id] = one.folder, one.sent
             # They are at hand here: the others need not bring them to see their lines.
             self._index.settle(new)
-            self._endorse(shipments, new)
+            foreign = self._endorse(shipments, new)
+            moved.foreign |= {id: why for id, why in foreign.items() if id in new}
             if progress is not None:
                 progress(done, len(ids))
         return moved
@@ -135,6 +138,7 @@ class Exchange:
             }
             some = [id for id in every if id not in gone]
             there, here = self._team.intake.lengths(some), self._intake.lengths(some)
+            brought: set[str] = set()
             for id in some:
                 lengths = here.get(id, {})
                 if all(lengths.get(name, 0) >= length for name, length in there.get(id, {}).items()):
@@ -145,6 +149,7 @@ class Exchange:
                         self._team.bring(id, self._intake)
                         moved.bytes += sum(self._intake.lengths([id])[id].values()) - sum(lengths.values())
                         moved.ids.append(id)
+                        brought.add(id)
                 except RecordingNotFound:
                     # It was deleted there meanwhile.
                     continue
@@ -152,6 +157,10 @@ class Exchange:
                     moved.problems[id] = str(error).removeprefix(f"{id}: ")
             if endorsed:
                 adopt(self._team.database, self._home.root, {id: self._home.folder(id) for id in some})
+                new = {id: self._home.folder(id) for id in some if id in brought}
+                for id, _, standing in examined(self._home.root, new):
+                    if not standing.at_home:
+                        moved.foreign[id] = standing.sentence
             if progress is not None:
                 progress(done, len(ids))
         return moved
@@ -175,8 +184,8 @@ class Exchange:
                     moved.problems[id] = str(error)
         return moved
 
-    def _endorse(self, shipments: Sequence[Shipment], new: Collection[str]) -> None:
-        """Endorse recordings that have just grown there.
+    def _endorse(self, shipments: Sequence[Shipment], new: Collection[str]) -> dict[str, str]:
+        """Endorse recordings that have just grown there; return those that are foreign or changed.
 
         Recordings made here that a shipper sent are endorsed, too.
         """
@@ -186,7 +195,8 @@ class Exchange:
             for id in unendorsed(self._team.database, left)
             if id in new or not (self._home.folder(id) / RECEIVED).is_file()
         }
-        endorse(self._team.database, self._home.root, {id: self._home.folder(id) for id in asked})
+        folders = {id: self._home.folder(id) for id in asked}
+        return endorse(self._team.database, self._home.root, folders)
 
     def _compare(self, shipments: Sequence[Shipment]) -> None:
         """Check by the first line that a partial recording there is the same one."""
@@ -201,7 +211,7 @@ class Exchange:
             if said.status == "gone":
                 one.gone = said.detail
             elif said.status != "ok":
-                one.stuck = f"{EVENTS}: {said.detail}"
+                one.stuck = said.why(EVENTS)
 
     def _send(self, shipments: Sequence[Shipment], moved: Moved) -> None:
         """Send all that they have, a few megabytes at a time."""

@@ -105,7 +105,7 @@ class Shipment:
         elif taken.status == "gap":
             load.tail.seek(taken.length)
         else:
-            self.stuck = f"{load.piece.name}: {taken.detail}"
+            self.stuck = taken.why(load.piece.name)
 
     @property
     def id(self) -> str:
