@@ -15,17 +15,7 @@ from starlette.types import Scope
 
 from reenact import __version__
 from reenact.browser.session.signatures import Signer
-from reenact.errors import (
-    CorruptRecording,
-    ForeignRecording,
-    FutureFormat,
-    RecordingHeld,
-    RecordingNotFound,
-    ReenactError,
-    SearchEnded,
-    StoreAway,
-    StoreFull,
-)
+from reenact.errors import ReenactError
 from reenact.server.access import Access
 from reenact.server.collector import Collecting
 from reenact.server.debugging import Desks
@@ -39,7 +29,7 @@ from reenact.server.operations.metrics import Page, Requests
 from reenact.server.operations.middleware import Observed
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
-from reenact.server.refusals import refusals
+from reenact.server.refusals import misshapen, refusal, refusals
 from reenact.server.routes import (
     about,
     anomalies,
@@ -64,12 +54,11 @@ from reenact.server.routes import (
     uploads,
 )
 from reenact.server.routes.browsing import browsing
+from reenact.server.routes.common import API
 from reenact.server.settings import Settings
 
 if TYPE_CHECKING:
     from reenact.server.presigned import PresignedFiles
-
-API = "/api/v1"
 
 ROUTERS = (
     about.router,
@@ -117,6 +106,7 @@ def application(settings: Settings) -> FastAPI:
     app.state.lending = _lending(settings)
     app.state.logins = logins
     app.state.projects = projects
+    app.state.readers = projects.readers
     jobs.announce(app.state.jobs, projects, app.state.links)
     app.state.desks = Desks()
     app.state.collecting = Collecting(projects)
@@ -134,7 +124,7 @@ def application(settings: Settings) -> FastAPI:
     app.include_router(traces.router)
     app.router.routes.append(Pages(settings.console))
     app.add_exception_handler(ReenactError, _refused)
-    app.add_exception_handler(RequestValidationError, _misshapen)
+    app.add_exception_handler(RequestValidationError, misshapen)
     elsewhere = app.state.lending.origin() if app.state.lending is not None else ""
     app.add_middleware(
         Guard, settings=settings, keys=known, logins=logins, projects=projects, elsewhere=elsewhere
@@ -183,26 +173,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
-    """Answer an error of a verb in one line, as on the command line."""
+    """Count an error of a verb, and answer it."""
     request.app.state.measures.refused(error)
-    kinds = {
-        RecordingNotFound: 404,
-        ForeignRecording: 409,
-        RecordingHeld: 409,
-        CorruptRecording: 422,
-        FutureFormat: 422,
-        StoreFull: 507,
-        StoreAway: 503,
-        SearchEnded: 503,
-    }
-    status = next((status for kind, status in kinds.items() if isinstance(error, kind)), 400)
-    return JSONResponse({"detail": str(error)}, status)
-
-
-async def _misshapen(request: Request, error: Exception) -> JSONResponse:
-    """Answer an invalid request with its first error, in one line."""
-    assert isinstance(error, RequestValidationError)
-    first, *more = error.errors()
-    place = ".".join(str(part) for part in first["loc"])
-    others = f" (and {len(more)} more)" if more else ""
-    return JSONResponse({"detail": f"{place}: {first['msg']}{others}"}, 422)
+    return refusal(error)

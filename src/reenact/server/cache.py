@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -41,8 +42,8 @@ class Loaded:
         self.depths: list[int] = []
         self.lanes: LanesView | None = None
         self.findings: tuple[int, FindingsView] | None = None
-        self.state = 0
-        """Grows with every change."""
+        self.state = time.monotonic_ns()
+        """Grows with every change. No other reading of the recording has had the same number."""
         self._deepen()
 
     @property

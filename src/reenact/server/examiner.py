@@ -20,6 +20,7 @@ from reenact.core.store.findings import Findings, Found
 from reenact.core.store.local import EVENTS, load
 from reenact.errors import RecordingError, ReenactError
 from reenact.server.lines import Entry, Lines
+from reenact.server.readers import Closing, Job, Readers, state_of
 from reenact.verbs.diagnose import chosen
 
 _LARGEST = 1 << 26
@@ -36,9 +37,17 @@ class Examiner:
         lines: The recordings; findings are added to their lines.
         findings: The store of findings.
         tell: Called with the id of a recording whose line has changed.
+        readers: The processes that examine large recordings; without them, they are examined here.
     """
 
-    def __init__(self, lines: Lines, findings: Findings, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        lines: Lines,
+        findings: Findings,
+        tell: Callable[[str], None],
+        readers: Readers | None = None,
+    ) -> None:
+        self._readers = readers
         self._lines = lines
         self._findings = findings
         self._tell = tell
@@ -54,10 +63,7 @@ class Examiner:
 
     def examined(self, recording: Recording) -> FindingsView:
         """Return the anomalies of a recording, or the problem if it cannot be examined."""
-        try:
-            return findings(examine(recording, self.choice))
-        except RecordingError as error:
-            return FindingsView(items=(), problem=str(error), complete=True)
+        return _examined(recording, self.choice)
 
     def known(self, entry: Entry) -> FindingsView | None:
         """Return the stored findings of a recording, or None."""
@@ -144,9 +150,14 @@ class Examiner:
             try:
                 if (path / EVENTS).stat().st_size > _LARGEST:
                     return
-                told = self.examined(load(path))
+                if self._readers is not None and state_of(path):
+                    told = self._readers.later(Job(_examine, (path,))).result()
+                else:
+                    told = self.examined(load(path))
+            except Closing:
+                return
             except (ReenactError, OSError) as error:
-                told = FindingsView(items=(), problem=str(error), complete=True)
+                told = _problem(error)
             found = tuple((one.rule, one.step) for one in told.items)
             self._findings.keep(id, entry.signature, found, told.model_dump())
         self._put(entry, found)
@@ -159,3 +170,19 @@ class Examiner:
                 return
             self._lines.put(replace(now, found=found))
         self._tell(id)
+
+
+def _examine(path: Path) -> FindingsView:
+    """Examine a recording in a process of its own, which has the server's working directory."""
+    return _examined(load(path), chosen())
+
+
+def _examined(recording: Recording, choice: Choice) -> FindingsView:
+    try:
+        return findings(examine(recording, choice))
+    except RecordingError as error:
+        return _problem(error)
+
+
+def _problem(error: Exception) -> FindingsView:
+    return FindingsView(items=(), problem=str(error), complete=True)

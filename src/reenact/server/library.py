@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from starlette.concurrency import run_in_threadpool
 
 from reenact.analysis.views.findings import FindingsView
 from reenact.analysis.views.listing import IndexingView, ServedLineView
@@ -23,12 +26,15 @@ from reenact.server.cache import Loaded, Shelf
 from reenact.server.examiner import Examiner
 from reenact.server.feed import Feed
 from reenact.server.lines import Entry, Lines
+from reenact.server.readers import Job, Readers, state_of
 from reenact.server.refresh import Keeper
 from reenact.server.searching import Search, Searches
 
 if TYPE_CHECKING:
     from reenact.server.share import Share
     from reenact.team.location import Place
+
+T = TypeVar("T")
 
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 """The pattern of a recording's id."""
@@ -44,17 +50,25 @@ class Library:
         home: Its folder.
         team: The project in the team's store, where there is one.
         limits: The limits of uploads, for a project that is kept here.
+        readers: The processes that read large recordings; without them, they are read here.
     """
 
-    def __init__(self, home: Path, team: Place | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        team: Place | None = None,
+        limits: Limits | None = None,
+        readers: Readers | None = None,
+    ) -> None:
+        self._readers = readers
         self.store = LocalStore(home)
         self.feed = Feed()
         self._lines = Lines()
         self._findings = Findings(self.store.root)
-        self._keeper = Keeper(self.store, self._lines, self.feed, self._findings)
+        self._keeper = Keeper(self.store, self._lines, self.feed, self._findings, readers)
         self._searches = Searches(self.store, self._lines)
         self._shelf = Shelf(self.store)
-        self._examiner = Examiner(self._lines, self._findings, self._keeper.tell)
+        self._examiner = Examiner(self._lines, self._findings, self._keeper.tell, readers)
         self._starting = threading.Lock()
         self._share = self._shared(team) if team is not None else None
         self.intake: Intake = LocalIntake(self.store, limits) if self._share is None else self._share.intake
@@ -152,6 +166,40 @@ class Library:
         finally:
             index.close()
 
+    def know(self, entry: Entry) -> None:
+        """Take over a line from the server that this process reads for."""
+        self._lines.put(entry)
+
+    def large(self, *ids: str) -> str:
+        """Return the state of recordings' files if one is large; otherwise an empty text."""
+        states = [state_of(self.store.folder(id)) for id in ids] if self._readers is not None else []
+        return " ".join(states) if any(states) else ""
+
+    def apart(self, id: str, work: Callable[..., T], *args: Any) -> T:
+        """Return `work(*args)`, about a recording; of a large one, done in another process.
+
+        Raises SearchEnded if that takes longer than two seconds; a repeated call gets the result.
+
+        Args:
+            id: The recording.
+            work: A function of a module.
+            args: Its arguments; they and the result can be pickled.
+        """
+        state = self.large(id)
+        if not state or self._readers is None:
+            return work(*args)
+        result: T = self._readers.soon(id, state, Job(work, args))
+        return result
+
+    async def read(self, id: str, work: Callable[..., T], *args: Any) -> T:
+        """Return `work(library, *args)` as `apart` does, however long it takes."""
+        state = await run_in_threadpool(self.large, id)
+        if not state or self._readers is None:
+            return await run_in_threadpool(work, self, *args)
+        job = Job(work, args, self.store.root)
+        result: T = await asyncio.wrap_future(self._readers.submit(id, job))
+        return result
+
     def opened(self, id: str) -> AbstractContextManager[Loaded]:
         """A recording, read and as it is now. Raises RecordingError."""
         self.folder(id)
@@ -174,6 +222,9 @@ class Library:
         known = self._examiner.known(entry) if entry is not None and not entry.live else None
         if known is not None:
             return known
+        if self.large(id):
+            self._examiner.ask(id)
+            return FindingsView(items=(), problem=None, complete=False)
         with self.opened(id) as loaded:
             if len(loaded.facts.steps) > _LONG:
                 self._examiner.ask(id)

@@ -10,6 +10,7 @@ from pathlib import Path
 from reenact.core.store.intake import Limits
 from reenact.server.keys import DEFAULT, project_name
 from reenact.server.library import Library
+from reenact.server.readers import Readers
 from reenact.team.location import Place
 
 
@@ -28,6 +29,8 @@ class Projects:
         self._limits = limits
         self._lock = threading.Lock()
         self._libraries: dict[str, Library] = {}
+        self.readers = Readers()
+        """The processes that read large recordings."""
 
     def library(self, project: str) -> Library:
         """A project's recordings."""
@@ -35,7 +38,7 @@ class Projects:
             found = self._libraries.get(project)
             if found is None:
                 found = self._libraries[project] = Library(
-                    self.folder(project), self._of_team(project), self._limits
+                    self.folder(project), self._of_team(project), self._limits, self.readers
                 )
             return found
 
@@ -58,7 +61,8 @@ class Projects:
         return self._team.of_project(project, self.folder(project) / "team") if self._team else None
 
     def close(self) -> None:
-        """Stop the background threads of all libraries."""
+        """Stop the background threads of all libraries, and the processes."""
+        self.readers.close()
         with self._lock:
             for library in self._libraries.values():
                 library.close()

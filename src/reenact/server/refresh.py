@@ -13,7 +13,9 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable
+from concurrent.futures import Future
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from reenact.analysis.views.listing import ServedLineView
@@ -22,11 +24,14 @@ from reenact.core.store.findings import Findings
 from reenact.core.store.glance import Glance
 from reenact.core.store.index import Index, Known, Stale
 from reenact.core.store.local import LocalStore, nameable
+from reenact.core.store.summarised import Summarised, reason, summarised, unsummarised
 from reenact.core.store.writer import warn
 from reenact.core.trust import Book
+from reenact.errors import SearchEnded
 from reenact.server.activity import DAY, alive
 from reenact.server.feed import Feed
 from reenact.server.lines import Entry, Lines
+from reenact.server.readers import Closing, Job, Readers, state_of
 
 TICK = 0.25
 _BUDGET = 0.2
@@ -46,10 +51,20 @@ class Keeper:
         lines: The lines to keep.
         feed: Receives news of new, changed and deleted recordings.
         findings: The findings of rules, as far as known.
+        readers: The processes that read large recordings; without them, they are read here.
     """
 
-    def __init__(self, store: LocalStore, lines: Lines, feed: Feed, findings: Findings) -> None:
+    def __init__(
+        self,
+        store: LocalStore,
+        lines: Lines,
+        feed: Feed,
+        findings: Findings,
+        readers: Readers | None = None,
+    ) -> None:
         self._findings = findings
+        self._readers = readers
+        self._apart: dict[str, tuple[Stale, float, Future[Summarised]]] = {}
         self._store = store
         self._lines = lines
         self._feed = feed
@@ -107,7 +122,7 @@ class Keeper:
         self._wake.set()
 
     def _run(self) -> None:
-        index = Index(self._store)
+        index = Index(self._store, self._summarised)
         try:
             try:
                 if index.in_memory:
@@ -218,7 +233,9 @@ class Keeper:
 
     def _forget(self, index: Index, name: str) -> None:
         index.renew((), [name])
-        for known in (self._signatures, self._waiting, self._read, self._glances, self._seen):
+        for known in (
+            self._signatures, self._waiting, self._read, self._glances, self._seen, self._apart,
+        ):  # fmt: skip
             known.pop(name, None)
         self._watched.discard(name)
         self._lines.drop(name)
@@ -254,11 +271,35 @@ class Keeper:
         self._total = max(self._total, self._done + len(due))
         until = now + (_SLICE if many else _BUDGET)
         # Announce a recording only once a search finds it.
-        for known in index.renew(due[:_FIRST], until=until):
+        ready = (found for one in due if (found := self._ready(one)) is not None)
+        for known in index.renew(list(islice(ready, _FIRST)), until=until):
             self._done += 1
             self._take(known)
         if not self._waiting:
             self._done = self._total = 0
+
+    def _ready(self, one: Stale) -> Stale | None:
+        """Return a recording to index now: a small one, or one that another process has read."""
+        if one.folder in self._apart:
+            read, _, rows = self._apart[one.folder]
+            return read if rows.done() and not isinstance(rows.exception(), Closing) else None
+        folder = self._store.folder(one.folder)
+        if self._readers is None or not state_of(folder):
+            return one
+        job = Job(summarised, (folder, one.written, self._store.root))
+        with contextlib.suppress(SearchEnded):  # many wait already: try again at the next look
+            self._apart[one.folder] = one, time.monotonic(), self._readers.later(job)
+        return None
+
+    def _summarised(self, path: Path, written: int, home: Path) -> Summarised:
+        """Return the index rows of a recording; those of a large one have been read already."""
+        read = self._apart.get(path.name)
+        if read is None:
+            return summarised(path, written, home)
+        try:
+            return read[2].result()
+        except Exception as error:
+            return unsummarised(path, written, reason(error))
 
     def _due(self, one: Stale, now: float) -> bool:
         at, cost = self._read.get(one.folder, (0.0, 0.0))
@@ -270,9 +311,11 @@ class Keeper:
         return one.folder in self._read, self._read.get(one.folder, (0.0, 0.0))[0]
 
     def _take(self, known: Known) -> None:
+        now = time.monotonic()
+        apart = self._apart.pop(known.folder, None)
         self._signatures[known.folder] = self._seen[known.folder] = known.signature
         self._waiting.pop(known.folder, None)
-        self._read[known.folder] = time.monotonic(), known.seconds
+        self._read[known.folder] = now, known.seconds if apart is None else now - apart[1]
         line = known.summary
         self._mind(known.folder, line, time.time())
         live = known.folder in self._watched and alive(Path(line.path), line.written / 1e9)

@@ -85,10 +85,14 @@ class Index:
 
     Args:
         store: The recordings.
+        summarise: Reads one of them; by default `summarised`.
     """
 
-    def __init__(self, store: LocalStore) -> None:
+    def __init__(
+        self, store: LocalStore, summarise: Callable[[Path, int, Path], Summarised] = summarised
+    ) -> None:
         self.store = store
+        self._summarise = summarise
         self._file = store.root / "index.sqlite"
         self._database: sqlite3.Connection | None = None
 
@@ -373,7 +377,7 @@ class Index:
 
     def _summarised(self, stale: Stale) -> Summarised:
         """Read a recording, and return its index rows."""
-        return summarised(self.store.folder(stale.folder), stale.written, self.store.root)
+        return self._summarise(self.store.folder(stale.folder), stale.written, self.store.root)
 
     def _fresh(self, progress: Progress | None = None) -> sqlite3.Connection:
         try:

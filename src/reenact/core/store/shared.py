@@ -30,7 +30,7 @@ _TAIL = 1 << 20
 _SAME = b'{"event":"same"'
 _REFERENCE = re.compile(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9a-f]{32}"\}))')
 
-_MOST = 100
+MOST = 100
 """The maximum number of forks between a recording and its first ancestor."""
 
 _LEAST = 64_000_000
@@ -153,7 +153,7 @@ def _parent(header: bytes, folder: Path, seen: tuple[str, ...]) -> list[bytes]:
         said = origin(orjson.loads(header))
     except ValueError:
         said = None
-    if said is None or said.id in seen or len(seen) > _MOST:
+    if said is None or said.id in seen or len(seen) > MOST:
         raise CorruptRecording(f"{folder / EVENTS} refers to a parent that its header does not name")
     path = folder.parent / said.id
     try:
@@ -168,12 +168,19 @@ def _parent(header: bytes, folder: Path, seen: tuple[str, ...]) -> list[bytes]:
 def ancestors(folder: Path) -> list[Path]:
     """Return the folders of its parent, the parent's parent and so on, as far as they exist."""
     found: list[Path] = []
-    while len(found) <= _MOST and (said := origin(_header(folder))) is not None:
-        folder = folder.parent / said.id
-        if folder in found or not folder.is_dir():
+    while len(found) <= MOST and (parent := parent_of(folder)) is not None:
+        if parent in found:
             break
-        found.append(folder)
+        found.append(parent)
+        folder = parent
     return found
+
+
+def parent_of(folder: Path) -> Path | None:
+    """Return the folder of its parent; None if it has no parent, or the parent is missing."""
+    said = origin(_header(folder))
+    parent = folder.parent / said.id if said is not None else None
+    return parent if parent is not None and parent.is_dir() else None
 
 
 def shares(folder: Path) -> bool:

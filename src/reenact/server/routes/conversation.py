@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query
 from reenact.analysis.views.lanes import LanesView
 from reenact.analysis.views.transcript import ConversationView
 from reenact.server.access import Reader
-from reenact.server.routes.common import MISSING, Id, Offset
+from reenact.server.routes.common import MISSING, Id, Offset, RecordingRoute
 
-router = APIRouter(tags=["conversation"])
+router = APIRouter(tags=["conversation"], route_class=RecordingRoute)
 
 
 @router.get("/recordings/{id}/conversation", response_model_exclude_unset=True, responses=MISSING)

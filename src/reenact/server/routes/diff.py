@@ -10,9 +10,9 @@ from reenact.analysis.diff import compare
 from reenact.analysis.views.diff import DiffView, diff_view
 from reenact.server.access import Reader
 from reenact.server.library import ID
-from reenact.server.routes.common import MISSING
+from reenact.server.routes.common import MISSING, RecordingRoute
 
-router = APIRouter(tags=["diff"])
+router = APIRouter(tags=["diff"], route_class=RecordingRoute)
 
 Which = Annotated[str, Query(pattern=f"^{ID.pattern}$", description="A recording's id, whole.")]
 

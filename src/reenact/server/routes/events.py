@@ -13,9 +13,9 @@ from reenact.core.store import shared
 from reenact.core.store.local import EVENTS
 from reenact.server.access import Reader
 from reenact.server.cache import Loaded
-from reenact.server.routes.common import MISSING, Id
+from reenact.server.routes.common import MISSING, Id, RecordingRoute
 
-router = APIRouter(tags=["events"])
+router = APIRouter(tags=["events"], route_class=RecordingRoute)
 
 
 @router.get("/recordings/{id}/events", responses=MISSING)

@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from reenact.analysis.views.listing import OriginView, origin_view
 from reenact.core.store import bundle
 from reenact.core.store.intake import LocalIntake
-from reenact.core.store.local import load
+from reenact.core.store.local import LocalStore, load
 from reenact.core.trust.consent import standing_of
 from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, TooLarge
 from reenact.server.access import Access, Reader, Writer
@@ -122,4 +122,8 @@ def _exported(library: Library, id: str) -> Path:
         with contextlib.suppress(OSError):
             if time.time() - old.stat().st_mtime > 2 * _GOOD:
                 old.unlink()
-    return bundle.export(library.store, str(folder), exports / f"{id}.reenact", force=True)
+    return library.apart(id, _export, library.store, folder, exports / f"{id}.reenact")
+
+
+def _export(store: LocalStore, folder: Path, target: Path) -> Path:
+    return bundle.export(store, str(folder), target, force=True)

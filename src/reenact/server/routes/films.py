@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request
@@ -61,6 +62,10 @@ def the_film(access: Reader, id: Id, number: Number) -> Film:
     folder = access.library.folder(id)
     with _sought():
         one_of(folder, number)
+    return access.library.apart(id, _film, folder, number)
+
+
+def _film(folder: Path, number: int) -> Film:
     return film_of(local.load(folder), folder, number)
 
 

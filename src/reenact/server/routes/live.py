@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 
 import orjson
@@ -110,26 +110,33 @@ def _json(data: Any) -> str:
 
 
 async def _rows(library: Library, id: str, after: int) -> AsyncIterator[ServerSentEvent]:
-    teller = _Teller(library, id, after)
+    listener = _Listener(after)
     while True:
         try:
-            told = await run_in_threadpool(teller.look)
+            rules = await run_in_threadpool(library.rules, id)
+            listener, told = await library.read(id, _look, id, listener, rules)
         except (ReenactError, OSError) as error:
             yield ServerSentEvent(data=orjson.dumps({"detail": str(error)}).decode(), event="gone")
             return
         for kind, data in told:
             yield ServerSentEvent(data=_json(data), event=kind)
-        if teller.sealed:
+        if listener.sealed:
             return
         await asyncio.sleep(_PACE)
 
 
-class _Teller:
-    """The state of one listener of a recording: the steps sent so far."""
+def _look(
+    library: Library, id: str, listener: _Listener, rules: Mapping[int, tuple[str, ...]] | None
+) -> tuple[_Listener, list[tuple[str, Any]]]:
+    """Return a listener's next state, and the events since its last look."""
+    with library.opened(id) as loaded:
+        return listener, listener.look(loaded, rules)
 
-    def __init__(self, library: Library, id: str, after: int) -> None:
-        self._library = library
-        self._id = id
+
+class _Listener:
+    """The state of one listener of a recording: the steps sent so far. It can be pickled."""
+
+    def __init__(self, after: int) -> None:
         # Those before may have been open when they were read: they are told once more.
         self._told = max(after - _AGAIN, 0)
         self._open: dict[int, _State] = {}
@@ -138,25 +145,23 @@ class _Teller:
         self._behind = True
         self.sealed = False
 
-    def look(self) -> list[tuple[str, Any]]:
+    def look(self, loaded: Loaded, rules: Mapping[int, tuple[str, ...]] | None) -> list[tuple[str, Any]]:
         """Return the events since the last look."""
-        with self._library.opened(self._id) as loaded:
-            if self._state == loaded.state and not self._behind:
-                return []
-            self._state = loaded.state
-            steps, found = loaded.facts.steps, list[tuple[str, Any]]()
-            if self._last is not None and self._last != _name(loaded, self._told):
-                found.append(("anew", {}))
-                self._told, self._open = len(steps), {}
-            numbers = self._numbers(loaded)
-            if numbers:
-                rules = self._library.rules(self._id)
-                items = [loaded.row(number, rules) for number in numbers]
-                found.append(("rows", RowsView(items=tuple(items), total=len(steps))))
-            if loaded.following.sealed() and not self._behind:
-                self.sealed = True
-                found.append(("sealed", {"status": loaded.recording.status}))
-            return found
+        if self._state == loaded.state and not self._behind:
+            return []
+        self._state = loaded.state
+        steps, found = loaded.facts.steps, list[tuple[str, Any]]()
+        if self._last is not None and self._last != _name(loaded, self._told):
+            found.append(("anew", {}))
+            self._told, self._open = len(steps), {}
+        numbers = self._numbers(loaded)
+        if numbers:
+            items = [loaded.row(number, rules) for number in numbers]
+            found.append(("rows", RowsView(items=tuple(items), total=len(steps))))
+        if loaded.following.sealed() and not self._behind:
+            self.sealed = True
+            found.append(("sealed", {"status": loaded.recording.status}))
+        return found
 
     def _numbers(self, loaded: Loaded) -> list[int]:
         """The steps to tell of: those that were open and have changed, and the next that are new."""

@@ -25,9 +25,9 @@ from reenact.server.cache import Loaded
 from reenact.server.facets import facets_of, trends_of
 from reenact.server.lines import Entry, sessions
 from reenact.server.refusals import refusals
-from reenact.server.routes.common import MISSING, REFUSED, FilterText, Id, Offset
+from reenact.server.routes.common import MISSING, REFUSED, FilterText, Id, Offset, RecordingRoute
 
-router = APIRouter(tags=["recordings"])
+router = APIRouter(tags=["recordings"], route_class=RecordingRoute)
 
 Sort = Literal[
     "started", "duration", "cost", "tokens", "steps", "failed", "name",

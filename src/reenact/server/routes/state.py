@@ -8,9 +8,9 @@ from fastapi import APIRouter, HTTPException, Query
 
 from reenact.analysis.views.state import ComparedStateView, compared_state
 from reenact.server.access import Reader
-from reenact.server.routes.common import MISSING, Id
+from reenact.server.routes.common import MISSING, Id, RecordingRoute
 
-router = APIRouter(tags=["state"])
+router = APIRouter(tags=["state"], route_class=RecordingRoute)
 
 
 @router.get("/recordings/{id}/state", response_model_exclude_unset=True, responses=MISSING)

@@ -12,10 +12,10 @@ from reenact.analysis.views.messages import messages as messages_view
 from reenact.analysis.views.steps import RowsView, StepNumbersView, StepView, whole_step
 from reenact.server.access import Access, Reader
 from reenact.server.cache import Loaded
-from reenact.server.routes.common import MISSING, FilterText, Id, Offset
+from reenact.server.routes.common import MISSING, FilterText, Id, Offset, RecordingRoute
 from reenact.server.routes.events import lines_of
 
-router = APIRouter(tags=["steps"])
+router = APIRouter(tags=["steps"], route_class=RecordingRoute)
 
 Number = Annotated[int, Path(ge=1, le=1 << 31, description="The step's number, from 1.")]
 

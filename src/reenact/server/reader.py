@@ -1,0 +1,148 @@
+"""A process that reads large recordings for a server, one job after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import pickle
+import resource
+import signal
+import sys
+from collections.abc import MutableMapping
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.types import Message
+
+from reenact.errors import ReenactError, TooLarge
+from reenact.server.access import Access
+from reenact.server.library import Library
+from reenact.server.readers import Answer, ForwardedRequest, Job, OutOfMemory
+from reenact.server.refusals import misshapen, refusal
+from reenact.server.routes import conversation, diff, events, recordings, state, steps
+from reenact.server.routes.common import API
+
+_LARGEST = 64_000_000
+"""Bytes of an answer at most: browsers show no larger ones."""
+
+_IDLE = 5.0
+"""Seconds without a job after which garbage is collected."""
+
+
+def main() -> None:
+    """Work until the server closes the pipe."""
+    number, longest, memory = map(int, sys.argv[1:])
+    pipe = Connection(number)
+    # Only the server ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    # A recording is millions of small objects: looking for garbage among them takes as long as reading it.
+    gc.disable()
+    worker = _Worker()
+    with asyncio.Runner() as runner:
+        while True:
+            if not pipe.poll(_IDLE):
+                gc.collect()
+            try:
+                job = pipe.recv_bytes()
+            except (EOFError, OSError):
+                return
+            # The timer's signal ends the process, even within one long call.
+            signal.setitimer(signal.ITIMER_PROF, longest)
+            answer = runner.run(worker.done(job))
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            try:
+                pipe.send_bytes(answer)
+            except OSError:
+                return
+
+
+class _Worker:
+    """The jobs, for one project at a time."""
+
+    def __init__(self) -> None:
+        self._library: Library | None = None
+        self._app = _application()
+
+    async def done(self, pickled: bytes) -> bytes:
+        """Return the pickled result of a job: True and its value, or False and the exception."""
+        try:
+            job: ForwardedRequest | Job = pickle.loads(pickled)  # noqa: S301 - from our own server
+            result = await self._answered(job) if isinstance(job, ForwardedRequest) else self._worked(job)
+            return pickle.dumps((True, result))
+        except MemoryError:
+            return pickle.dumps((False, OutOfMemory()))
+        except Exception as error:
+            return pickle.dumps((False, _sendable(error)))
+
+    async def _answered(self, request: ForwardedRequest) -> Answer:
+        library = self._of(request.home)
+        for entry in request.entries:
+            library.know(entry)
+        scope: dict[str, Any] = {
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
+            "path": request.path, "raw_path": request.path.encode(), "root_path": "",
+            "query_string": request.query, "headers": [], "client": None, "server": None,
+            "state": {"access": Access("", "read", library)},
+        }  # fmt: skip
+        parts: list[bytes] = []
+        begun: dict[str, Any] = {}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                begun.update(message)
+            elif message["type"] == "http.response.body":
+                parts.append(message.get("body", b""))
+
+        await self._app(scope, _nothing, send)
+        size = sum(map(len, parts))
+        if size > _LARGEST:
+            raise TooLarge(
+                f"this answer has {size // 1_000_000} MB, and a server sends {_LARGEST // 1_000_000} MB at most: "
+                "`reenact show` on your own machine has no such limit"
+            )
+        kind = dict(begun["headers"]).get(b"content-type", b"application/json")
+        return Answer(begun["status"], kind.decode("latin-1"), b"".join(parts))
+
+    def _worked(self, job: Job) -> Any:
+        return job.work(*([self._of(job.home)] if job.home is not None else []), *job.args)
+
+    def _of(self, home: Path) -> Library:
+        if self._library is None or self._library.store.root != home:
+            self._library = Library(home)
+        return self._library
+
+
+def _application() -> FastAPI:
+    """The routes about a recording's contents."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
+    app.state.readers = None
+    for one in (recordings, steps, conversation, state, events, diff):
+        app.include_router(one.router, prefix=API)
+    app.add_exception_handler(ReenactError, _refused)
+    app.add_exception_handler(RequestValidationError, misshapen)
+    return app
+
+
+async def _refused(_: Request, error: Exception) -> JSONResponse:
+    return refusal(error)
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an exception that can be raised in another process."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - just made
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

@@ -1,0 +1,337 @@
+"""Processes that read large recordings, so that the server's own process goes on answering.
+
+Python runs one thread at a time: reading a recording of 30,000 steps takes seconds, and one text of 50 MB holds all
+threads while a single call works on it. A process that uses too much processor time or memory is ended, and the
+request that it worked on is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pickle
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reenact.core.store import shared
+from reenact.errors import ReenactError, SearchEnded, TooLarge
+from reenact.server.lines import Entry
+
+LARGE = 2_000_000
+"""The bytes of lines above which a recording is read in another process."""
+
+LONGEST = 30
+"""Seconds of processor time for one request; then its process is ended."""
+
+MEMORY = 2 << 30
+"""Bytes of memory for one process."""
+
+_PATIENCE = 1.5
+"""Seconds until a request is answered with 503 while the process reads on."""
+
+_PROCESSES = 2
+_WAITING = 32
+_KEPT = 8
+"""The number of late answers and refusals that are kept for a repeated request."""
+
+_MAIN = "import sys; sys.path[:] = filter(None, sys.path); from reenact.server.reader import main; main()"
+"""The program of a process. It imports nothing from the working directory."""
+
+
+class OutOfMemory(Exception):
+    """The process had too little memory for the job."""
+
+
+class Closing(SearchEnded):
+    """The server ends before the job is done."""
+
+
+class Answer(NamedTuple):
+    """A response: its status, its content type and its body."""
+
+    status: int
+    media_type: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardedRequest:
+    """A GET request about recordings, to be answered in another process.
+
+    Attributes:
+        home: The folder of the project.
+        path: The path of the request.
+        query: Its query string.
+        entries: The server's lines of the recordings, as far as it knows them.
+    """
+
+    home: Path
+    path: str
+    query: bytes
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A call of a function of a module; arguments and result can be pickled.
+
+    Attributes:
+        work: The function.
+        args: Its arguments.
+        home: The folder of a project: its Library is the first argument then.
+    """
+
+    work: Callable[..., Any]
+    args: tuple[Any, ...]
+    home: Path | None = None
+
+
+def state_of(folder: Path) -> str:
+    """Return size and time of a large recording's files; an empty text for a small one."""
+    size = newest = seen = 0
+    place: Path | None = folder
+    # A fork is as large as the recordings whose lines it shares.
+    while place is not None and seen <= shared.MOST:
+        with contextlib.suppress(OSError), os.scandir(place) as entries:
+            for one in entries:
+                if one.name.endswith(".jsonl"):
+                    found = one.stat()
+                    size, newest = size + found.st_size, max(newest, found.st_mtime_ns)
+        if size > LARGE:
+            return f"{size}.{newest}"
+        place, seen = shared.parent_of(place), seen + 1
+    return ""
+
+
+class Reader:
+    """One process: it does its jobs one after the other.
+
+    It is started for the first job, and again for the next one after it has ended.
+
+    Args:
+        longest: Seconds of processor time for one job.
+        memory: Bytes of memory for the process.
+    """
+
+    def __init__(self, longest: int = LONGEST, memory: int = MEMORY) -> None:
+        self._limits = longest, memory
+        self._jobs: queue.Queue[tuple[ForwardedRequest | Job, Future[Any]] | None] = queue.Queue(_WAITING)
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection | None = None
+        self._done = 0
+        self._closed = False
+
+    def submit(self, job: ForwardedRequest | Job) -> Future[Any]:
+        """Return the future result of a job. Raises SearchEnded if many wait already.
+
+        The result's exception is TooLarge for a job that exceeds a limit, and SearchEnded if the process has died.
+        """
+        future: Future[Any] = Future()
+        with self._lock:
+            if self._closed:
+                raise _closing()
+            try:
+                self._jobs.put_nowait((job, future))
+            except queue.Full:
+                raise SearchEnded(
+                    "many large recordings are being read already: ask again in a minute"
+                ) from None
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="reenact-reader", daemon=True)
+                self._thread.start()
+        return future
+
+    def close(self) -> None:
+        """End the process; jobs that are not done fail with Closing."""
+        with self._lock:
+            self._closed = True
+            process, thread = self._process, self._thread
+        if process is not None:
+            process.kill()
+        if thread is not None:
+            with contextlib.suppress(queue.Full):
+                self._jobs.put_nowait(None)
+            thread.join(5)
+
+    def _run(self) -> None:
+        while (waiting := self._jobs.get()) is not None:
+            job, future = waiting
+            try:
+                if self._closed:
+                    raise _closing()
+                result = self._worked(pickle.dumps(job))
+            except Exception as error:
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+            if self._closed and self._jobs.empty():
+                break
+        self._end()
+
+    def _worked(self, job: bytes) -> Any:
+        used = self._done > 0
+        try:
+            return self._asked(job)
+        except OutOfMemory:
+            self._end()
+            if used:
+                # The memory may be full of other recordings.
+                return self._worked(job)
+            raise TooLarge(
+                f"reading this takes more than {self._limits[1] >> 20} MB of memory, a server's limit: "
+                "`reenact show`, `diff` and `diagnose` on your own machine have no such limit"
+            ) from None
+
+    def _asked(self, job: bytes) -> Any:
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        assert self._pipe is not None
+        try:
+            self._pipe.send_bytes(job)
+            good, result = pickle.loads(self._pipe.recv_bytes())  # noqa: S301 - from our own process
+        except (EOFError, OSError):
+            raise self._died() from None
+        self._done += 1
+        if not good:
+            raise result
+        return result
+
+    def _died(self) -> ReenactError:
+        assert self._process is not None
+        status = self._process.wait()
+        self._end()
+        if self._closed:
+            return _closing()
+        if status == -signal.SIGPROF:
+            return TooLarge(
+                f"reading this takes more than {self._limits[0]} seconds of processor time, a server's limit: "
+                "`reenact show`, `diff` and `diagnose` on your own machine have no such limit"
+            )
+        return SearchEnded(
+            f"the process that read this recording has ended (status {status}), perhaps for want of memory: "
+            "ask again"
+        )
+
+    def _start(self) -> None:
+        self._end()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            number = theirs.fileno()
+            longest, memory = self._limits
+            process = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-c", _MAIN, str(number), str(longest), str(memory)],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[number],
+                start_new_session=True,
+            )
+        with self._lock:
+            self._process = process
+            self._pipe = Connection(ours.detach())
+            if self._closed:
+                process.kill()
+
+    def _end(self) -> None:
+        self._done = 0
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None
+
+
+class Readers:
+    """The processes of a server: some for requests, one for the index and the findings of rules."""
+
+    def __init__(self) -> None:
+        self._readers = [Reader() for _ in range(_PROCESSES)]
+        self._background = Reader()
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str, ...], Future[Any]] = OrderedDict()
+
+    async def answer(self, id: str, state: str, request: ForwardedRequest) -> Answer:
+        """Return the answer to a request within two seconds.
+
+        Args:
+            id: The recording; requests for one recording go to the process that has read it.
+            state: The state of its files; a repeated request in the same state gets the answer to the first.
+            request: The request.
+
+        Raises:
+            SearchEnded: It is not answered yet, and a repeated request will find the answer; or its process has died.
+            TooLarge: It exceeds a limit.
+        """
+        key = (str(request.home), request.path, request.query.decode("latin-1"), state)
+        future = self._future(id, key, request)
+        done, loop = asyncio.Event(), asyncio.get_running_loop()
+
+        def wake(_: Future[Any]) -> None:
+            with contextlib.suppress(RuntimeError):  # the server has ended meanwhile
+                loop.call_soon_threadsafe(done.set)
+
+        future.add_done_callback(wake)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(done.wait(), _PATIENCE)
+        answer: Answer = self._result(key, future)
+        return answer
+
+    def soon(self, id: str, state: str, job: Job) -> Any:
+        """Return the result of a job about a recording, in the same way; for a thread."""
+        key = (str(job.home), id, job.work.__qualname__, repr(job.args), state)
+        future = self._future(id, key, job)
+        wait([future], _PATIENCE)
+        return self._result(key, future)
+
+    def submit(self, id: str, job: ForwardedRequest | Job) -> Future[Any]:
+        """Return the future result of a job about a recording, from the process that has read it."""
+        return self._readers[zlib.crc32(id.encode()) % len(self._readers)].submit(job)
+
+    def later(self, job: Job) -> Future[Any]:
+        """Do a job in the background."""
+        return self._background.submit(job)
+
+    def close(self) -> None:
+        """End the processes."""
+        for reader in (*self._readers, self._background):
+            reader.close()
+
+    def _future(self, id: str, key: tuple[str, ...], job: ForwardedRequest | Job) -> Future[Any]:
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                found = self._kept[key] = self.submit(id, job)
+                ended = [one for one, future in self._kept.items() if future.done()]
+                for one in ended[:-_KEPT]:
+                    del self._kept[one]
+        return found
+
+    def _result(self, key: tuple[str, ...], future: Future[Any]) -> Any:
+        if not future.done():
+            raise SearchEnded("this recording is large and still being read: ask again in a moment")
+        error = future.exception()
+        if isinstance(error, TooLarge):
+            # The same request is refused at once as long as the files stay the same.
+            raise TooLarge(str(error))
+        with self._lock:
+            self._kept.pop(key, None)
+        return future.result()
+
+
+def _closing() -> Closing:
+    return Closing("the server ends: ask again when it is back")
