@@ -118,7 +118,7 @@ def _acts(tool: ToolInside, scope: Scope, what: str) -> None:
         raise scope.run.handler.refuse(
             scope.path,
             f"a tool that runs again {what}, which it did not when it was recorded",
-            "answer it from the recording: tools='NAME=answer'",
+            "to answer tools from the recording: tools=['answer']",
         )
 
 

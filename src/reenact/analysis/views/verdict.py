@@ -10,8 +10,8 @@ from reenact.analysis.views.text import many, one_line
 from reenact.core.model.divergence import Verdict
 
 _SHOWN = 8
-_LISTED = re.compile(r"\b(live|ignore)=\['([^']*)'\]")
-_POLICY = re.compile(r"\bon_divergence='(\w+)'")
+_LISTED = re.compile(r"\b(live|ignore|tools)=\['([^']*)'\]")
+_POLICY = re.compile(r"\b(on_divergence|inserted)='(\w+)'")
 
 
 def word(verdict: Verdict) -> str:
@@ -27,7 +27,10 @@ def as_options(hint: str) -> str:
     def option(match: re.Match[str]) -> str:
         return f"--{match[1]} {shlex.quote(match[2])}"
 
-    return _POLICY.sub(r"--on-divergence \1", _LISTED.sub(option, hint))
+    def policy(match: re.Match[str]) -> str:
+        return f"--{match[1].replace('_', '-')} {match[2]}"
+
+    return _POLICY.sub(policy, _LISTED.sub(option, hint))
 
 
 def brief(verdict: Verdict) -> str:

@@ -91,6 +91,12 @@ class Tools:
         recorded = call.called.get("source")
         if effect.kind != TOOL or recorded is None:
             return None
+        outcome = call.outcome or {}
+        if outcome.get("event") in ("returned", "raised") and not (
+            "unrecorded" in outcome or outcome.get("stream")
+        ):
+            # A fork ran it around its step: the question is the parent's, and the outcome another tool's perhaps.
+            return None
         reason = self._reason(effect, call)
         digest = effect.source.digest if effect.source is not None else ""
         if not reason:
@@ -117,7 +123,7 @@ class Tools:
             "recorded"
         )
         detail = f"the tool ran again and gave another result; {detail}"
-        hint = f"to answer it from the recording: tools='{call.name}=answer'"
+        hint = f"to answer it from the recording: tools=['{call.name}=answer']"
         return Divergence(Departure.CHANGED, call.address, step, found, detail, hint)
 
     def unchanged(self, call: CallRecord) -> bool:
@@ -144,7 +150,7 @@ class Tools:
             return "it was cancelled when it was recorded"
         if effect.label in self._partly:
             return self._partly[effect.label]
-        if "unrecorded" not in outcome or effect.source is None:
+        if outcome.get("event") not in ("returned", "raised") or effect.source is None:
             return "its inside is not known"
         return ", ".join(effect.source.unrecorded)
 
