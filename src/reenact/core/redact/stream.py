@@ -26,7 +26,7 @@ class StreamRedactor:
     """
 
     def __init__(self, replacer: Replacer) -> None:
-        self._text: _Text | _WideText = _Text(replacer)
+        self._text: _PlainText | _WideText = _PlainText(replacer)
         self._replacer = replacer
         self._head: bytes | None = b""
         """The beginning, until its encoding is known."""
@@ -65,7 +65,7 @@ class StreamRedactor:
         return data
 
 
-class _Text:
+class _PlainText:
     """A body in UTF-8, or of bytes."""
 
     def __init__(self, replacer: Replacer) -> None:
@@ -98,7 +98,7 @@ class _WideText:
     """
 
     def __init__(self, replacer: Replacer, encoding: str, out: bytes) -> None:
-        self._text = _Text(replacer)
+        self._text = _PlainText(replacer)
         self._encoding, self._out = encoding, out
         self._wide = codecs.getincrementaldecoder(encoding)("surrogatepass")
         self._narrow = codecs.getincrementaldecoder("utf-8")("surrogatepass")
