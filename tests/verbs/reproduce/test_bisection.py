@@ -227,7 +227,7 @@ def test_a_question_that_neither_run_asked_leaves_a_trial_undecided_and_tools_ma
     found = reenact.bisect(bad, good, check=enough)
     assert numbers(found) == [1, 2]
     assert [trial.result for trial in found.trials] == [Result.GOOD, Result.UNDECIDED, Result.UNDECIDED]
-    assert "neither run asked main/model:sum#0" in found.trials[1].why
+    assert "no run asked main/model:sum#0" in found.trials[1].why
     answered = reenact.bisect(bad, good, check=enough, live=["model"])
     assert numbers(answered) == [1]
 
@@ -331,7 +331,7 @@ def test_runs_that_are_not_what_they_are_said_to_be_are_refused(runs):
 def test_two_runs_that_share_nothing_are_refused(runs):
     (bad,) = runs('print("nothing")', "bad")
     (good,) = runs(PLAIN, "good", name="other.py")
-    assert "share nothing" in refused(bad, good, check=lambda _: True)
+    assert "have no step in common" in refused(bad, good, check=lambda _: True)
 
 
 @pytest.mark.thorough
