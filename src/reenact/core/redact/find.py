@@ -12,7 +12,7 @@ from reenact.core.redact.names import Names
 from reenact.core.redact.placed import passwords, place_marks
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.shell_commands import command_marks
-from reenact.core.redact.tables import table_marks
+from reenact.core.redact.tabular import table_marks
 from reenact.core.redact.text import Hit, Look, hit, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 from reenact.core.redact.names import NUMERIC, Names, dense, is_placeholder
 from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.siblings import siblings
-from reenact.core.redact.tables import Tables
+from reenact.core.redact.tabular import Tables
 from reenact.core.redact.tags import Tags
 from reenact.core.redact.text import FORM_VALUE, SOFT, Hit, close, hit, is_json, level_of, name_behind, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
@@ -125,7 +125,7 @@ class Named:
         return hits or self._elsewhere(data, at, work)
 
     def _elsewhere(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
-        """The secrets of a name whose value does not follow it: beside it, below it, or in its tag."""
+        """The secrets of a name with its value beside it, below it, or in its tag."""
         follows = data[at : at + 1]
         hits = list(self._beside(data, at, work)) if follows in _ENDS_A_VALUE else []
         hits = hits or list(self._tables.look(data, at, work))
@@ -199,7 +199,7 @@ class Named:
             at = stop + 1 + (len(found["slashes"]) if found["open"] == b'"' else 0)
 
     def _object(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
-        """`{"name": "x-api-key", "value": "..."}`, as HAR has headers; `"password": {"value": "..."}`."""
+        """`{"name": "x-api-key", "value": "..."}` of HAR, and `"password": {"value": "..."}`."""
         key = self._key(data, at)
         if key and key.before[:1] in {b'"', b"'"}:
             level = level_of(after["oslashes"])

@@ -1,4 +1,7 @@
-"""Secrets whose names are values of a neighbour: `{"value": "...", "type": "text", "name": "password"}`."""
+"""Secrets whose names are values beside them.
+
+`{"value": "...", "type": "text", "name": "password"}` is one.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +104,7 @@ def _quoted(data: bytes, found: re.Match[bytes], work: Work) -> Iterator[Sibling
 
 
 def _object_around(data: bytes, at: int, work: Work) -> list[tuple[int, int]]:
-    """Return the parts of the object around this place that are its own, and not of objects in it."""
+    """Return the parts of the object around this place, without the objects in it."""
     first, last = max(0, at - _REACH), min(len(data), at + _REACH)
     begin, end = data.rfind(b"{", first, at) + 1 or first, data.find(b"}", at, last)
     end = last if end < 0 else end
@@ -117,7 +120,7 @@ def _object_around(data: bytes, at: int, work: Work) -> list[tuple[int, int]]:
 
 
 def _outer(braces: Iterable[tuple[int, bool]], begin: int, last: int) -> Iterator[tuple[int, int]]:
-    """Yield the stretches outside of inner objects, from a place up to the brace that ends the object.
+    """Yield the stretches outside of inner objects, up to the brace that ends the object.
 
     Args:
         braces: The place of each brace, and True for one that may end the object, in the order of the walk.

@@ -1,4 +1,6 @@
-r"""Secrets in columns: CSV, tabs, and tables of Markdown and of database shells, also within JSON strings.
+r"""Secrets in columns: CSV, tabs, and tables of Markdown and of database shells.
+
+They are found within JSON strings, too.
 
 The name stands in the first line, its values at the same place of the lines below. A table ends where a line has
 another number of cells.
@@ -43,12 +45,12 @@ class _Table(NamedTuple):
 
     @property
     def quote(self) -> bytes:
-        """What opens and closes a quoted cell."""
+        """The quote that opens and closes a cell."""
         return _quote(self.slashes)
 
 
 def table_marks(names: Names) -> Iterator[Mark]:
-    """Yield literals for names of one word in a table's first line; other names have marks that fit."""
+    """Yield literals for names of one word in a table's first line; others have marks."""
     for spelled in names.ends.values():
         if spelled.isalpha():
             yield from (Mark(f"{spelled}{sign}", CASELESS, 1) for sign in ",;|")
@@ -86,7 +88,7 @@ class Tables:
     def _first_line(
         self, data: bytes, at: int, end: int, slashes: int, work: Work
     ) -> tuple[_Table, str] | None:
-        """The form of the table whose first line holds the name that ends here, and the kind of the name."""
+        """The form of the table whose first line holds this name, and the name's kind."""
         tab = b"\\" * slashes + b"t" if slashes else b"\t"
         signs = (b",", b";", b"|", tab)
         rest = data[at:end].removeprefix(_quote(slashes)).lstrip(b" ")
@@ -120,7 +122,7 @@ def _newline(slashes: int) -> bytes:
 
 
 def _end_of_line(data: bytes, at: int) -> tuple[int, int]:
-    """Return where the line ends that holds this place, or -1; and the backslashes of its newline."""
+    """Return the end of the line around this place, or -1; and its newline's backslashes."""
     end = data.find(b"\n", at, at + _LONGEST)
     escaped = data.find(b"\\n", at, end if end >= 0 else at + _LONGEST)
     if escaped < 0:
