@@ -5,7 +5,7 @@
 #   make exercise a recorded run is debugged, mended, forked, and kept as a test
 #   make picture  the pictures of README and guide, drawn from what really runs
 #   make test     the test suite
-#   make soak     the slow suites: thousands of recordings, hundreds of kills
+#   make soak     the slow suites and the long matrices: thousands of recordings, hundreds of kills
 #   make faults   a team's store whose Postgres, S3, server and disks fail in the middle, and its upgrade with a million events
 #   make load     200 agents record into one server for ten minutes, which is killed three times
 #   make frameworks      docs/frameworks.md: every framework's program recorded, replayed, forked
