@@ -84,7 +84,7 @@ class _Arrangement:
         if len(lanes) >= _MOST:
             return lanes[-1]
         again = f" ·{len(lanes) + 1}" if lanes else ""
-        label = f"{name or process}{' >' * depth}{again}"
+        label = f"{name or process}{' >' * min(depth, 20)}{again}"
         lane = _Lane(step.call.scope, label, process, len(self._all))
         lanes.append(lane)
         self._all.append(lane)
