@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import zipfile
 from pathlib import Path
 
 import pytest
+from PIL import ImageDraw
 
+from reenact.cli import main
 from reenact.core.redact import says_secret
 
 SELECTORS = (
@@ -58,6 +61,71 @@ def test_no_file_holds_one(left):
     }
     assert found == set()
     assert b"Springfield" in (folder / "events.jsonl").read_bytes()
+
+
+MADE = {
+    "film.mp4": ["video", "RUN", "-o", "film.mp4"],
+    "second.html": ["video", "RUN", "-o", "second.html"],
+    "page.md": ["report", "RUN", "-o", "page.md"],
+    "other.html": ["report", "RUN", "-o", "other.html"],
+    "trace.json": ["export", "RUN", "--otlp-json", "trace.json"],
+    "run.reenact": ["export", "RUN", "run.reenact"],
+    "watch.html": ["watch", "RUN", "-o", "watch.html"],
+    "script.py": ["export-script", "RUN", "-o", "script.py"],
+    "diff.html": ["diff", "RUN", "RUN", "--html", "diff.html"],
+}
+"""What is made of a session, by its file."""
+
+
+@pytest.fixture(scope="module")
+def made(left, tmp_path_factory):
+    """All that is made of the session afterwards: the bytes of each file, what was written, and the texts in pictures."""
+    _, run, _, _ = left
+    folder = tmp_path_factory.mktemp("made")
+    drawn: list[str] = []
+    draw = ImageDraw.ImageDraw.text
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            ImageDraw.ImageDraw,
+            "text",
+            lambda self, at, text, *a, **k: (drawn.append(str(text)), draw(self, at, text, *a, **k))[1],
+        )
+        patch.chdir(folder)
+        for words in MADE.values():
+            assert main([str(run) if word == "RUN" else word for word in words]) in {0, 1}, words
+    with zipfile.ZipFile(folder / "run.reenact") as archive:
+        archive.extractall(folder / "unpacked")
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }, drawn
+
+
+@pytest.mark.thorough
+def test_nothing_that_is_made_of_the_session_holds_one(made):
+    files, drawn = made
+    assert set(MADE) <= set(files)
+    found = {
+        (name, one) for name, data in files.items() for one in CANARIES for text in forms(one) if text in data
+    }
+    assert found == set()
+    assert not [text for text in drawn for one in CANARIES if one in text]
+    # The same places tell what is no secret.
+    assert "Springfield" in "".join(drawn)
+    assert all(b"Springfield" in files[name] for name in ("other.html", "trace.json", "script.py"))
+
+
+def forms(text):
+    """A text as it may stand in a file."""
+    return text.encode(), text.encode("utf-16-le"), text.encode("utf-16-be"), text.encode().hex().encode()
+
+
+@pytest.mark.thorough
+def test_no_command_that_shows_the_session_says_one(left, capsys):
+    _, run, _, _ = left
+    for words in (["show", "--full"], ["show", "--json"], ["show", "--raw"], ["diagnose"], ["heals"]):
+        main([words[0], str(run), *words[1:]])
+        out, err = capsys.readouterr()
+        assert not [one for one in CANARIES if one in out + err], words
 
 
 def test_no_result_and_no_line_of_a_log_says_one(left):
