@@ -256,3 +256,23 @@ def test_the_verdict_says_what_was_compared(home: str) -> None:
         program()
     assert replay.verdict.faithful
     assert {"calls", "state cart"} <= set(replay.verdict.compared)
+
+
+@reenact.tool
+def dice() -> float:
+    """A tool that draws."""
+    return random.random()
+
+
+def test_the_tools_of_a_fork_are_answered_for_what_they_drew_is_in_the_parent(home: str) -> None:
+    def play() -> list[float]:
+        return [dice(), dice(), dice()]
+
+    with reenact.record(home=home) as run:
+        play()
+    with reenact.fork(run.load(), at=2) as fork:
+        forked = play()
+    with reenact.replay(fork.recording) as replay:
+        assert play() == forked
+    assert replay.verdict.faithful
+    assert "is a fork" in replay.verdict.answered["tool:dice"]

@@ -81,6 +81,7 @@ class Tools:
         self._rules = rules
         self._digests: dict[int, str] = {}
         self._partly = _partly_recorded(log)
+        self._fork = isinstance(log.opened.get("parent"), Mapping)
 
     def live(self, effect: Effect) -> bool:
         """Return True if a tool runs for real."""
@@ -143,6 +144,9 @@ class Tools:
         """Return the reason to answer a tool without running it; empty if it can run again."""
         if self.modes.of(effect.name) == "answer":
             return "as asked"
+        if self._fork:
+            # Its random numbers begin where it went live; what tools drew before is in the parent.
+            return "the recording is a fork, and what its tools did before its step is in the parent"
         outcome = call.outcome or {}
         if call.pieces or outcome.get("stream"):
             return "it answers in parts"
