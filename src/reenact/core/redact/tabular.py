@@ -26,6 +26,8 @@ _CELL_ENDS = re.compile(
 )
 _RULE = rb"[\-+|=: ]{3,}+"  # between the first line of a table and its values
 _FROM, _TO = "table from", "table"
+_MARK = b"\xef\xbb\xbf"
+"""The byte order mark that spreadsheets put before a table."""
 
 
 class _Table(NamedTuple):
@@ -114,7 +116,7 @@ def _quote(slashes: int) -> bytes:
 
 def _bare(cell: bytes, slashes: int) -> bytes:
     quote = _quote(slashes)
-    return cell.strip(b" ").removeprefix(quote).removesuffix(quote)
+    return cell.removeprefix(_MARK).strip(b" ").removeprefix(quote).removesuffix(quote)
 
 
 def _newline(slashes: int) -> bytes:
