@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from reenact import Client
 from tests.browser import others
 
 
+@pytest.mark.thorough
 def test_a_book_is_ordered_and_the_password_is_nowhere_on_the_disk(tmp_path, monkeypatch):
     home, folder = tmp_path / "home", tmp_path / "shop"
     folder.mkdir()

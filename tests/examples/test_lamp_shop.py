@@ -27,6 +27,7 @@ def program(monkeypatch):
     return module
 
 
+@pytest.mark.thorough
 def test_an_agent_that_fails_is_watched_with_its_thoughts_its_reason_and_its_pictures(program, home, capsys):
     sync_api = pytest.importorskip("playwright.sync_api")
     with program.opened() as shop:

@@ -61,6 +61,7 @@ def settled(rig, tmp_path, *, at_least=50):
     return events, blobs
 
 
+@pytest.mark.thorough
 def test_all_of_them_killed_one_after_the_other(rig, postgres, weed, tmp_path):
     rig = rig()
     rig.start()

@@ -105,6 +105,7 @@ def between(weed, s3, monkeypatch):
     between.close()
 
 
+@pytest.mark.thorough
 def test_a_flaky_object_store_lets_some_of_a_push_through_each_time_until_all_is_there(
     home, place, between, tmp_path
 ):

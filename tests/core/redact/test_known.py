@@ -110,6 +110,7 @@ class TestExactValues:
             "x", "value-value"
         )
 
+    @pytest.mark.thorough
     def test_threads_share_a_redactor(self) -> None:
         redactor, failures = Redactor(salt=SALT, environ={"A_TOKEN": "opaque-value-1"}), []
         clean, text = (

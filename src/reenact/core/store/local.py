@@ -137,7 +137,11 @@ class LocalStore:
         """Return this user's newest recording that no other process writes; else the newest."""
         for id in ids[:_SOUGHT]:
             folder = self.folder(id)
-            mine = not hasattr(os, "getuid") or (folder / EVENTS).stat().st_uid == os.getuid()
+            try:
+                owner = (folder / EVENTS).stat().st_uid
+            except FileNotFoundError:
+                return id  # a team's recording that is not copied here yet
+            mine = not hasattr(os, "getuid") or owner == os.getuid()
             if mine and shared.running(folder) in (0, os.getpid()):
                 return id
         return ids[0]
