@@ -59,8 +59,7 @@ class Tools:
         terms: Puts results into the recording's terms.
         rules: The parts that need not match.
         words: The modes; see `Modes`.
-
-        here: This very process has made the recording: the state of its objects is a later one.
+        here: True if this process has made the recording; the state of its objects is then a later one.
 
     Attributes:
         again: The number of calls that ran again, by label.
