@@ -13,8 +13,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from fastapi.testclient import TestClient
 
 from reenact.cli import main
+from reenact.server.app import application as build
 
 
 @contextlib.contextmanager
@@ -142,6 +144,26 @@ def test_programs_that_a_server_runs_do_not_get_its_own_secrets(command, monkeyp
     assert command("serve", "--port", "0")[0] == 0
     assert inherited["KEPT"] == "yes"
     assert "REENACT_METRICS_TOKEN" not in inherited
+
+
+def test_the_first_request_after_the_address_is_printed_finds_the_routes_built(command, monkeypatch, capsys):
+    written = []
+
+    def serve(app, listening):
+        listening.close()
+        # The address stands in the output by now, and nothing is left to build.
+        written.append(capsys.readouterr().out)
+        monkeypatch.setattr("fastapi.routing.get_dependant", None)
+        assert TestClient(app, base_url="http://localhost").get("/api/v1/me").status_code == 200
+
+    monkeypatch.setattr(
+        "reenact.cli.hosting._application", lambda settings: made.append(1) or build(settings)
+    )
+    monkeypatch.setattr("reenact.cli.hosting.address_of", lambda *_: f"built {len(made)}")
+    monkeypatch.setattr("reenact.cli.hosting.serve", serve)
+    made: list[int] = []
+    assert command("serve", "--port", "0")[0] == 0
+    assert written == ["built 1\n"]
 
 
 def test_a_port_that_is_taken_and_a_recording_that_is_not_there_are_one_line(command):

@@ -1,10 +1,11 @@
-"""What a server hands out comes from the object store itself, where that signs addresses; and nobody forges one."""
+"""Videos come from the object store where it signs addresses, everything else from the server; no address is forged."""
 
 from __future__ import annotations
 
 import re
 import time
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import httpx
 import obstore
@@ -79,30 +80,61 @@ def test_a_blob_that_was_changed_in_the_store_is_never_handed_out(client, there,
     assert b"script" not in answer.content
 
 
-def test_exports_and_videos_come_from_the_store_for_as_long_as_ours_is_good(client, there, s3, tmp_path):
-    _, id, _ = there
-    export = client.get(f"/api/v1/recordings/{id}/export").json()["url"]
-    got = httpx.get(stores(client.get(export), s3))
-    assert got.content == client.head(export).read() or len(got.content) == int(
-        client.head(export).headers["content-length"]
-    )
-    assert f"one-{id}.reenact" in got.headers["content-disposition"]
-    video = tmp_path / "server" / "recordings" / id / "session.mp4"
-    video.write_bytes(LARGE)
-    url, _ = client.app.state.links.lend("session 1.mp4", video, 60)
+def lent(client, folder, name, data=LARGE):
+    """Our address of a file in the server's home."""
+    (folder / name).write_bytes(data)
+    return client.app.state.links.lend(name, folder / name, 60)[0]
+
+
+def test_videos_come_from_the_store_for_as_long_as_our_address_is_good(client, there, s3, tmp_path):
+    url = lent(client, tmp_path / "server", "session 1.mp4")
     part = httpx.get(stores(client.get(url), s3), headers={"Range": "bytes=10-19"})
     assert (part.status_code, part.content, part.headers["content-type"]) == (206, LARGE[10:20], "video/mp4")
+    assert len(client.head(url).read()) == 0
     # As long as ours, and no longer.
     assert 0 < int(re.search(r"X-Amz-Expires=(\d+)", stores(client.get(url), s3))[1]) <= 60
     # The page that plays it may: its policy names the store, for videos and for nothing else.
     policy = client.get("/").headers["content-security-policy"]
     assert f"media-src {s3['AWS_ENDPOINT_URL']} 'self'" in policy
     assert policy.count(s3["AWS_ENDPOINT_URL"]) == 1
-    # Pages and captions need headers of ours.
-    for name in ("report.html", "session 1.vtt"):
-        (tmp_path / "server" / name).write_text("x")
-        url, _ = client.app.state.links.lend(name, tmp_path / "server" / name, 60)
-        assert client.get(url).status_code == 200
+
+
+def test_what_is_opened_imported_or_run_comes_from_the_server_itself(client, there, tmp_path):
+    _, id, _ = there
+    export = client.get(client.get(f"/api/v1/recordings/{id}/export").json()["url"])
+    assert (export.status_code, export.content[:2]) == (200, b"PK")
+    assert f"one-{id}.reenact" in export.headers["content-disposition"]
+    for name in (
+        "report.html",
+        "session 1.vtt",
+        "test_kept.py",
+        "script.patch",
+        "result.json",
+        "log.txt",
+        "x",
+    ):
+        answer = client.get(lent(client, tmp_path / "server", name, b"x"))
+        assert (answer.status_code, answer.content) == (200, b"x"), name
+
+
+def test_a_video_that_was_put_or_changed_in_the_store_by_another_is_replaced_before_the_redirect(
+    client, there, s3, tmp_path
+):
+    place, *_ = there
+    store = ObjectBlobs(place.objects, "default")
+    url = lent(client, tmp_path / "server", "session 1.mp4")
+    path = urlsplit(stores(client.get(url), s3)).path.rpartition("/lent/")[2]
+    obstore.put(store._store, f"default/lent/{path}", b"another film")
+    assert httpx.get(stores(client.get(url), s3)).content == LARGE
+    # Nor does a server believe in one that was there before it.
+    client.app.state.lending._brought.clear()
+    obstore.put(store._store, f"default/lent/{path}", b"another film")
+    assert httpx.get(stores(client.get(url), s3)).content == LARGE
+    # As long as nothing changes, nothing is sent again.
+    sent = obstore.head(store._store, f"default/lent/{path}")["last_modified"]
+    time.sleep(1.1)
+    stores(client.get(url), s3)
+    assert obstore.head(store._store, f"default/lent/{path}")["last_modified"] == sent
 
 
 def test_an_address_that_was_changed_or_has_expired_or_another_signed_gives_nothing(there, s3, monkeypatch):
@@ -143,8 +175,7 @@ def test_while_the_store_is_away_the_server_answers_itself(client, there, s3, tm
     monkeypatch.setattr(ObjectBlobs, "url", away)
     monkeypatch.setattr(ObjectBlobs, "lend", away)
     assert client.get(f"/api/v1/recordings/{id}/blobs/{digest}").content == LARGE
-    export = client.get(f"/api/v1/recordings/{id}/export").json()["url"]
-    assert client.get(export).status_code == 200
+    assert client.get(lent(client, tmp_path / "server", "a.mp4")).content == LARGE
 
 
 def test_a_folder_signs_nothing_and_what_was_lent_is_forgotten_after_two_days(
@@ -153,10 +184,12 @@ def test_a_folder_signs_nothing_and_what_was_lent_is_forgotten_after_two_days(
     assert ObjectBlobs(place.objects, "default").url(f"sha256:{'0' * 64}", 60) is None
     file = tmp_path / "a.mp4"
     file.write_bytes(LARGE)
-    lent = ObjectBlobs(f"s3://team/{tmp_path.name}", "default")
-    key = lent.lend(file, {"Content-Type": "video/mp4"})
-    assert lent.lend(file, {"Content-Type": "video/mp4"}) == key
+    blobs = ObjectBlobs(f"s3://team/{tmp_path.name}", "default")
+    first = blobs.lend(file, {"Content-Type": "video/mp4"})
+    assert blobs.lend(file, {"Content-Type": "video/mp4"}) == first
+    assert blobs.keeps(first)
     monkeypatch.setattr("reenact.team.objects._LENT_FOR", -1.0)
     file.write_bytes(b"other")
     ObjectBlobs(f"s3://team/{tmp_path.name}", "default").lend(file, {"Content-Type": "video/mp4"})
-    assert httpx.get(lent.lent_url(key, 60)).status_code == 404
+    assert httpx.get(blobs.lent_url(first.path, 60)).status_code == 404
+    assert not blobs.keeps(first)

@@ -203,6 +203,9 @@ def serve_(
         reach=Reach.of(browse_private or (), private=alone and not host_name),
     )  # fmt: skip
     listening = listen(host, port)
+    _keep_secrets()
+    app = _started(settings, listening, log)
+    # Programs that read this line send requests at once.
     sys.stdout.write(f"{address_of(listening, host)}\n")
     if not keyless and not keys.all():
         _, text = keys.make(role="admin", name="made at the first start")
@@ -216,8 +219,7 @@ def serve_(
     where = f"{team.name}, with a copy in {store.root}" if team else str(store.root)
     if log is None:
         present.say(f"serving {where}, {asked}; ctrl-c ends it")
-    _keep_secrets()
-    _run(settings, listening, log)
+    serve(app, listening)
 
 
 def _keep_secrets() -> None:
@@ -264,7 +266,8 @@ def _token() -> str:
     return token_of(os.environ)
 
 
-def _run(settings: Settings, listening: socket.socket, log: Form | None) -> None:
+def _started(settings: Settings, listening: socket.socket, log: Form | None) -> FastAPI:
+    """Return the application, ready to answer; begin its log."""
     from reenact.server.operations import logs  # noqa: PLC0415 - no other command should pay for it
 
     if log is not None:
@@ -283,12 +286,12 @@ def _run(settings: Settings, listening: socket.socket, log: Form | None) -> None
             logs.event("isolation", browsers=str(found))
 
     threading.Thread(target=tell, name="reenact isolation", daemon=True).start()
-    serve(_application(settings), listening)
+    return _application(settings)
 
 
 def _application(settings: Settings) -> FastAPI:
     try:
-        # A web framework: no other command should pay for it, nor the address wait for it.
+        # A web framework: no other command should pay for it.
         from reenact.server.app import application  # noqa: PLC0415
     except ModuleNotFoundError as error:
         name = str(error.name).partition(".")[0]

@@ -130,7 +130,14 @@ def application(settings: Settings) -> FastAPI:
         Guard, settings=settings, keys=known, logins=logins, projects=projects, elsewhere=elsewhere
     )
     _observe(app)
+    build_routes(app)
     return app
+
+
+def build_routes(app: FastAPI) -> None:
+    """Build the routes, which FastAPI would leave to the first request."""
+    for route in app.router.routes:
+        route.matches({"type": "http", "method": "GET", "path": f"{API}/", "root_path": "", "headers": []})
 
 
 def _observe(app: FastAPI) -> None:

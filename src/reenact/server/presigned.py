@@ -1,8 +1,11 @@
-"""Serve files at signed addresses from the object store of a team's store.
+"""Serve videos at signed addresses from the object store of a team's store.
 
 The store must sign addresses (S3, Google's, Azure's). An address is this server's, and redirects to one of the
-store's that expires with it. The client needs only the first, a file is uploaded to the store when it is fetched and
-not when it is listed, and while the store is away the server sends the file itself.
+store's that expires with it. The client needs only the first, a video is uploaded to the store when it is fetched and
+not when it is listed, and while the store is away the server sends it itself.
+
+Only videos are redirected, because no one has checked what the store then sends. A player shows a picture at worst;
+exports, reports, scripts and the other files of jobs are opened, imported or run, so the server sends them itself.
 """
 
 from __future__ import annotations
@@ -15,16 +18,10 @@ from urllib.parse import urlsplit
 
 from reenact.errors import StoreAway
 from reenact.server.keys import DEFAULT
-from reenact.team.objects import ObjectBlobs
+from reenact.team.objects import Lent, ObjectBlobs
 
-HERE = (".html", ".vtt")
-"""File types that the server sends itself.
-
-Pages need this server's security policy, and captions must come from the page's own origin.
-"""
-
-_KEPT = 12 * 3600.0
-"""Seconds for which an upload to the store is remembered."""
+THERE = (".mp4",)
+"""The types of files that are redirected to the store."""
 
 
 class PresignedFiles:
@@ -40,7 +37,7 @@ class PresignedFiles:
         self._objects = objects
         self._lock = threading.Lock()
         self._stores: dict[str, ObjectBlobs] = {}
-        self._brought: dict[tuple[str, str, int, int], tuple[str, float]] = {}
+        self._brought: dict[tuple[str, str, int, int], Lent] = {}
 
     def address(self, file: Path, name: str, headers: dict[str, str], expires: str) -> str | None:
         """Return the store's address of a file, or None where the store gives none now.
@@ -52,7 +49,7 @@ class PresignedFiles:
             expires: The end of its validity, in seconds since 1970.
         """
         seconds = int(expires) - int(time.time())
-        if name.endswith(HERE) or seconds <= 0:
+        if not name.endswith(THERE) or seconds <= 0:
             return None
         with contextlib.suppress(StoreAway, OSError):
             store = self._store(self._project(file))
@@ -69,16 +66,16 @@ class PresignedFiles:
         return ""
 
     def _there(self, store: ObjectBlobs, file: Path, name: str, headers: dict[str, str]) -> str:
-        """Return the file's name in the store; upload it if missing."""
+        """Return the file's name in the store; upload it if it is not as this server uploaded it."""
         state = file.stat()
         known = (str(file), name, state.st_mtime_ns, state.st_size)
-        key, until = self._brought.get(known, ("", 0.0))
-        if time.monotonic() >= until:
-            key = store.lend(file, headers)
+        lent = self._brought.get(known)
+        if lent is None or not store.keeps(lent):
+            lent = store.lend(file, headers)
             if len(self._brought) > 1000:
                 self._brought.clear()
-            self._brought[known] = key, time.monotonic() + _KEPT
-        return key
+            self._brought[known] = lent
+        return lent.path
 
     def _store(self, project: str) -> ObjectBlobs:
         with self._lock:

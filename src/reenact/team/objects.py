@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import obstore
@@ -47,6 +47,13 @@ _RECEIPT = 64 << 20
 _EMPTY = hashlib.sha256().hexdigest()
 _UPLOAD = timedelta(minutes=10)
 """The timeout for a larger blob that is sent as a whole."""
+
+
+class Lent(NamedTuple):
+    """A file in the store for download by others: its path, and the tag that the store gave to its content."""
+
+    path: str
+    tag: str | None
 
 
 class ObjectBlobs:
@@ -164,17 +171,12 @@ class ObjectBlobs:
         """Return an address for a blob, valid for some seconds; None for a folder. Raises StoreAway."""
         return self._signed(self._path(address), seconds) if self.signs else None
 
-    def lend(self, file: Path, headers: dict[str, str]) -> str:
-        """Upload a file for download by others, unless it is there already.
-
-        Raises StoreAway, OSError.
+    def lend(self, file: Path, headers: dict[str, str]) -> Lent:
+        """Upload a file for download by others. Raises StoreAway, OSError.
 
         Args:
             file: The file.
             headers: The headers of its download: `Content-Type`, `Content-Disposition`.
-
-        Returns:
-            The name for `lent_url`.
         """
         with file.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256")
@@ -182,11 +184,21 @@ class ObjectBlobs:
         path = f"{self._project}/{_LENT}/{digest.hexdigest()}"
         try:
             self._sweep()
-            if self._age(path) > _LENT_FOR / 2:
-                obstore.put(self._patient, path, file, attributes=dict(headers))
+            tag = obstore.put(self._patient, path, file, attributes=dict(headers))["e_tag"]
         except BaseError as error:
             raise self._away(error) from None
-        return path
+        return Lent(path, tag)
+
+    def keeps(self, lent: Lent) -> bool:
+        """Return True if a lent file is in the store as it was uploaded, and not soon deleted. Raises StoreAway."""
+        try:
+            found = obstore.head(self._store, lent.path)
+        except (FileNotFoundError, NotFoundError):
+            return False
+        except BaseError as error:
+            raise self._away(error) from None
+        age = (datetime.now(UTC) - found["last_modified"]).total_seconds()
+        return lent.tag is not None and found["e_tag"] == lent.tag and age < _LENT_FOR / 2
 
     def lent_url(self, lent: str, seconds: int) -> str:
         """Return an address for a lent file, valid for some seconds. Raises StoreAway."""
@@ -198,14 +210,6 @@ class ObjectBlobs:
             return str(obstore.sign(store, "GET", path, timedelta(seconds=seconds)))
         except (BaseError, NotImplementedError, TypeError) as error:
             raise self._away(error) from None
-
-    def _age(self, path: str) -> float:
-        """Seconds since it was kept; infinite where it is not there."""
-        try:
-            kept = obstore.head(self._store, path)["last_modified"]
-        except (FileNotFoundError, NotFoundError):
-            return float("inf")
-        return (datetime.now(UTC) - kept).total_seconds()
 
     def _sweep(self) -> None:
         """Delete lent files that are old, once in a while."""
