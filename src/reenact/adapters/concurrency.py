@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.thread import _WorkItem
 from contextvars import Context, ContextVar
 from typing import Any, TypeVar, cast
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from reenact.adapters import ordered, sleepers
 from reenact.adapters.hooks import patch
@@ -52,6 +52,8 @@ def install() -> None:
     _replace(loop, "call_at", _call_at)
     _replace(loop, "run_in_executor", _run_in_executor)
     _replace(loop, "run_forever", _run_forever)
+    _replace(concurrent.futures.Future, "__init__", ordered.future)
+    _replace(concurrent.futures.Future, "__hash__", ordered.hash_of)
     _replace(threading.Thread, "start", _start)
     _replace(loop, "shutdown_default_executor", _shut_down)
     _replace(threading.Thread, "join", sleepers.join)
@@ -165,14 +167,19 @@ def _submit(
     child = scope.child("thread:" + name_of(inner_of(fn, args)))
     if scope.run.replaying and scope.run.handler.due(child, _NEVER) is not None:
         # Recorded, it was cancelled before a worker took it up.
-        return concurrent.futures.Future()
+        with ordered.naming(child):
+            future: Any = concurrent.futures.Future()
+        future.add_done_callback(_told)
+        _places(pool).never.add(future)
+        return future
     places = _places(pool)
     job = functools.partial(_job, child, places, _awaited.get(), fn, *args, **kwargs)
     places.taken(scope)
     token = _scope.set(None)
     try:
         # The first submission starts a pool's threads, which serve all tasks: they have no scope.
-        future = original(pool, job)
+        with ordered.naming(child):
+            future = original(pool, job)
     finally:
         _scope.reset(token)
     if scope.run.replaying and scope.run.handler.due(child, _BEGIN) is not None:
@@ -186,6 +193,12 @@ def _cancelled(scope: Scope, places: _Places, future: Any) -> None:
     if future.cancelled():
         places.cancelled()
         scope.run.handler.fire(scope, _NEVER)
+
+
+def _told(future: Any) -> None:
+    """Tell those who wait for a job that no worker will take up, as the worker would."""
+    if future.cancelled():
+        future.set_running_or_notify_cancel()
 
 
 def _begun(scope: Scope) -> None:
@@ -202,6 +215,8 @@ class _Places:
         self._free = workers
         self._queued = 0
         self._lock = threading.Lock()
+        self.never: WeakSet[Any] = WeakSet()
+        """The futures of jobs that a replay does not hand in: they were cancelled before they began."""
 
     @property
     def idle(self) -> bool:
@@ -278,6 +293,9 @@ def _work(original: Callable[..., None], item: Any, *args: Any) -> None:
 
 def _shut_pool(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
     places = _pools.get(pool)
+    if places is not None and options.get("cancel_futures"):
+        for future in list(places.never):
+            future.cancel()
     if places is None or not places.idle:
         original(pool, *args, **options)
         return

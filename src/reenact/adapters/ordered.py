@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from reenact.adapters.scopes import listening
+from reenact.core.boundary import Scope
 
 T = TypeVar("T")
 
@@ -57,3 +61,37 @@ def _in_order(found: set[T], order: Mapping[T, int]) -> set[T]:
     ordered = InOrder(found)
     ordered._order = order
     return ordered
+
+
+# -- futures of threads --------------------------------------------------------------------------------------
+
+_named = threading.local()
+"""The scope of the job whose future this thread makes."""
+
+
+@contextmanager
+def naming(scope: Scope) -> Iterator[None]:
+    """Give the future that the body makes a hash that is that of its job in each run."""
+    _named.scope = scope
+    try:
+        yield
+    finally:
+        _named.scope = None
+
+
+def future(original: Callable[..., None], made: Any) -> None:
+    """`concurrent.futures.Future()`."""
+    original(made)
+    job: Scope | None = getattr(_named, "scope", None)
+    scope = listening()
+    if job is not None:
+        _named.scope = None
+        made._reenact_hash = zlib.crc32(job.path.encode())
+    elif scope is not None:
+        made._reenact_hash = zlib.crc32(f"{scope.path}:{scope.count('future')}".encode())
+
+
+def hash_of(original: Callable[..., int], made: Any) -> int:
+    """`hash` of such a future: `as_completed` and `wait` walk sets of them."""
+    known: int | None = made.__dict__.get("_reenact_hash")
+    return original(made) if known is None else known
