@@ -21,21 +21,13 @@ from reenact.verbs.registry import VERBS
 UNABLE = 2
 
 PLACES = {
-    "reading": ("list", "show"),
     "browsing": ("browse",),
-    "checking": ("fsck",),
     "collecting": ("collect",),
-    "comparing": ("diff",),
     "debugging": ("debug",),
-    "exchanging": ("push", "pull", "sync"),
-    "hardening": ("harden",),
-    "healing": ("heals",),
     "hosting": ("console", "serve"),
     "keys": ("keys",),
-    "scripting": ("export-script",),
     "projects": ("team",),
     "serving": ("mcp",),
-    "shipping": ("ship",),
     "trusting": ("trust",),
     "watching": ("watch",),
 }

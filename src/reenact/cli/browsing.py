@@ -10,7 +10,7 @@ import typer
 
 from reenact.analysis.views.terminal import Terminal
 from reenact.cli.options import Home
-from reenact.cli.reading import told
+from reenact.cli.render.show import told
 from reenact.core.query.filter import Filter
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
@@ -25,7 +25,7 @@ def browse(
     filter: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FILTER]", help="What to look for first: tool:cancel_order, error …", show_default=False
+            metavar="[FILTER]", help="The first filter: tool:cancel_order, error …", show_default=False
         ),
     ] = None,
     home: Home = None,

@@ -27,10 +27,10 @@ def collect(
     *,
     port: Annotated[int, typer.Option(help="The port; 0 is any that is free.", min=0, max=65535)] = 4318,
     host: Annotated[
-        str, typer.Option(help="Whom to listen to; by default this machine alone.")
+        str, typer.Option(help="The address to listen at; by default for this machine alone.")
     ] = "127.0.0.1",
     quiet: Annotated[
-        float, typer.Option(min=0.0, help="How many seconds after its last span a trace is whole.")
+        float, typer.Option(min=0.0, help="Seconds after its last span at which a trace is whole.")
     ] = 2.0,
     tag: Annotated[
         list[str] | None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-import keyword
 import os
 import signal
 import sys
@@ -27,13 +26,15 @@ from reenact.verbs.interface import RECORDING, Cli, Options, Result
 from reenact.verbs.registry import Verb
 
 _QUIET_DEATHS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
-_PASSES_OPTIONS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
 def add(app: typer.Typer, verb: Verb) -> None:
     """Add the command of a verb to the application."""
     options = verb.module.Options
-    settings = dict(_PASSES_OPTIONS) if options.passes_options else {}
+    settings = {
+        "ignore_unknown_options": options.passes_options or options.passes_unknown,
+        "allow_interspersed_args": not options.passes_options,
+    }
     app.command(verb.name, context_settings=settings, help=inspect.getdoc(options))(_command(verb))
 
 
@@ -47,9 +48,9 @@ def _command(verb: Verb) -> Callable[..., None]:
         with Context(**given) as context:
             asked = _options(options, chosen)
             result = verb.module.run(asked, context)
-        if context.json:
-            present.dump(result.tree())
-        _show(verb, result, asked, context)
+        if context.json and (tree := result.tree()) is not None:
+            present.dump(tree)
+        _show(result, asked, context)
         end_like(result.status)
 
     command.__name__ = verb.name.replace("-", "_")
@@ -58,10 +59,10 @@ def _command(verb: Verb) -> Callable[..., None]:
     return command
 
 
-def _show(verb: Verb, result: Result, options: Options, context: Context) -> None:
-    """Print the result by the verb's own module for that, or as JSON."""
-    word = verb.name.replace("-", "_")
-    name = f"reenact.cli.render.{word}_" if keyword.iskeyword(word) else f"reenact.cli.render.{word}"
+def _show(result: Result, options: Options, context: Context) -> None:
+    """Print the result by the module for results of its verb, or as JSON."""
+    word = type(result).__module__.removeprefix("reenact.verbs.").partition(".")[0]
+    name = f"reenact.cli.render.{word}"
     if importlib.util.find_spec(name) is not None:
         importlib.import_module(name).show(result, options, context)
     elif not context.json:

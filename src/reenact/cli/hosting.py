@@ -18,8 +18,8 @@ from reenact.cli import present
 from reenact.cli.opening import opened
 from reenact.cli.options import Home, Log, ids
 from reenact.cli.sizes import size
-from reenact.core.store.intake import Limits
 from reenact.core.store.local import LocalStore
+from reenact.core.store.quotas import Limits
 from reenact.errors import UsageError
 from reenact.run.driver.opening import Opening
 from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, listen, serve
@@ -108,7 +108,7 @@ def serve_(
     *,
     host: Annotated[
         str,
-        typer.Option(help="Where to listen: an address or a name of this machine; 0.0.0.0 for all of them."),
+        typer.Option(help="The address to listen at, or a name of this machine; 0.0.0.0 for all of them."),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")] = PORT,
     host_name: Annotated[
@@ -122,7 +122,7 @@ def serve_(
         bool | None,
         typer.Option(
             "--keyless/--keys",
-            help="Whether to ask for API keys. By default it asks, but on loopback where no key was ever made.",
+            help="Ask for API keys. By default it asks, but on loopback where no key was ever made.",
             show_default=False,
         ),
     ] = None,
@@ -160,7 +160,7 @@ def serve_(
         ),
     ] = None,
     quota_recordings: Annotated[
-        int, typer.Option(min=0, help="How many recordings a project has at most; 0 is as many as come.")
+        int, typer.Option(min=0, help="The greatest number of recordings of a project; 0 is no limit.")
     ] = 0,
     rate: Annotated[
         float, typer.Option(min=0, help="Requests a second of one key, on the average; 0 is as many as come.")

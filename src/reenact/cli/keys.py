@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
 
 def add(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="Whose it is, or what for.", show_default=False)
+        str, typer.Argument(metavar="[NAME]", help="A name for the key.", show_default=False)
     ] = "",
     *,
     role: Annotated[

@@ -10,7 +10,7 @@ import typer
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.server.operations.logs import Form
-from reenact.team.location import STORE
+from reenact.team.location import OBJECTS, PROJECT, STORE
 
 
 def ids(incomplete: str) -> list[tuple[str, str]]:
@@ -45,7 +45,9 @@ Command = Annotated[
 Live = Annotated[
     list[str] | None, typer.Option(help="Let run for real: a kind (tool) or one (tool:cancel_order).")
 ]
-Ignore = Annotated[list[str] | None, typer.Option(help="What need not match: args.body.seed, order, stdout.")]
+Ignore = Annotated[
+    list[str] | None, typer.Option(help="Parts that need not match: args.body.seed, order, stdout.")
+]
 OnDivergence = Annotated[str, typer.Option(help="raise, realign (for edited programs), or live.")]
 Inserted = Annotated[str, typer.Option(help="With realign, what a new call gets: refuse or live.")]
 Log = Annotated[
@@ -53,7 +55,24 @@ Log = Annotated[
     typer.Option(help="Write each request and event to standard error: json or text.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
-Team = Annotated[bool, typer.Option("--team", help=f"In the team's store, ${STORE}, and not here.")]
+Store = Annotated[
+    str,
+    typer.Option(
+        "--store", metavar="URL", help=f"The team's Postgres; by default ${STORE}.", show_default=False
+    ),
+]
+Objects = Annotated[
+    str,
+    typer.Option(
+        "--objects", metavar="URL", help=f"Its object store; by default ${OBJECTS}.", show_default=False
+    ),
+]
+Project = Annotated[
+    str,
+    typer.Option(
+        "--project", help=f"The project there; by default ${PROJECT}, or default.", show_default=False
+    ),
+]
 RunForeign = Annotated[
     bool,
     typer.Option(

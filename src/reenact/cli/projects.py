@@ -9,21 +9,19 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from reenact.cli import present, team_backup, team_deleting
-from reenact.cli.exchanging import Objects, Store
-from reenact.cli.options import Json
+from reenact.cli import present, sizes, team_backup, team_deleting
+from reenact.cli.options import Json, Objects, Store
 from reenact.errors import UsageError
 from reenact.team.location import Place
 from reenact.team.open import place_of, team_store
 
 _AGE = re.compile(r"(\d+)\s*([hdwy])")
 _AGES = {"h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", re.IGNORECASE)
-_SIZES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _NONE = "none"
 
 Named = Annotated[
-    str, typer.Argument(metavar="[PROJECT]", help="Which; by default $REENACT_PROJECT.", show_default=False)
+    str,
+    typer.Argument(metavar="[PROJECT]", help="The project; by default $REENACT_PROJECT.", show_default=False),
 ]
 
 
@@ -75,7 +73,7 @@ def limits_(
     place = place_of(store, objects, project)
     given = {
         "keep": _parsed("--keep", keep, _age, "90d, 12h or 1y"),
-        "most_bytes": _parsed("--most", most, _bytes, "200GB or 500MB"),
+        "most_bytes": _parsed("--most", most, sizes.parsed, "200GB or 500MB"),
         "most_recordings": _parsed("--recordings", recordings, _count, "1000000"),
     }
     changed = {name: value for name, (value, said) in given.items() if said}
@@ -170,11 +168,6 @@ def _parsed(option: str, text: str, read: Any, such: str) -> tuple[int | None, b
 def _age(text: str) -> int | None:
     match = _AGE.fullmatch(text)
     return int(match[1]) * _AGES[match[2]] if match else None
-
-
-def _bytes(text: str) -> int | None:
-    match = _SIZE.fullmatch(text)
-    return int(float(match[1]) * _SIZES[match[2].upper()]) if match else None
 
 
 def _count(text: str) -> int | None:

@@ -24,7 +24,7 @@ def mcp(
     ref: Ref,
     *,
     server: Annotated[
-        str, typer.Option(help="Which of its MCP servers, by name, where it has several.", show_default=False)
+        str, typer.Option(help="The name of the MCP server, if it has several.", show_default=False)
     ] = "",
     port: Annotated[
         int | None,
@@ -39,7 +39,8 @@ def mcp(
     ignore: Annotated[
         list[str] | None,
         typer.Option(
-            help="What need not match: args.when, order … May be given several times.", show_default=False
+            help="Parts that need not match: args.when, order … May be given several times.",
+            show_default=False,
         ),
     ] = None,
     home: Home = None,

@@ -10,11 +10,18 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
 _UNITS = "kmgt"
 
 
-def size(text: str) -> int:
-    """Return a size in bytes. Raises BadParameter for an invalid one."""
+def parsed(text: str) -> int | None:
+    """Return a size in bytes; None for a text that is none."""
     found = _SIZE.fullmatch(text.strip())
-    if found is None or not float(found[1]):
-        raise typer.BadParameter(f"{text!r} is no size: 500MB, 20GB, or a number of bytes")
+    if found is None:
+        return None
     step = 1024 if found[3] else 1000
     power = _UNITS.index(found[2].lower()) + 1 if found[2] else 0
     return int(float(found[1]) * step**power)
+
+
+def size(text: str) -> int:
+    """Return a size in bytes. Raises BadParameter for an invalid one, or none at all."""
+    if not (found := parsed(text)):
+        raise typer.BadParameter(f"{text!r} is no size: 500MB, 20GB, or a number of bytes")
+    return found

@@ -10,16 +10,8 @@ from reenact.cli.transcript import Page
 from reenact.core.model.plain import plain
 from reenact.core.query.recording import Recording
 from reenact.core.query.state import State, Taken
-from reenact.errors import UsageError
 
 _WHY = {"risky": "before a risky effect", "asked": "on demand", "recorded": "as the model was asked"}
-
-
-def number_of(step: str) -> int | None:
-    """The step of `--state`, or None for the end. Raises UsageError for a range."""
-    if step and not step.isdigit():
-        raise UsageError(f"--state is that of one step (7), or without one that of the end; not of {step}")
-    return int(step) if step else None
 
 
 def tell_state(page: Page, recording: Recording, state: State) -> None:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reenact.cli import present
-from reenact.cli.exchanging import Objects, Store
-from reenact.cli.options import Json
+from reenact.cli.options import Json, Objects, Store
 from reenact.cli.team_plan import plan
 from reenact.errors import UsageError
 from reenact.team.open import place_of
@@ -57,7 +56,7 @@ def restore(
     where: Where,
     *,
     name: Annotated[
-        str, typer.Option("--from", help="Which backup; by default the newest.", show_default=False)
+        str, typer.Option("--from", help="The name of the backup; by default the newest.", show_default=False)
     ] = "",
     store: Store = "",
     objects: Objects = "",

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from reenact.cli import present
-from reenact.cli.exchanging import Objects, Project, Store
-from reenact.cli.options import Json
+from reenact.cli.options import Json, Objects, Project, Store
 from reenact.errors import RecordingNotFound, UsageError
 from reenact.team.open import place_of, team_store
 

@@ -24,24 +24,22 @@ _WORDS = {
 
 def plan(
     *,
-    runs: Annotated[int, typer.Option(min=1, help="How many are recorded in a month.")] = _AS.runs,
+    runs: Annotated[int, typer.Option(min=1, help="Runs recorded in a month.")] = _AS.runs,
     events: Annotated[int, typer.Option(min=1, help="Events of a run: two for each step.")] = _AS.events,
     size: Annotated[int, typer.Option(min=1, help="Bytes of an event.")] = _AS.size,
     blobs: Annotated[
         int, typer.Option(min=0, help="Bytes of a run's large values, such as screenshots.")
     ] = _AS.blobs,
     spans: Annotated[
-        float, typer.Option(min=0, max=1, help="Which part of the runs comes as traces.")
+        float, typer.Option(min=0, max=1, help="The share of the runs that comes as traces.")
     ] = _AS.spans,
-    months: Annotated[int, typer.Option(min=1, help="For how many months they are kept.")] = _AS.months,
+    months: Annotated[int, typer.Option(min=1, help="The months for which they are kept.")] = _AS.months,
     peak: Annotated[float, typer.Option(min=1, help="The busiest minute, in times the average.")] = _AS.peak,
     replays: Annotated[int, typer.Option(min=0, help="Replays in the check of a release.")] = _AS.replays,
     work: Annotated[
         float, typer.Option(min=0, help="CPU seconds that the program itself takes in one.")
     ] = _AS.work,
-    minutes: Annotated[
-        float, typer.Option(min=0.1, help="In how many minutes that check is to be done.")
-    ] = _AS.minutes,
+    minutes: Annotated[float, typer.Option(min=0.1, help="Minutes for that check.")] = _AS.minutes,
     json: Json = False,
 ) -> None:
     """Say what so many runs want: cores, disks, and which way of running Reenact is enough.

@@ -46,7 +46,9 @@ def watch(
             "--output", "-o", help="Write the page to this file, and do not open it.", show_default=False
         ),
     ] = None,
-    session: Annotated[int, typer.Option(min=1, help="Which browser session, where a run had several.")] = 1,
+    session: Annotated[
+        int, typer.Option(min=1, help="The number of the browser session, if a run had several.")
+    ] = 1,
     pace: Annotated[
         Kind,
         typer.Option(help="real: true to time; compact: stretches in which nothing happens are squeezed."),

@@ -50,7 +50,7 @@ class Options(interface.Options):
         bool, Field(description="Answer only what was asked to the letter, with the same history.")
     ] = False
     trials: Annotated[
-        int, Field(ge=1, description="How many trials the search may take."), Wire(ge=1, le=10_000)
+        int, Field(ge=1, description="The greatest number of trials of the search."), Wire(ge=1, le=10_000)
     ] = TRIALS
     timeout: Timeout = PATIENCE
 

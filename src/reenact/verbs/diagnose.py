@@ -77,7 +77,7 @@ class Options(interface.Options):
     ] = False
     limit: Annotated[
         int,
-        Field(ge=1, description="How many steps, the most suspect first."),
+        Field(ge=1, description="The number of steps, the most suspect first."),
         Cli(names=("--limit", "-n")),
         LOCAL,
     ] = 8

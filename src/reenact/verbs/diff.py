@@ -4,10 +4,66 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from reenact.analysis.diff import Diff, compare
+from reenact.analysis.views.diff import DiffView, diff_view
 from reenact.core.query.recording import Recording
 from reenact.run.api.replaying import Source, load
+from reenact.verbs import interface
+from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context
+
+
+class Options(interface.Options):
+    """Compare two runs: what they share, what differs word by word, and the first difference.
+
+    Exit status 0 where they are the same, 1 where they differ.
+    """
+
+    a: Annotated[
+        str,
+        Field(description="The first run, say the good one: an id, the beginning of one, `last`, or a path."),
+        Cli(argument=True, metavar="A"),
+        RECORDING,
+    ]
+    b: Annotated[str, Field(description="The second run."), Cli(argument=True, metavar="B"), RECORDING]
+    html: Annotated[
+        Path | None, Field(description="Write a page to this file, to open in any browser."), LOCAL
+    ] = None
+    all: Annotated[
+        bool,
+        Field(description="Equal steps too, all pairs, and all texts whole."),
+        Cli(names=("--all", "-a")),
+    ] = False
+    ignore: Annotated[
+        tuple[str, ...],
+        Field(description="A part of questions to leave out (args.body.seed); may be given several times."),
+    ] = ()
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The comparison."""
+
+    found: Diff
+
+    @property
+    def status(self) -> int:
+        """1 if they differ."""
+        return int(not self.found.same)
+
+    def tree(self) -> DiffView:
+        """Return the comparison as a view."""
+        return diff_view(self.found, paths=True)
+
+
+def run(options: Options, context: Context) -> Result:
+    """Compare the runs. Raises as `diff` does."""
+    return Result(diff(options.a, options.b, ignore=options.ignore, home=context.home))
 
 
 def diff(

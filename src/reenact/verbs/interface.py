@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, Self
 
@@ -80,6 +81,11 @@ Command = Annotated[
     Cli(argument=True, metavar="-- COMMAND..."),
     LOCAL,
 ]
+Filtered = Annotated[
+    tuple[str, ...],
+    Field(description="tool:cancel_order, error, tokens > 4000 …"),
+    Cli(argument=True, metavar="[FILTER]"),
+]
 Live = Annotated[
     tuple[str, ...], Field(description="Let run for real: a kind (tool) or one (tool:cancel_order).")
 ]
@@ -87,7 +93,9 @@ Tools = Annotated[
     tuple[str, ...],
     Field(description="Tools: rerun, answer or live; for one: refund=answer."),
 ]
-Ignore = Annotated[tuple[str, ...], Field(description="What need not match: args.body.seed, order, stdout.")]
+Ignore = Annotated[
+    tuple[str, ...], Field(description="Parts that need not match: args.body.seed, order, stdout.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +125,7 @@ class Options(BaseModel):
     Attributes:
         common: The common options of the command, in the order of its help.
         passes_options: Everything behind the first argument belongs to the started program.
+        passes_unknown: Unknown options belong to the started program.
         sorts_foreign: The verb refuses foreign recordings one by one, and goes on with the others.
     """
 
@@ -124,6 +133,7 @@ class Options(BaseModel):
 
     common: ClassVar[tuple[Common, ...]] = (HOME, JSON)
     passes_options: ClassVar[bool] = False
+    passes_unknown: ClassVar[bool] = False
     sorts_foreign: ClassVar[bool] = False
 
     @property
@@ -149,6 +159,14 @@ def recordable(option: str, values: Iterable[str], most: int) -> tuple[str, ...]
         if problem := why_not(value, most):
             raise UsageError(f"{option} {value[:40]}…: it {problem}")
     return found
+
+
+def optional(module: str, extra: str) -> Any:
+    """Import a module whose packages an extra brings. Raises UsageError where they are not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{error.name} is not installed: pip install 'reenact[{extra}]'") from None
 
 
 # -- running -------------------------------------------------------------------------------------------------
@@ -244,7 +262,10 @@ class Result(ABC):
 
     @abstractmethod
     def tree(self) -> Any:
-        """Return the outcome as JSON values: the output of `--json`, and the result of a job."""
+        """Return the outcome as JSON values: the output of `--json`, and the result of a job.
+
+        None prints nothing: the output has a form of its own.
+        """
 
 
 class Module(Protocol):

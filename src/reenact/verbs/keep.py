@@ -43,8 +43,8 @@ class Options(interface.Options):
     entry: Annotated[
         str,
         Field(
-            description="What the test calls: pkg.module:function('an argument'). By default the recorded function, or "
-            "the recorded command."
+            description="The function that the test calls: pkg.module:function('an argument'). By default the "
+            "recorded function, or the recorded command."
         ),
         Wire(max_length=1000),
     ] = ""

@@ -16,11 +16,11 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.verbs import interface, rm
 from reenact.verbs.interface import Context
+from reenact.verbs.list import STATUS
 from reenact.verbs.rm import Yes, delete
 
 _AGE = re.compile(r"(\d+)\s*([mhdw])")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-_STATUS = ("ok", "error", "stopped", "unsealed", "broken")
 
 
 class Options(interface.Options):
@@ -58,8 +58,8 @@ def run(options: Options, context: Context) -> Result:
     """Delete the old recordings, after asking. Raises UsageError for options without a measure."""
     if options.keep is None and not options.older_than:
         raise UsageError("say which to delete: --keep 100, --older-than 30d, or both")
-    if options.status not in ("", *_STATUS):
-        raise UsageError(f"--status {options.status}: it is one of {', '.join(_STATUS)}")
+    if options.status not in ("", *STATUS):
+        raise UsageError(f"--status {options.status}: it is one of {', '.join(STATUS)}")
     store = LocalStore(context.home)
     lines = Index(store).summaries()
     chosen = lines[options.keep or 0 :]

@@ -16,7 +16,7 @@ from reenact.verbs.interface import LOCAL, Cli, Command, Context, recordable
 
 UNABLE = 2
 
-Name = Annotated[str, Field(description="What `reenact list` shows.")]
+Name = Annotated[str, Field(description="The name that `reenact list` shows.")]
 Tags = Annotated[tuple[str, ...], Field(description="A word to find it by; may be given several times.")]
 
 

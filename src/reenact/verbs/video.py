@@ -47,7 +47,7 @@ class Options(interface.Options):
     ] = "real"
     session: Annotated[
         int | None,
-        Field(ge=1, description="Which of its browser sessions, where it has several."),
+        Field(ge=1, description="The number of the browser session, if it has several."),
         Wire(of=int, default=1, ge=1),
     ] = None
     mask: Annotated[bool, Field(description="Cover passwords, card numbers and one-time codes.")] = True

@@ -35,7 +35,7 @@ class Options(interface.Options):
 
     ref: Ref
     command: Command = ()
-    times: Annotated[int, Field(ge=1, description="How often to replay it."), Wire(ge=1, le=100)] = TIMES
+    times: Annotated[int, Field(ge=1, description="The number of replays."), Wire(ge=1, le=100)] = TIMES
     live: Live = ()
     ignore: Ignore = ()
     check_world: CheckWorld = False

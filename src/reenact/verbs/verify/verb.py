@@ -54,13 +54,15 @@ class Options(interface.Options):
     ] = ()
     entry: Annotated[
         str,
-        Field(description="What runs the program: pkg.module:function. By default the recorded commands."),
+        Field(
+            description="The function that runs the program: pkg.module:function. By default the recorded commands."
+        ),
         Wire(max_length=200),
     ] = ""
     filter: Annotated[str, Field(description="Only recordings that it means."), LOCAL] = ""
     workers: Annotated[
         int,
-        Field(ge=0, description="How many at once; 0: one for each core."),
+        Field(ge=0, description="The number of replays at once; 0: one for each core."),
         Cli(names=("--workers", "-j")),
         Wire(ge=0, le=64),
     ] = 0
@@ -69,7 +71,7 @@ class Options(interface.Options):
     ] = TIMEOUT
     engine: Annotated[
         Engines,
-        Field(description="Where the replays run: the cores of this machine, or a Ray cluster."),
+        Field(description="The place of the replays: the cores of this machine, or a Ray cluster."),
         LOCAL,
     ] = Engines.LOCAL
     address: Annotated[
@@ -86,7 +88,7 @@ class Options(interface.Options):
     exclude: Annotated[
         tuple[str, ...],
         Field(
-            description="What of this folder is not shipped to the nodes of the cluster, as in a .gitignore."
+            description="Files of this folder that are not shipped to the nodes of the cluster, as in a .gitignore."
         ),
         LOCAL,
     ] = ()

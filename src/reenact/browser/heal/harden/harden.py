@@ -28,7 +28,7 @@ from reenact.errors import RecordingError, UsageError
 MUTATIONS = 4
 """Number of changes tried for each step by default."""
 
-Told = Callable[[str], None]
+Told = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def harden(
     *,
     mutations: int = MUTATIONS,
     seed: int = 0,
-    told: Told = lambda _: None,
+    told: Told = lambda *_: None,
 ) -> Hardened:
     """Run a script as it is, recorded, and then each of its steps on changed pages.
 
@@ -104,14 +104,13 @@ def harden(
         argv: Its arguments.
         mutations: Changes of each step, 1 to all kinds.
         seed: The same seed makes the same changes.
-        told: Called with each line of progress.
+        told: Called with the number of the step that is tried, and the number of all steps.
 
     Raises:
         UsageError: The script does not exist, fails, or has nothing to try.
     """
     if not 1 <= mutations <= len(KINDS):
         raise UsageError(f"--mutations {mutations}: 1 to {len(KINDS)} (of each step: {', '.join(KINDS)})")
-    told("the script as it is")
     course = run(script, argv)
     return asyncio.run(_hardened(course, mutations, seed, told))
 
@@ -123,7 +122,6 @@ async def _hardened(course: ScriptRun, mutations: int, seed: int, told: Told) ->
         track = RepeatedSession(session, course, served or None)
         await track.begin()
         if served:
-            told("the script on its recorded pages")
             failed = await track.walk(len(course.steps))
             if failed:
                 why_live = f"on the recorded ones the script did not pass ({failed})"
@@ -253,7 +251,7 @@ async def _tried(
     for kind in draw.sample(list(KINDS), len(KINDS)):
         if len(trials) == mutations:
             break
-        told(f"step {step.number} of {len(track.course.steps)}, {KINDS[kind]}")
+        told(step.number, len(track.course.steps))
         failed = await track.walk(step.number - 1)
         if failed:
             break

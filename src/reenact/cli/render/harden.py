@@ -1,78 +1,23 @@
-"""`reenact harden`: a browser script on changed pages, before production changes them."""
+"""The output of `reenact harden`."""
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.markup import escape
 from rich.table import Table
 
-from reenact.analysis.views.terminal import Terminal
 from reenact.cli import present
-from reenact.cli.options import Json
-from reenact.errors import UsageError
-
-BREAKS = 1
+from reenact.cli.context import Context
+from reenact.verbs.harden import Result
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command("harden", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True})(
-        harden
-    )
-
-
-def harden(
-    script: Annotated[
-        Path, typer.Argument(metavar="SCRIPT", help="A Python script of session.execute calls.")
-    ],
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[ARGUMENTS]...", help="Its arguments, behind `--`.", show_default=False),
-    ] = None,
-    *,
-    mutations: Annotated[int, typer.Option(help="Changes that are tried of each step.")] = 4,
-    seed: Annotated[int, typer.Option(help="The same seed makes the same changes.")] = 0,
-    json: Json = False,
-) -> None:
-    """Try each step of a browser script on changed pages, and show what breaks and what helps.
-
-    The script runs once as it is, and is recorded. Then its steps are done again on the recorded pages, each time with
-    one change around the step's element: other ids and classes, another label, another place, a cookie banner … Nothing
-    is sent to a server meanwhile but requests for what the recording does not keep. Exit status 1: a step would stop,
-    or something else would be acted on.
-    """
-    found = _harden()
-    with Terminal(stderr=True).status("", spinner="dots") as status:
-        hardened = found.harden(
-            script,
-            arguments or (),
-            mutations=mutations,
-            seed=seed,
-            told=lambda text: status.update(escape(text)),
-        )
-    if json:
-        present.dump(found.as_data(hardened))
-    else:
-        _show(hardened)
-    if not hardened.holds:
-        raise typer.Exit(BREAKS)
-
-
-def _harden() -> Any:
-    try:
-        return importlib.import_module("reenact.browser.heal.harden.harden")
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"browser sessions need more ({error.name}): pip install 'reenact[browser]'"
-        ) from None
-
-
-def _show(found: Any) -> None:
+def show(result: Result, options: object, context: Context) -> None:
+    """Print a row for each step, and the counts."""
+    if context.json:
+        return
+    found = result.hardened
     console = present.out()
     table = Table(box=None, pad_edge=False)
     for name in ("step", "line", "what", "held", "would break it", "saved by", "stopped", "wrong element"):

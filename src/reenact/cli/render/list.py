@@ -1,4 +1,4 @@
-"""Recordings below those they were forked from, for `reenact list --tree`."""
+"""The output of `reenact list`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,37 @@ from rich.text import Text
 from rich.tree import Tree
 
 from reenact.cli import present
+from reenact.cli.context import Context
 from reenact.core.query.summary import Summary
 from reenact.core.store.shared import Origin
+from reenact.verbs.list import Options, Result
 
 
-def drawn(lines: Sequence[Summary], origins: Mapping[str, Origin]) -> Tree:
-    """Recordings under those that they were forked from."""
+def show(result: Result, options: Options, context: Context) -> None:
+    """Print the list as a table or a tree, and remarks on it to standard error."""
+    found = result.listed
+    lines = [hit.summary for hit in found.hits]
+    if lines and not context.json:
+        if options.tree:
+            present.out().print(_drawn(lines, result.origins))
+        else:
+            steps = {hit.summary.id: hit.steps for hit in found.hits if result.wanted.about_steps}
+            width = present.out().width
+            present.show(present.listed(lines, list(found.ids), steps, width, result.book))
+    if not lines and not result.searched:
+        present.say(f"no recordings in {result.place}; `reenact record -- python agent.py` makes one")
+    elif not lines:
+        word = result.unknown
+        hint = f"; no step is of kind '{word}': for text, write '\"{word}\"'" if word else ""
+        present.say(f"no recordings match ({result.searched} searched){hint}")
+    elif found.matching is None:
+        present.say(f"the newest {len(lines)}; --all shows the others")
+    elif len(lines) < found.matching:
+        present.say(f"{len(lines)} of {found.matching}; --all shows the others")
+
+
+def _drawn(lines: Sequence[Summary], origins: Mapping[str, Origin]) -> Tree:
+    """Return recordings under those that they were forked from."""
     known = {line.id: line for line in lines}
     below: dict[str, list[str]] = {}
     # They come the newest first.

@@ -1,0 +1,17 @@
+"""The output of `reenact export-script`."""
+
+from __future__ import annotations
+
+import sys
+
+from reenact.cli import present
+from reenact.cli.context import Context
+from reenact.verbs.export_script import Result
+
+
+def show(result: Result, options: object, context: Context) -> None:
+    """Print the script, or the name of its file to standard error."""
+    if result.file is None:
+        sys.stdout.write(result.text)
+    else:
+        present.say(f"written to {result.file}")

@@ -1,0 +1,115 @@
+"""The output of `reenact heals`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from reenact.cli import present
+from reenact.cli.context import Context
+from reenact.verbs.heals import Options, Result
+
+if TYPE_CHECKING:
+    from reenact.browser.heal.record import HealRecord
+    from reenact.browser.heal.statistics import RecordedHeal, StepStatistics
+
+_STATE = {"mended": "green", "verified": "green", "unverified": "yellow", "failed": "red"}
+
+
+def show(result: Result, options: Options, context: Context) -> None:
+    """Print the patch, or the heals as a table."""
+    if options.patch is not None:
+        _tell_patch(result, options.patch)
+        return
+    if result.heals and not context.json:
+        present.show(_runs(result.heals[::-1]) if options.runs else _table(result.stories))
+    if not result.heals:
+        where = "" if options.script is None else f" of {options.script}"
+        present.say(f"no step{where} needed help{' there' if ' '.join(options.filter).strip() else ''}")
+
+
+def _tell_patch(result: Result, script: Path) -> None:
+    made = result.patch
+    assert made is not None
+    if result.written:
+        for line in made.remarks:
+            present.say(line)
+        present.say(f"{present.many(len(made.changed), 'selector')} changed in {script}; {result.written}")
+        return
+    sys.stdout.write(made.text())
+    if not made.changed:
+        present.say(
+            f"nothing to change in {script}: {present.many(len(result.heals), 'heal')} of it recorded"
+        )
+
+
+def _table(found: Sequence[StepStatistics]) -> Table:
+    rows = []
+    for story in found:
+        heal = story.last.heal
+        state = f"mended, {present.many(story.since, 'run')} since" if story.since else story.state
+        by = ", ".join(rung if count == 1 else f"{rung} {count}" for rung, count in story.rungs.items())
+        rows.append(
+            [
+                _place(heal),
+                Text(f"{heal.action} ") + _selector(heal.old),
+                Text("" if story.runs is None else str(story.runs)),
+                Text(str(story.helped)),
+                Text(by, "cyan"),
+                Text(present.ago(story.last.started), "dim"),
+                Text(f"{story.last.recording[:12]} {story.last.step}", "yellow"),
+                Text(state, _STATE[story.state]),
+            ]
+        )
+    return _laid_out(("step", "action", ">ran", ">helped", "by", ">last", "recording", "state"), rows)
+
+
+def _runs(found: Sequence[RecordedHeal]) -> Table:
+    rows = []
+    for one in found:
+        heal = one.heal
+        by = heal.verified_by if heal.verified else "unverified" if heal.healed else "failed"
+        rows.append(
+            [
+                Text(present.ago(one.started), "dim"),
+                Text(f"{one.recording[:12]} {one.step}", "yellow"),
+                _place(heal),
+                Text(f"{heal.action} ") + _selector(heal.old),
+                Text(heal.rung, "cyan"),
+                _selector(heal.new),
+                Text(present.seconds(heal.seconds), "dim"),
+                Text(present.one_line(by, 60), "" if heal.verified else "yellow" if heal.healed else "red"),
+            ]
+        )
+    return _laid_out(("when", "recording", "step", "action", "by", "now", ">time", "verified by"), rows)
+
+
+_YIELDING = ("action", "now", "verified by")
+"""Columns that give way where it is narrow."""
+
+
+def _laid_out(titles: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
+    """A table; a title with `>` in front has its cells to the right."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for title, cells in zip(titles, zip(*rows, strict=True), strict=True):
+        name = title.removeprefix(">")
+        least = None if name in _YIELDING else max(len(name), *(cell.cell_len for cell in cells))
+        right = title.startswith(">")
+        table.add_column(name, justify="right" if right else "left", no_wrap=True, min_width=least)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _place(heal: HealRecord) -> Text:
+    return Text(present.one_line(f"{Path(heal.file).name}:{heal.line}" if heal.file else "?"))
+
+
+def _selector(selector: Any) -> Text:
+    first = next(iter(selector.values()), "") if isinstance(selector, dict) else selector
+    return Text(present.one_line(str(first or ""), 48))

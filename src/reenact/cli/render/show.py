@@ -1,0 +1,153 @@
+"""The output of `reenact show`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from reenact.analysis.views import recording as views
+from reenact.analysis.views.values import pretty
+from reenact.cli import pictures, present
+from reenact.cli.context import Context
+from reenact.cli.state import tell_state
+from reenact.cli.transcript import Page, tell, tell_step
+from reenact.core.model.plain import plain
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.query.recording import Recording
+from reenact.core.query.summary import summarise
+from reenact.core.store import shared
+from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.trust import Standing
+from reenact.core.trust.consent import standing_of
+from reenact.verbs.show import Options, Result
+
+
+def show(result: Result, options: Options, context: Context) -> None:
+    """Print the state, one step, some steps, or the conversation; or write the pictures as files."""
+    facts = result.facts
+    if result.state is not None:
+        if not context.json:
+            tell_state(Page(present.out(), full=options.full), facts.recording, result.state)
+    elif options.pictures is not None:
+        pictures.write(facts, result.chosen, options.pictures)
+    elif options.raw:
+        _raw(result)
+    elif not context.json:
+        page = Page(present.out(), full=options.full)
+        if options.step.isdigit():
+            tell_step(page, facts, int(options.step))
+            return
+        if result.whole:
+            _whole(page, facts, result.standing, options.ref)
+            return
+        tell(page, facts, frozenset(result.chosen), options.ref)
+        if not result.chosen:
+            present.say(f"no steps match ({len(result.within)} searched)")
+
+
+def told(console: Console, store: LocalStore, ref: str) -> None:
+    """Print a whole recording as a conversation. Raises RecordingError."""
+    facts = RecordingFacts(store.load(ref))
+    _whole(Page(console, full=False), facts, standing_of(facts.recording, store.root), ref)
+
+
+def _whole(page: Page, facts: RecordingFacts, standing: Standing, ref: str) -> None:
+    _head(page, facts, standing)
+    tell(page, facts, frozenset(range(1, len(facts.steps) + 1)), ref)
+    _foot(page, facts)
+
+
+def _head(page: Page, facts: RecordingFacts, standing: Standing) -> None:
+    recording = facts.recording
+    line = summarise(facts, path=recording.path)
+    title = Text(present.one_line(recording.name) or "recording", "bold").append(
+        f"  {recording.id}  ", "yellow"
+    )
+    page.line(title + present.status(line))
+    used = line.input_tokens + line.output_tokens
+    parts = [
+        _moment(line.started),
+        present.many(line.steps, "step"),
+        present.seconds(line.duration) if line.duration else "",
+        present.one_line(", ".join(line.models), 80),
+        f"{present.count(used)} tokens" if used else "",
+        present.money(line.cost),
+        f"in {len(recording.logs)} processes" if len(recording.logs) > 1 else "",
+    ]
+    page.line(Text(" · ".join(part for part in parts if part), "dim"))
+    if line.tags:
+        page.line(Text(present.one_line(" ".join(f"#{tag}" for tag in line.tags)), "magenta"))
+    if (said := shared.origin(recording.header)) is not None:
+        page.line(Text(f"{said.how or 'child'} of {said.id}, step {said.step}", "cyan"))
+    _origin(page, recording)
+    if reason := (recording.logs[0].sealed or {}).get("reason"):
+        page.block("stopped", str(reason), 0, "yellow")
+    if line.problem:
+        page.block("ended with", line.problem, 0, "red")
+    if not standing.at_home or standing.name:
+        page.line(Text(present.one_line(standing.sentence), "yellow"))
+    if recording.status == "unsealed":
+        page.line(Text("unsealed: the program still runs, or was cut off", "yellow"))
+    for note in recording.notes:
+        page.block("note", note, 0, "yellow")
+    page.line(Text(""))
+
+
+def _moment(started: str) -> str:
+    age = present.ago(started)
+    past = " ago" if age[-1] in "mhd" else ""
+    return f"{started[:19].replace('T', ' ')} UTC ({age}{past})" if started else ""
+
+
+def _origin(page: Page, recording: Recording) -> None:
+    program, source = recording.header.get("program"), recording.header.get("source")
+    if isinstance(program, dict):
+        git = program.get("git") or {}
+        revision = (
+            f"  (git {str(git.get('revision'))[:8]}{', edited' if git.get('dirty') else ''})" if git else ""
+        )
+        words = " ".join(str(word) for word in program.get("argv") or ())
+        page.line(Text(present.one_line(f"{words}{revision}"), "dim"))
+    elif isinstance(source, dict):
+        how = f"imported from {source['file']}" if source.get("file") else "collected"
+        page.line(Text(present.one_line(f"{how} ({source.get('format')})"), "dim"))
+
+
+def _foot(page: Page, facts: RecordingFacts) -> None:
+    drawn: dict[str, int] = {}
+    for log in facts.recording.logs:
+        for (_, source), values in log.draws.items():
+            # Each variable and file is a source of its own; the kind of it says enough here.
+            kind = (
+                source.partition(":")[0] if source.startswith(("env:", "file:")) else source.replace(":", " ")
+            )
+            drawn[kind] = drawn.get(kind, 0) + len(values)
+        if log.fired:
+            drawn["timers fired"] = drawn.get("timers fired", 0) + sum(map(len, log.fired.values()))
+    if drawn:
+        page.line(Text(""))
+        counted = ", ".join(f"{count} {kind}" for kind, count in sorted(drawn.items()))
+        page.line(Text(f"also recorded: {counted}", "dim"), 0, 5)
+    output = facts.recording.logs[0].sealed or {}
+    if "output" in output:
+        page.line(Text(""))
+        page.block("output", pretty(plain(output["output"])), 0)
+
+
+def _raw(result: Result) -> None:
+    """Print the stored lines: all of them, or those of the chosen steps."""
+    numbers: dict[str, set[Any]] = {}
+    for number in result.chosen:
+        step = result.facts.steps[number - 1].step
+        numbers.setdefault(step.log.process, set()).add(step.call.number)
+    for lines in views.stored(Path(result.facts.recording.path), EVENTS):
+        calls: set[Any] = set()
+        for place, line in enumerate(lines):
+            if place == 0:
+                calls = numbers.get(views.process(line), set())
+            if result.whole or views.call(line) in calls:
+                sys.stdout.buffer.write(line + b"\n")

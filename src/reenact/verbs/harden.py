@@ -1,0 +1,74 @@
+"""`harden`: a browser script on changed pages, before production changes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from reenact.verbs import interface
+from reenact.verbs.interface import Cli, Context, optional
+
+if TYPE_CHECKING:
+    from reenact.browser.heal.harden.harden import Hardened
+
+_MODULE = "reenact.browser.heal.harden.harden"
+
+
+class Options(interface.Options):
+    """Try each step of a browser script on changed pages, and show what breaks and what helps.
+
+    The script runs once as it is, and is recorded. Then its steps are done again on the recorded pages, each time with
+    one change around the step's element: other ids and classes, another label, another place, a cookie banner … Nothing
+    is sent to a server meanwhile but requests for what the recording does not keep. Exit status 1: a step would stop,
+    or something else would be acted on.
+    """
+
+    common: ClassVar = (interface.JSON,)
+    passes_unknown: ClassVar = True
+
+    script: Annotated[
+        Path,
+        Field(description="A Python script of session.execute calls."),
+        Cli(argument=True, metavar="SCRIPT"),
+    ]
+    arguments: Annotated[
+        tuple[str, ...],
+        Field(description="Its arguments, behind `--`."),
+        Cli(argument=True, metavar="[ARGUMENTS]..."),
+    ] = ()
+    mutations: Annotated[int, Field(description="Changes that are tried of each step.")] = 4
+    seed: Annotated[int, Field(description="The same seed makes the same changes.")] = 0
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The results of the changed steps."""
+
+    hardened: Hardened
+
+    @property
+    def status(self) -> int:
+        """1 if a step would stop, or act on something else."""
+        return int(not self.hardened.holds)
+
+    def tree(self) -> dict[str, Any]:
+        """Return the results as JSON values."""
+        data: dict[str, Any] = optional(_MODULE, "browser").as_data(self.hardened)
+        return data
+
+
+def run(options: Options, context: Context) -> Result:
+    """Run the script and its changed steps. Raises UsageError."""
+    return Result(
+        optional(_MODULE, "browser").harden(
+            options.script,
+            options.arguments,
+            mutations=options.mutations,
+            seed=options.seed,
+            told=partial(context.progress, "trying"),
+        )
+    )

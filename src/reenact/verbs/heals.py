@@ -1,0 +1,95 @@
+"""`heals`: list the heals of all recordings, and make patches from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from reenact.core.query.filter import Filter
+from reenact.errors import UsageError
+from reenact.verbs import interface
+from reenact.verbs.interface import Cli, Context, Filtered, optional
+
+if TYPE_CHECKING:
+    from reenact.browser.heal.patch import ScriptPatch
+    from reenact.browser.heal.statistics import RecordedHeal, StepStatistics
+
+
+class Options(interface.Options):
+    """List the steps of scripts that needed help, and how it went.
+
+    Of each step in how many runs it ran, in how many it needed help, which rung of the ladder helped, when it did
+    last, and whether it was verified. A step that runs with what was learned counts as mended.
+    """
+
+    common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
+
+    filter: Filtered = ()
+    script: Annotated[
+        Path | None, Field(description="Only the steps of this script."), Cli(metavar="SCRIPT")
+    ] = None
+    patch: Annotated[
+        Path | None, Field(description="The learned changes as a diff of this script."), Cli(metavar="SCRIPT")
+    ] = None
+    write: Annotated[
+        bool, Field(description="With --patch: change the script, unless it has changes of yours.")
+    ] = False
+    runs: Annotated[bool, Field(description="Each heal by itself, the newest first.")] = False
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The heals.
+
+    Attributes:
+        heals: All chosen heals, the oldest first.
+        stories: The steps that needed help; empty if each heal is to be shown, or a patch.
+        patch: The changes of the script, if they were asked for.
+        written: The outcome of writing the patch; empty if it was not written.
+    """
+
+    heals: Sequence[RecordedHeal]
+    stories: Sequence[StepStatistics] = ()
+    patch: ScriptPatch | None = None
+    written: str = ""
+
+    def tree(self) -> list[Any] | None:
+        """Return the steps, or each heal, as views; None for a patch."""
+        view = optional("reenact.browser.heal.view", "browser")
+        if self.patch is not None:
+            return None
+        return [view.story(one) for one in self.stories] or [
+            view.recorded(one) for one in reversed(self.heals)
+        ]
+
+
+def run(options: Options, context: Context) -> Result:
+    """Find the heals, and change the script if that was asked for. Raises UsageError, FilterError."""
+    if options.patch is not None and (context.quiet or options.runs or options.script is not None):
+        raise UsageError("--patch prints a diff, and goes with no --script, --runs or --json")
+    if options.write and options.patch is None:
+        raise UsageError("--write goes with --patch SCRIPT")
+    statistics = optional("reenact.browser.heal.statistics", "browser")
+    with context.opened() as (_, index):
+        report = partial(context.progress, "reading new recordings")
+        own = statistics.heals(index, Filter(" ".join(options.filter)), report)
+        if (chosen := options.script or options.patch) is not None:
+            own = statistics.of_script(own, chosen)
+        if options.patch is not None:
+            return _patched(options.patch, own, write=options.write)
+        return Result(own, () if options.runs else statistics.stories(index, own))
+
+
+def _patched(script: Path, own: Sequence[RecordedHeal], *, write: bool) -> Result:
+    patching = optional("reenact.browser.heal.patch", "browser")
+    try:
+        data = script.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{script}: {error.strerror}") from None
+    made = patching.patched(script, data, [one.heal for one in own])
+    return Result(own, (), made, patching.write(made) if write and made.changed else "")

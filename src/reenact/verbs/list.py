@@ -1,0 +1,90 @@
+"""`list`: the recordings, the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from reenact.analysis.views.listing import stored_line
+from reenact.core.query.filter import Filter
+from reenact.core.store.base import Listed
+from reenact.core.store.local import home
+from reenact.core.store.shared import Origin
+from reenact.core.trust import Book
+from reenact.errors import UsageError
+from reenact.verbs import interface
+from reenact.verbs.interface import Cli, Context, Filtered
+
+STATUS = ("ok", "error", "stopped", "unsealed", "broken")
+
+
+class Options(interface.Options):
+    """List recordings, the newest first.
+
+    A filter finds those in which some step is as it says: [bold]reenact list 'tool:cancel_order and error'[/bold].
+    `reenact list` says "found in" which steps. docs/filters.md has the language.
+    """
+
+    common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
+
+    filter: Filtered = ()
+    tag: Annotated[tuple[str, ...], Field(description="Only with this tag; may be given several times.")] = ()
+    status: Annotated[str, Field(description="Only ok, error, stopped, unsealed or broken.")] = ""
+    limit: Annotated[
+        int, Field(ge=1, description="The greatest number of recordings."), Cli(names=("--limit", "-n"))
+    ] = 30
+    all: Annotated[bool, Field(description="All of them."), Cli(names=("--all", "-a"))] = False
+    tree: Annotated[bool, Field(description="Forks under the recordings that they come from.")] = False
+
+
+@dataclass(frozen=True)
+class Result(interface.Result):
+    """The list.
+
+    Attributes:
+        listed: The recordings found.
+        wanted: The filter.
+        origins: The parents of recordings, by id; empty if no output needs them.
+        book: The trusted keys.
+        place: The name of the store.
+        searched: The number of recordings searched, if none was found.
+        unknown: A word of the filter that is the kind of no step, if none was found.
+    """
+
+    listed: Listed
+    wanted: Filter
+    origins: Mapping[str, Origin]
+    book: Book
+    place: str
+    searched: int = 0
+    unknown: str = ""
+
+    def tree(self) -> list[Any]:
+        """Return the lines of the list as views."""
+        return [stored_line(hit, self.origins.get(hit.summary.id), self.book) for hit in self.listed.hits]
+
+
+def run(options: Options, context: Context) -> Result:
+    """Find the recordings. Raises FilterError, or UsageError for an unknown status."""
+    if options.status not in ("", *STATUS):
+        raise UsageError(f"--status {options.status}: it is one of {', '.join(STATUS)}")
+    wanted = Filter(" ".join(options.filter))
+    with context.opened() as (store, index):
+        found = index.listed(
+            wanted,
+            status=options.status,
+            tags=options.tag,
+            limit=None if options.all else options.limit,
+            progress=partial(context.progress, "reading new recordings"),
+        )
+        ids = [hit.summary.id for hit in found.hits]
+        origins = store.origins(ids) if options.tree or context.quiet else {}
+        result = partial(Result, found, wanted, origins, Book(home(context.home)), store.place)
+        if ids or not (searched := index.count()):
+            return result()
+        kinds = index.kinds()
+        return result(searched, next((word for word in wanted.words if word not in kinds), ""))

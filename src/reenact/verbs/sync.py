@@ -1,0 +1,27 @@
+"""`sync`: push all recordings, and pull all."""
+
+from __future__ import annotations
+
+from reenact.core.store.local import LocalStore
+from reenact.verbs.interface import Context
+from reenact.verbs.push import Result, TeamOptions, exchanging, progress
+
+
+class Options(TeamOptions):
+    """Push all that is here, and pull all that is there.
+
+    What was deleted on one side does not come back from the other: what came from the team and was deleted there goes
+    here, too; what was recorded here stays, and is not pushed.
+    """
+
+
+def run(options: Options, context: Context) -> Result:
+    """Push and pull all recordings. Raises UsageError, StoreAway."""
+    here = LocalStore(context.home)
+    with exchanging(options, here) as (exchange, team):
+        removed = exchange.forget_deleted()
+        pushed = exchange.push(here.ids(), progress(context, "pushing"))
+        pulled = exchange.pull(team.ids(), progress(context, "pulling"))
+        pulled.removed = removed.removed
+        pulled.problems |= removed.problems
+        return Result(team.place, {"pushed": pushed, "pulled": pulled})
