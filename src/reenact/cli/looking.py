@@ -14,7 +14,7 @@ from reenact.analysis.views.verdict import brief
 from reenact.cli import present
 from reenact.cli.state import tell_state
 from reenact.cli.transcript import Page, heading, tell_message
-from reenact.cli.verdict import departure
+from reenact.cli.verdict import divergence_parts
 from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts, StepFacts, lookup
 from reenact.core.query.filter import Filter
@@ -222,7 +222,7 @@ class Looking:
             print(brief(state.verdict) if state.verdict is not None else "it follows its recording so far")
             return
         console = Terminal(width=None if sys.stdout.isatty() else present.WIDE, highlight=False)
-        for part in departure(state.divergence):
+        for part in divergence_parts(state.divergence):
             with console.capture() as capture:
                 console.print(part)
             sys.stdout.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))

@@ -27,13 +27,13 @@ def test_of_many_departures_the_line_names_the_first_and_counts_the_others():
     )
     assert "its answer was edited" in text
     assert "MISSING at step 3, main/tool:x#3" in text
-    assert text.endswith("and 10 more departures")
+    assert text.endswith("and 10 more divergences")
     assert "\n" not in text
 
 
 def test_long_lists_are_cut_and_say_so():
     told = list(lines(MANY))
-    assert "and 3 more departures" in told
+    assert "and 3 more divergences" in told
     assert (
         told[-3:-1] == ["  18  main/tool:x#18", "  19  main/tool:x#19"] or told[-1] == "  19  main/tool:x#19"
     )

@@ -1,17 +1,33 @@
-"""A verdict in a line, and in several."""
+"""A verdict as all interfaces show it: its facts, in a line, and in several lines."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Iterator
+from typing import Literal
 
+from reenact.analysis.views.base import View
 from reenact.analysis.views.text import many, one_line
 from reenact.core.model.divergence import Verdict
 
 _SHOWN = 8
 _LISTED = re.compile(r"\b(live|ignore|tools)=\['([^']*)'\]")
 _POLICY = re.compile(r"\b(on_divergence|inserted)='(\w+)'")
+
+
+class FactView(View):
+    """One fact of a verdict: a text, of which `subject` stands out."""
+
+    before: str
+    subject: str = ""
+    after: str = ""
+    tone: Literal["plain", "quiet", "warning"] = "plain"
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.before + self.subject + self.after
 
 
 def word(verdict: Verdict) -> str:
@@ -34,7 +50,7 @@ def as_options(hint: str) -> str:
 
 
 def brief(verdict: Verdict) -> str:
-    """All of it in a line; of several departures the first."""
+    """All of it in a line; of several divergences the first."""
     counted = [f"{many(verdict.served, 'answer')} served from the recording"]
     counted += [f"{label} ran for real × {count}" for label, count in sorted(verdict.live.items())]
     if verdict.missing:
@@ -43,26 +59,49 @@ def brief(verdict: Verdict) -> str:
     if verdict.divergence is not None:
         parts.append(one_line(str(verdict.divergence), 400))
     if len(verdict.divergences) > 1:
-        parts.append(f"and {many(len(verdict.divergences) - 1, 'more departure')}")
+        parts.append(f"and {many(len(verdict.divergences) - 1, 'more divergence')}")
     return f"{word(verdict)}: {'; '.join(parts)}"
+
+
+def facts(verdict: Verdict) -> Iterator[FactView]:
+    """Yield all facts but the divergences and the steps that were not requested."""
+    served = f"{many(verdict.served, 'answer')} served from the recording"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(verdict.kinds.items()))
+    yield FactView(before=f"{served}: {kinds}" if len(verdict.kinds) > 1 else served)
+    if again := sum(verdict.again.values()):
+        text = f"{many(again, 'tool call')} ran again, with the recorded answers inside"
+        yield FactView(before=text, tone="quiet")
+    for label, reason in sorted(verdict.answered.items()):
+        yield FactView(before="did not run: ", subject=label, after=f" ({reason})")
+    if (tools := verdict.kinds.get("tool", 0) - again) > 0 and not verdict.answered:
+        text = f"the code of {many(tools, 'tool call')} did not run; --live tool runs it"
+        yield FactView(before=text, tone="quiet")
+    if len(verdict.compared) > 1:
+        yield FactView(before=f"compared: {', '.join(verdict.compared)}", tone="quiet")
+    for label, count in sorted(verdict.live.items()):
+        yield FactView(before="ran for real: ", subject=label, after=f" × {count}")
+    for rule in verdict.rules:
+        yield FactView(before="rule applied: ", subject=rule)
+    for note in verdict.notes:
+        yield FactView(before="! ", after=note, tone="warning")
+
+
+def unrequested(verdict: Verdict) -> list[tuple[int, str]]:
+    """Return the recorded steps that were not requested, but those that a divergence names."""
+    named = {divergence.step for divergence in verdict.divergences}
+    return [(step, address) for step, address in verdict.missing if step not in named]
 
 
 def lines(verdict: Verdict) -> Iterator[str]:
     """All of it, one thing a line; long lists cut."""
-    yield f"{many(verdict.served, 'answer')} served from the recording"
-    for label, count in sorted(verdict.live.items()):
-        yield f"ran for real: {label} × {count}"
-    for rule in verdict.rules:
-        yield f"rule applied: {rule}"
-    for note in verdict.notes:
-        yield f"! {note}"
+    for fact in facts(verdict):
+        yield fact.text
     for divergence in verdict.divergences[:_SHOWN]:
         where = f"step {divergence.step}, " if divergence.step is not None else ""
         yield one_line(f"{divergence.kind.value} at {where}{divergence.address}: {divergence.detail}", 300)
     if len(verdict.divergences) > _SHOWN:
-        yield f"and {many(len(verdict.divergences) - _SHOWN, 'more departure')}"
-    named = {divergence.step for divergence in verdict.divergences}
-    left = [(step, address) for step, address in verdict.missing if step not in named]
+        yield f"and {many(len(verdict.divergences) - _SHOWN, 'more divergence')}"
+    left = unrequested(verdict)
     if left:
         yield f"not requested: {many(len(left), 'recorded step')}"
     for step, address in left[:_SHOWN]:
