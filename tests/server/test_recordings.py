@@ -17,8 +17,8 @@ from reenact.analysis.views.base import tree
 from reenact.analysis.views.listing import stored_line
 from reenact.core.store.base import Hit
 from reenact.core.store.index import Index
-from reenact.core.store.intake import Limits
 from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.store.quotas import Limits
 from reenact.server.examiner import Examiner
 from tests.server.asking import Asking
 

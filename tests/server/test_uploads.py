@@ -8,8 +8,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 import reenact
-from reenact.core.store.intake import Limits, LocalIntake
+from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import LocalStore
+from reenact.core.store.quotas import Limits
 from reenact.server.app import application
 from reenact.server.keys import Keys
 from reenact.server.settings import Settings

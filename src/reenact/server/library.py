@@ -18,8 +18,9 @@ from reenact.analysis.views.listing import IndexingView, ServedLineView
 from reenact.core.store.base import Intake
 from reenact.core.store.findings import Findings
 from reenact.core.store.index import Index
-from reenact.core.store.intake import Limits, LocalIntake
+from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.store.quotas import Limits
 from reenact.core.trust import Book
 from reenact.errors import RecordingNotFound
 from reenact.server.cache import Loaded, Shelf

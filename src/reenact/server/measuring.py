@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from reenact.core.store.base import Piece, Taken
-from reenact.core.store.intake import bytes_of
+from reenact.core.store.quotas import bytes_of
 from reenact.errors import ReenactError
 from reenact.server.jobs import ENDED, Job, Jobs
 from reenact.server.keys import DEFAULT

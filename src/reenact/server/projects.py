@@ -7,7 +7,7 @@ import os
 import threading
 from pathlib import Path
 
-from reenact.core.store.intake import Limits
+from reenact.core.store.quotas import Limits
 from reenact.server.keys import DEFAULT, project_name
 from reenact.server.library import Library
 from reenact.server.readers import Readers

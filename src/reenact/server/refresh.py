@@ -22,8 +22,9 @@ from reenact.analysis.views.listing import ServedLineView
 from reenact.core.query.summary import Summary
 from reenact.core.store.findings import Findings
 from reenact.core.store.glance import Glance
-from reenact.core.store.index import Index, Known, Stale
+from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore, nameable
+from reenact.core.store.signature import Known, Stale
 from reenact.core.store.summarised import Summarised, reason, summarised, unsummarised
 from reenact.core.store.writer import warn
 from reenact.core.trust import Book

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reenact.browser.isolation.addresses import PUBLIC, Reach
-from reenact.core.store.intake import Limits
+from reenact.core.store.quotas import Limits
 from reenact.team.location import Place
 
 CONSOLE = Path(__file__).parent / "console"

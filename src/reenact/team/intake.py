@@ -18,8 +18,9 @@ from sqlalchemy.dialects.postgresql import insert
 
 from reenact.core.store import chain
 from reenact.core.store.base import FILE, ID, BlobStore, Damaged, Piece, Taken
-from reenact.core.store.intake import Limits, no_header, unfit, unfit_blob
+from reenact.core.store.intake import no_header, unfit, unfit_blob
 from reenact.core.store.local import EVENTS
+from reenact.core.store.quotas import Limits
 from reenact.errors import StoreAway, StoreFull
 from reenact.team.database import Database, copied
 from reenact.team.deleting import tombstones

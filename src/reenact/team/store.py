@@ -20,8 +20,9 @@ from sqlalchemy import delete, func, select
 from reenact.core.store import shared
 from reenact.core.store.base import ID, Intake, Piece, Taken
 from reenact.core.store.deleted import Tombstone
-from reenact.core.store.intake import Limits, LocalIntake
+from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.store.quotas import Limits
 from reenact.errors import CorruptRecording, NotARecording, RecordingError, RecordingNotFound
 from reenact.team.columns import fit
 from reenact.team.database import PATIENCE, Database

@@ -86,6 +86,20 @@ def check_scheme(url: str) -> None:
     raise RefusedAddressError(f"{scheme or 'such'}: addresses are not opened by a server")
 
 
+def is_refused(url: str) -> bool:
+    """Return True if an address is no page of the web."""
+    try:
+        check_scheme(url)
+    except RefusedAddressError:
+        return True
+    return False
+
+
+def is_shown(url: str) -> bool:
+    """Return True if a hosted tab may be seen: a page of the web, none, or an error page."""
+    return url in ("", ":", "chrome-error://chromewebdata/") or not is_refused(url)
+
+
 @dataclass(frozen=True)
 class Reach:
     """The machines that a browser may connect to.

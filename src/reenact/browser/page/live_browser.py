@@ -28,28 +28,21 @@ from playwright.async_api import (
 )
 
 from reenact.browser.camera.camera import Camera
-from reenact.browser.camera.covering import covered
 from reenact.browser.isolation import sandbox
-from reenact.browser.isolation.addresses import RefusedAddressError, check_scheme
+from reenact.browser.isolation.addresses import RefusedAddressError, check_scheme, is_refused, is_shown
 from reenact.browser.isolation.egress import Egress
 from reenact.browser.isolation.endpoint import DebugEndpoint
 from reenact.browser.isolation.sandbox import Sandbox
 from reenact.browser.page import secret, snapshot
 from reenact.browser.page.consequence import SentRequests
 from reenact.browser.page.launcher import DOWNLOADS, LaunchSettings, connect, launch
+from reenact.browser.page.screenshot import screenshot
 from reenact.core.boundary import Sidecar
 from reenact.core.model.event import FORMAT
 from reenact.errors import ActionError, SessionError
 
-_QUALITY = 80
-"""Of a screenshot's JPEG."""
-_STILL = 3
-"""The most tries of a screenshot during which no secret moves."""
 _HIDDEN = 50
 """Fields that are masked in one tab because a secret was written into them."""
-_EXTENT = """whole => whole
-    ? [scrollX, scrollY, document.documentElement.scrollWidth, document.documentElement.scrollHeight]
-    : [0, 0, innerWidth, innerHeight]"""
 
 
 class LiveBrowser:
@@ -117,7 +110,7 @@ class LiveBrowser:
         self._egress, self.room, self._door = started.egress, started.room, started.door
         if self.room is not None and not sandbox.isolation(self.room.executable).policy:
             # Costs the browser its cache, so only where its own policies do not do it.
-            await self.context.route(_is_refused, _refuse)
+            await self.context.route(is_refused, _refuse)
         self.context.on("page", self._opened)
         self.context.on("close", lambda _: self._died())
         self.context.on("request", self._requested)
@@ -191,7 +184,7 @@ class LiveBrowser:
             if not left:
                 raise SessionError("every tab is closed: goto_new_tab opens one")
             front = self._front = left[-1]
-        if self.settings.guest is not None and not _is_shown(front.url):
+        if self.settings.guest is not None and not is_shown(front.url):
             raise SessionError(f"the tab shows {front.url[:100]}, which is not for others to see: close it")
         return front
 
@@ -278,21 +271,7 @@ class LiveBrowser:
 
     async def screenshot(self, page: Page, *, whole: bool = False) -> bytes:
         """Return a JPEG of the view, or of the whole page, with secrets covered."""
-        mask = self.mask(page)
-        before = await secret.masks(page, mask, beyond=whole)
-        for _ in range(_STILL):
-            picture = await page.screenshot(type="jpeg", quality=_QUALITY, full_page=whole)
-            boxes = await secret.masks(page, mask, beyond=whole)
-            if still := boxes == before:
-                break
-            before = boxes
-        if not boxes and still:
-            return picture
-        left, top, *size = await page.evaluate(_EXTENT, whole)
-        boxes = [(x + left, y + top, width, height) for x, y, width, height in boxes]
-        if not still:  # they move all the time: their place in the picture is unknown
-            boxes = [(0.0, 0.0, size[0], size[1])]
-        return await asyncio.to_thread(covered, picture, boxes, (size[0], size[1]), quality=_QUALITY)
+        return await screenshot(page, self.mask(page), whole=whole)
 
     async def film(self, beside: Sidecar, id: str, told: dict[str, Any]) -> None:
         """Film this session into a file."""
@@ -376,7 +355,7 @@ class LiveBrowser:
 
     def _strayed(self, frame: Frame) -> None:
         """Empty a tab of a hosted browser that shows something else than a page of the web."""
-        if frame.parent_frame is None and not _is_shown(frame.url):
+        if frame.parent_frame is None and not is_shown(frame.url):
             task = asyncio.create_task(_lead_back(frame.page))
             self._leading.add(task)
             task.add_done_callback(self._leading.discard)
@@ -420,19 +399,6 @@ class LiveBrowser:
                 await self.close(f"the session was closed because {why}")
                 return
             await asyncio.sleep(at - now)
-
-
-def _is_refused(url: str) -> bool:
-    try:
-        check_scheme(url)
-    except RefusedAddressError:
-        return True
-    return False
-
-
-def _is_shown(url: str) -> bool:
-    """Return True if a hosted tab may be seen: a page of the web, none, or an error page."""
-    return url in ("", ":", "chrome-error://chromewebdata/") or not _is_refused(url)
 
 
 async def _lead_back(page: Page) -> None:

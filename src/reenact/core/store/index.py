@@ -12,7 +12,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -23,9 +23,10 @@ from reenact.core.query.summary import Summary
 from reenact.core.store.base import Hit, Listed, Progress
 from reenact.core.store.blocks import Blocks
 from reenact.core.store.details import Details
-from reenact.core.store.local import EVENTS, LocalStore, nameable
+from reenact.core.store.local import LocalStore, nameable
 from reenact.core.store.lock import locked
 from reenact.core.store.query import Plan
+from reenact.core.store.signature import Known, Stale, signature_of
 from reenact.core.store.summarised import STEP, Summarised, summarised, unsummarised
 from reenact.core.store.tables import (
     RECORDING,
@@ -48,36 +49,10 @@ from reenact.core.trust import Identity
 from reenact.errors import RecordingError
 
 _BATCH = 256
-_UNFIT = sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.DataError, ValueError, OverflowError
-"""The errors of SQLite for a value that it cannot keep."""
-
 _OFTEN = 20_000  # steps of SQLite between two looks at whether it is to stop
 _STAMPS = ("user_version", "application_id")
 _FIRST = 32
 _MOST = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """An indexed recording: its key, its folder's name, the state of its files, its summary.
-
-    `seconds` is the time it took to read it just now.
-    """
-
-    key: int
-    folder: str
-    signature: str
-    summary: Summary
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Stale:
-    """A folder to be read again: the state of its files, and the time its first one was written."""
-
-    folder: str
-    signature: str
-    written: int
 
 
 class Index:
@@ -284,7 +259,7 @@ class Index:
         changed: list[Stale] = []
         there = set()
         for folder, path in folders:
-            signature = _signature(path, known.get(folder, ""))
+            signature = signature_of(path, known.get(folder, ""))
             if signature is not None or names is None:
                 there.add(folder)
             if signature is not None and signature[0] != known.get(folder):
@@ -421,33 +396,3 @@ class Index:
         database = self._open()
         with locked(self.store.root / "index.lock"), database:
             yield database
-
-
-def _signature(path: str, known: str) -> tuple[str, int] | None:
-    """Return the state of a recording's files, and the time its first one was last written.
-
-    None for a folder that is no recording.
-    """
-    try:
-        state = os.stat(f"{path}{os.sep}{EVENTS}")  # noqa: PTH116 - a Path each costs more than the look
-        folder = os.stat(path)  # noqa: PTH116
-    except OSError:
-        return None
-    parts = known.split("|")
-    if parts[0] == str(folder.st_mtime_ns):
-        others = [part.partition("=")[0] for part in parts[2:]]
-    else:
-        names = os.listdir(path)  # noqa: PTH208
-        others = sorted(
-            name
-            for name in names
-            if name.startswith("events.") and name.endswith(".jsonl") and name != EVENTS
-        )
-    marks = [str(folder.st_mtime_ns), _mark(state)]
-    with contextlib.suppress(OSError):
-        marks += [f"{name}={_mark(Path(path, name).stat())}" for name in others]
-    return "|".join(marks), state.st_mtime_ns
-
-
-def _mark(state: os.stat_result) -> str:
-    return f"{state.st_mtime_ns}:{state.st_size}"

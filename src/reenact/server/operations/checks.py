@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 
-from reenact.core.store.intake import Limits
+from reenact.core.store.quotas import Limits
 
 Check = Callable[[], str]
 """A check: returns an empty text, or a short problem. An exception counts as a failure."""

@@ -36,7 +36,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
 def file(
     request: Request,
     path: str,
-    expires: Annotated[str, Query(description="When the address expires.")] = "",
+    expires: Annotated[str, Query(description="The time at which the address expires.")] = "",
     signature: Annotated[str, Query(description="The server's signature of the address.")] = "",
 ) -> Response:
     """Return a signed file: a video, an export, a report, a job's result. Ranges are supported."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 
 import anyio
 import orjson
@@ -34,9 +34,6 @@ PATHS = ("/v1/traces", _LOGS)
 _PROTOBUF, _JSON = "application/x-protobuf", "application/json"
 _CODES = {400: 3, 403: 7, 404: 5, 405: 12, 413: 3, 415: 3, 429: 8, 503: 14}
 _ENCODINGS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
-
-Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
-
 
 Take = Callable[[list[Span]], int]
 """Keep the spans of a request; the request is acknowledged only when it returns.

@@ -15,8 +15,9 @@ from pathlib import Path
 from reenact.core.store import shared
 from reenact.core.store.base import Piece
 from reenact.core.store.deleted import Deleted
-from reenact.core.store.intake import RECEIVED, Limits, LocalIntake
+from reenact.core.store.intake import RECEIVED, LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.store.quotas import Limits
 from reenact.errors import CorruptRecording, RecordingError, RecordingNotFound, ReenactError
 from reenact.team.index import TeamIndex
 from reenact.team.project_key import adopt, endorse, examined, unendorsed
