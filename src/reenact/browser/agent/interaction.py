@@ -14,7 +14,7 @@ from reenact.errors import UsageError
 
 if TYPE_CHECKING:
     from reenact.browser.actions.results import Metadata, Observation, Tab
-    from reenact.browser.session.session import Session
+    from reenact.browser.effects.open_session import OpenSession
 
 PATIENCE = 5_000
 """Milliseconds that an agent's action waits for its element, which was just observed."""
@@ -57,7 +57,7 @@ class ShownPage:
         return f"{action['type']}: there is no {id!r} on the page as it is now; it has {_some(self.ids)}"
 
 
-async def looked(session: Session) -> ShownPage:
+async def looked(session: OpenSession) -> ShownPage:
     """Observe the current page."""
     return seen(await session.aobserve())
 
@@ -84,7 +84,7 @@ def seen(observation: Observation) -> ShownPage:
 
 
 async def executed(
-    session: Session, action: Mapping[str, Any], filled: Mapping[str, Any] | None = None
+    session: OpenSession, action: Mapping[str, Any], filled: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Do an action; return it with secrets masked, and its outcome.
 
@@ -122,7 +122,7 @@ def _some(ids: frozenset[str]) -> str:
     return ", ".join(shown[:40]) + (f" and {len(shown) - 40} more" if len(shown) > 40 else "")
 
 
-def told_before(session: Session, offset: int | None) -> str:
+def told_before(session: OpenSession, offset: int | None) -> str:
     """Describe the session's actions from step `offset` on, for an agent that takes over."""
     if offset is None:
         return ""

@@ -16,7 +16,7 @@ from reenact.core.store.writer import warn
 from reenact.errors import UsageError
 
 if TYPE_CHECKING:
-    from reenact.browser.session.session import Session
+    from reenact.browser.effects.open_session import OpenSession
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class AgentInterface(ABC):
 
     def __init__(
         self,
-        session: Session,
+        session: OpenSession,
         *,
         reasoning_model: Any = None,
         use_vision: bool = True,

@@ -26,7 +26,7 @@ from reenact.core.model.event import Effect
 from reenact.errors import ReenactError, SessionError
 
 if TYPE_CHECKING:
-    from reenact.browser.session.session import Session
+    from reenact.browser.effects.open_session import OpenSession
 
 RETRIES = 2
 """Number of useless answers that are returned to the model within one step."""
@@ -57,7 +57,7 @@ class AgentLoop:
 
     def __init__(
         self,
-        session: Session,
+        session: OpenSession,
         model: Model[Any],
         request: status.AgentRequest,
         *,

@@ -28,7 +28,7 @@ from reenact.errors import UsageError
 from reenact.run.api import load
 
 if TYPE_CHECKING:
-    from reenact.browser.session.session import Session
+    from reenact.browser.effects.open_session import OpenSession
 
 _MARKS = ("heal:block", "heal:left")
 """The labels of a block's begin and end."""
@@ -52,7 +52,7 @@ class Workflow:
         agent_id: Only the actions of this agent.
     """
 
-    def __init__(self, session: Session, agent_id: str | None = None) -> None:
+    def __init__(self, session: OpenSession, agent_id: str | None = None) -> None:
         self._session = session
         self._agent = agent_id
 

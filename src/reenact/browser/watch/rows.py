@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 
 from reenact.browser.camera.footage import FootageEntry
+from reenact.browser.video import labels
 from reenact.browser.watch.budget import Budget
-from reenact.browser.watch.saying import headline
 from reenact.core.messages import Message
 from reenact.core.model.plain import compact, parsed
 from reenact.core.query.conversation import Turn
@@ -20,6 +20,7 @@ _LONGEST = 6000
 _LINE = 200
 _BESIDE = ("model", "tool")
 _FAILED = ("error", "cancelled")
+_NAMES = ("name", "label", "text")
 _QUIET = ("start", "observe", "get_cookies", "set_cookies", "cdp_url")
 """Effects of a session that do not act on the page: steps, but no actions."""
 
@@ -114,7 +115,7 @@ def _acted(
     told: dict[str, Any] = {**(after.data if after is not None else {}), **given}
     target = before["target"] if before is not None else None
     row = {
-        "title": headline(action, told.get("selectors"), given.get("fingerprint")),
+        "title": _headline(action, told.get("selectors"), given.get("fingerprint")),
         "actor": str(given.get("actor") or (before and before["actor"]) or ""),
         "message": budget.text(str(told.get("message") or ""), _LONGEST),
         "url": str(told.get("url") or (before and before["url"]) or ""),
@@ -217,3 +218,21 @@ def _message(message: Message, budget: Budget) -> Row:
         "thinking": budget.text(message.thinking, _LONGEST),
         "calls": [[call.name, _value(call.args, budget)] for call in message.calls],
     }
+
+
+def _headline(action: Mapping[str, Any], selectors: object = None, fingerprint: object = None) -> str:
+    """Describe an action on one line; an element by its role and name if known.
+
+    Args:
+        action: Its type and fields.
+        selectors: The durable ones of the element that it found.
+        fingerprint: Further facts of it: `role`, `name`, `label`, `text`, `tag`, and `secret`.
+    """
+    known = fingerprint if isinstance(fingerprint, Mapping) else {}
+    element = labels.element(selectors, "") or _element(known)
+    return labels.action(action, element, hidden=bool(known.get("secret")))
+
+
+def _element(known: Mapping[str, Any]) -> str:
+    name = next((labels.plain(known[key], 60) for key in _NAMES if known.get(key)), "")
+    return f"{known.get('role') or known.get('tag') or ''} “{name}”".strip() if name else ""

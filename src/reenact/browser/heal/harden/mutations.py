@@ -32,9 +32,6 @@ KINDS = {
 After all but `gone` a person would still recognise the same element.
 """
 
-SAME = tuple(kind for kind in KINDS if kind != "gone")
-"""The changes after which the element can still be found."""
-
 _WORLD = "reenact-harden"
 _BINDING = "reenactHit"
 PATH = """el => {

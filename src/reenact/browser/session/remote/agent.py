@@ -19,7 +19,7 @@ from reenact.browser.script.script import WorkflowCode
 from reenact.errors import SessionError, UsageError
 
 if TYPE_CHECKING:
-    from reenact.browser.session.session import Session
+    from reenact.browser.effects.open_session import OpenSession
 
 PATIENCE = 20
 """Seconds that the server holds a question before it answers without a change."""
@@ -188,7 +188,7 @@ class RemoteWorkflow:
         agent_id: The agent.
     """
 
-    def __init__(self, session: Session, agent_id: str) -> None:
+    def __init__(self, session: OpenSession, agent_id: str) -> None:
         self._session, self._path = session, f"agents/{agent_id}/workflow/code"
 
     def code(self) -> WorkflowCode:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reenact.browser.agent import Agent
+    from reenact.browser.effects.open_session import OpenSession
     from reenact.browser.session.remote.agent import RemoteAgent
-    from reenact.browser.session.session import Session
 
 
-def agent_for(session: Session, **options: Any) -> Agent | RemoteAgent:
+def agent_for(session: OpenSession, **options: Any) -> Agent | RemoteAgent:
     """Return an agent for the session's browser. Raises UsageError for an invalid option."""
     # Imported here because both import Pydantic AI, which takes a second.
     if session.remote:
