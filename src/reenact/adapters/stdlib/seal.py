@@ -177,7 +177,7 @@ def _connect(heard: _Event, arguments: tuple[Any, ...]) -> None:
     if "socket" in heard.modules[:1] and not isinstance(address, str) and _paired():
         return
     try:
-        _reach(heard, f"connected to {_place(address)}", f"socket:{_place(address)}")
+        _reach(heard, f"connected to {place_of(address)}", f"socket:{place_of(address)}")
     except BaseException:
         # No library closes a socket for an exception that is not the network's.
         arguments[0].close()
@@ -231,7 +231,7 @@ def _runs_for_real(scope: Scope) -> bool:
     return "#" in scope.path and not (scope.tool is not None and scope.tool.again)
 
 
-def _place(address: Any) -> str:
+def place_of(address: Any) -> str:
     if isinstance(address, tuple) and len(address) >= 2:
         host = f"[{address[0]}]" if ":" in str(address[0]) else address[0]
         return f"{host}:{address[1]}"

@@ -10,7 +10,6 @@ from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
 from reenact.core.query.summary import Summary
 
-FIGURES = ("duration", "tokens", "cost", "steps")
 LEAST = 5
 """Fewer recordings than this are no baseline."""
 

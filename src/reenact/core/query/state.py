@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,6 +118,13 @@ class State(Mapping[str, Any]):
     def __repr__(self) -> str:
         at = "the end" if self.step is None else f"step {self.step}"
         return f"<State at {at}: {', '.join(self._trees) or 'nothing tracked'}>"
+
+    def only(self, names: Iterable[str]) -> State:
+        """Return the state with these values only."""
+        found = State(self.step, self._log)
+        for name in names:
+            found._add(name, self._trees[name], self.of(name))
+        return found
 
     def _add(self, name: str, tree: Tree, taken: Taken) -> None:
         self._trees[name], self._taken[name] = tree, taken

@@ -1,4 +1,4 @@
-"""Name a replay's departure from its recording: the kind, the step, and a hint."""
+"""Name a replay's divergence from its recording: the kind, the step, and a hint."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Departures:
         """The calls that were overtaken in their scope, and have not been asked for since."""
 
     def first(self, question: Question, there: CallRecord | None) -> Divergence:
-        """Return the first departure that a question without a counterpart shows.
+        """Return the first divergence that a question without a counterpart shows.
 
         That is the question itself, or an earlier call that was left out. `there` is the call recorded at its
         address.
@@ -47,7 +47,7 @@ class Departures:
         return self._left_out(found, question.scope, there) or found
 
     def at(self, kind: Departure, call: CallRecord, *, detail: str = "", hint: str = "") -> Divergence:
-        """A departure at a recorded call."""
+        """Return a divergence at a recorded call."""
         return Divergence(kind, call.address, self._steps[call.number], detail=detail, hint=hint)
 
     def never_asked(self, call: CallRecord) -> Divergence:
@@ -58,7 +58,7 @@ class Departures:
         return self.at(Departure.MISSING, call, detail=detail)
 
     def unknown(self, question: Question, address: str) -> Divergence:
-        """Return the departure of a question that resembles no recorded call here."""
+        """Return the divergence of a question that resembles no recorded call here."""
         due = self._due(question.scope, self._turnstile.position)
         here = self._cursor.next_in(question.scope.path)
         if due is not None and (here is None or due.number < here.number):
@@ -87,9 +87,9 @@ class Departures:
         return isinstance(error, dict) and error.get("type") == "builtins:KeyboardInterrupt"
 
     def _left_out(self, found: Divergence, scope: Scope, there: CallRecord | None) -> Divergence | None:
-        """Return the departure of an earlier call that should have come by now, or None.
+        """Return the divergence of an earlier call that should have come by now, or None.
 
-        Its absence is then the first departure, and `found` a consequence.
+        Its absence is then the first divergence, and `found` a consequence.
         """
         passed = self._turnstile.position
         absent = [*self.skipped.values(), *self._cursor.passed_over()]

@@ -84,7 +84,7 @@ class Replay(Session):
         for note in self.recording.notes:
             self._replayer.remark(f"the recording says: {note}")
         if self._pace == "real":
-            self._replayer.turnstile.set_pace(_Pace(log.times))
+            self._replayer.turnstile.set_pace(RecordedPace(log.times))
         self._run = Run(self._replayer, self._replayer.turnstile, replaying=True)
         self._run.family = self._family = Replayed(
             self._run, self._replayer, self.recording, log, self._plan()
@@ -140,7 +140,7 @@ class Replay(Session):
             )
 
 
-class _Pace:
+class RecordedPace:
     """Waits before each outcome as long as was recorded."""
 
     def __init__(self, times: list[float]) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import inspect
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -207,8 +207,7 @@ def _wanted(
     return [name for name in restorable if name in known or not name.startswith(BELONGINGS)]
 
 
-def _put_back(state: State, names: Iterable[str], known: dict[str, Entry]) -> State:
-    done = State(state.step, state._log)
+def _put_back(state: State, names: Sequence[str], known: dict[str, Entry]) -> State:
     for name in names:
         taken = state.of(name)
         if not taken.exact and state.step is not None:
@@ -218,8 +217,7 @@ def _put_back(state: State, names: Iterable[str], known: dict[str, Entry]) -> St
             )
         with boundary.entered(None):
             known[name].put(state.tree(name), partial(_lost, name))
-        done._add(name, state._trees[name], taken)
-    return done
+    return state.only(names)
 
 
 def _lost(name: str, what: str) -> None:

@@ -257,7 +257,7 @@ class _Block(_Process):
         thread = threading.current_thread()
         if getattr(thread, "reenact_own", False) or "socket" in self.plan.options.get("live", ()):
             return
-        place = seal._place(arguments[1] if event == "socket.connect" else arguments[0])
+        place = seal.place_of(arguments[1] if event == "socket.connect" else arguments[0])
         detail = f"the program connected to {place} outside of the recorded block"
         hint = "allow it: live=['socket']"
         found = Divergence(Departure.EXTRA, f"outside/socket:{place}", None, (), detail, hint)

@@ -68,7 +68,7 @@ class Turns(ReplayingTurnstile):
 
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
         if order is not None and not await self._until(lambda: self._due(order), order):
-            waited = self._unasked(order)
+            waited = self.unasked(order)
             if waited is not None:
                 self.on_hurry(
                     f"an answer was sent before {waited.address} was requested, which was recorded first"
@@ -104,9 +104,9 @@ class Turns(ReplayingTurnstile):
             await asyncio.to_thread(self._pace, order)
 
     def _due(self, order: int) -> bool:
-        return self._open or (order <= self._next and self._unasked(order) is None)
+        return self._open or (order <= self._next and self.unasked(order) is None)
 
-    def _unasked(self, order: int) -> CallRecord | None:
+    def unasked(self, order: int) -> CallRecord | None:
         """Return the first call recorded before that place that has not been asked for."""
         asked = self.cursor.asked if self.cursor is not None else set()
         while self._came < len(self._calls) and self._calls[self._came].number in asked:

@@ -168,7 +168,7 @@ class Replaying(_Answering):
         log = recording.logs[0]
         self.turns = Turns(log)
         if real_time:
-            self.turns.set_pace(api.replaying._Pace(log.times))
+            self.turns.set_pace(api.replaying.RecordedPace(log.times))
         replayer = replayer_of(recording, log, options, self.turns)
         self.turns.cursor = replayer.cursor
         self.turns.on_hurry = replayer.remark
@@ -189,7 +189,7 @@ class Replaying(_Answering):
     async def _await_turn(self, call: CallRecord) -> None:
         if await self.turns.reached(call):
             return
-        waited = self.turns._unasked(len(self.log.times))
+        waited = self.turns.unasked(len(self.log.times))
         other = f", {waited.address}" if waited is not None and waited is not call else ""
         step = next(step.number for step in self._recording if step.call is call)
         detail = f"it was requested before earlier recorded calls{other}"
