@@ -32,25 +32,13 @@ if TYPE_CHECKING:
         ReenactError,
         SessionError,
     )
-    from reenact.run.api import (
-        Recording,
-        anomalies,
-        aresume,
-        diff,
-        effect,
-        fork,
-        load,
-        record,
-        recorded,
-        replay,
-        restore,
-        resume,
-        snapshot,
-        span,
-        tool,
-        track,
-        untrack,
-    )
+    from reenact.run.api.effects import effect, span, tool
+    from reenact.run.api.fork import Recording, fork, load
+    from reenact.run.api.recording import record, recorded
+    from reenact.run.api.replaying import replay
+    from reenact.run.api.state import aresume, restore, resume, snapshot, track, untrack
+    from reenact.verbs.diagnose import anomalies
+    from reenact.verbs.diff import diff
     from reenact.verbs.find import Found, find
     from reenact.verbs.reproduce import bisect, reproduce
 

@@ -15,7 +15,8 @@ from reenact.core.model.plain import compact, error_line
 from reenact.errors import DivergenceError
 from reenact.lesson import messages
 from reenact.lesson.session import SessionRecord, tag, text
-from reenact.run.api import load, record
+from reenact.run.api.fork import load
+from reenact.run.api.recording import record
 
 MANY = 10
 """More tool calls than this are worth a look."""

@@ -14,8 +14,7 @@ from reenact.core.store.writer import warn
 from reenact.errors import ReenactError
 from reenact.lesson import messages
 from reenact.lesson.session import SessionRecord, tag
-from reenact.run.api import record
-from reenact.run.api.recording import RecordingInProgress
+from reenact.run.api.recording import RecordingInProgress, record
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -16,7 +16,8 @@ from reenact.core import boundary
 from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
 from reenact.errors import Departure, DivergenceError, Halt
-from reenact.run.api import record, replay
+from reenact.run.api.recording import record
+from reenact.run.api.replaying import replay
 
 Program = Callable[[], Any]
 

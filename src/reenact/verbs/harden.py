@@ -13,9 +13,9 @@ from reenact.verbs import interface
 from reenact.verbs.interface import Cli, Context, optional
 
 if TYPE_CHECKING:
-    from reenact.browser.heal.harden.harden import Hardened
+    from reenact.browser.heal.harden.hardening import Hardened
 
-_MODULE = "reenact.browser.heal.harden.harden"
+_MODULE = "reenact.browser.heal.harden.hardening"
 
 
 class Options(interface.Options):

@@ -69,7 +69,7 @@ class Result(interface.Result):
 
 
 def run(options: Options, context: Context) -> Result:
-    """Find the heals, and change the script if that was asked for. Raises UsageError, FilterError."""
+    """Find the heals, and change the script if asked to. Raises UsageError, FilterError."""
     if options.patch is not None and (context.quiet or options.runs or options.script is not None):
         raise UsageError("--patch prints a diff, and goes with no --script, --runs or --json")
     if options.write and options.patch is None:

@@ -162,7 +162,7 @@ def recordable(option: str, values: Iterable[str], most: int) -> tuple[str, ...]
 
 
 def optional(module: str, extra: str) -> Any:
-    """Import a module whose packages an extra brings. Raises UsageError where they are not installed."""
+    """Import a module that needs an extra. Raises UsageError without it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

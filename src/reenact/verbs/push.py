@@ -1,4 +1,4 @@
-"""`push`: recordings to the team's store. `pull` and `sync` share its options and its result."""
+"""`push`: recordings to the team's store; and what `pull` and `sync` share with it."""
 
 from __future__ import annotations
 

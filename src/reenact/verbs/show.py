@@ -84,7 +84,7 @@ class Result(interface.Result):
         return not self.options.step and not self.options.filter
 
     def tree(self) -> Any:
-        """Return the state, the one step or the recording as a view; None for stored lines and pictures."""
+        """Return the state, a step or the recording as a view; None for lines and pictures."""
         if self.state is not None:
             return stored_state(self.facts.recording, self.state)
         if self.options.raw or self.options.pictures is not None:
@@ -95,7 +95,10 @@ class Result(interface.Result):
 
 
 def run(options: Options, context: Context) -> Result:
-    """Read the recording. Raises RecordingError, FilterError, or UsageError for a step that it has not."""
+    """Read the recording.
+
+    Raises RecordingError, FilterError, or UsageError for a step that it does not have.
+    """
     step = options.step
     if options.filter and step.isdigit():
         raise UsageError(f"step {step} is one step: --filter chooses among several (3-9, or all)")

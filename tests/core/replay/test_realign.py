@@ -30,7 +30,7 @@ def recorded(home: str) -> tuple[str, dict[str, int]]:
     return run.id, answers
 
 
-def kinds(replay: reenact.run.api.Replay) -> list[tuple[Departure, int | None]]:
+def kinds(replay: reenact.run.api.replaying.Replay) -> list[tuple[Departure, int | None]]:
     return [(divergence.kind, divergence.step) for divergence in replay.verdict.divergences]
 
 

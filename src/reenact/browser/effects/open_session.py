@@ -1,4 +1,4 @@
-"""A session as agents and scripts use it: the protocol of `reenact.browser.session.session.Session`."""
+"""The protocol of a session, as agents and scripts use it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from reenact.browser.effects.calls import Steps
 from reenact.browser.effects.driver import BrowserDriver
 from reenact.browser.effects.operations import Operation
 from reenact.browser.effects.session_recording import SessionRecording
+from reenact.browser.page.session_options import SessionOptions
 
 
 class ServerLink(Protocol):
@@ -47,6 +48,8 @@ class SessionCalls(Protocol):
 
 class OpenSession(Protocol):
     """A session."""
+
+    options: SessionOptions
 
     @property
     def core(self) -> SessionCalls:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reenact.analysis.views.heals import HealedStepView, HealView, LastHealView
+from reenact.analysis.views.healed_steps import HealedStepView, HealView, LastHealView
 from reenact.browser.heal.patch import patched, suggested, write
 from reenact.browser.heal.record import digest
 from reenact.browser.heal.statistics import RecordedHeal, StepStatistics, heals, stories

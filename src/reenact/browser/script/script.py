@@ -25,7 +25,7 @@ from reenact.browser.script.python_code import (
 )
 from reenact.core.query.recording import Recording, Step
 from reenact.errors import UsageError
-from reenact.run.api import load
+from reenact.run.api.fork import load
 
 if TYPE_CHECKING:
     from reenact.browser.effects.open_session import OpenSession

@@ -15,7 +15,10 @@ from reenact.verbs.diff import Options, Result
 
 
 def show(result: Result, options: Options, context: Context) -> None:
-    """Print the comparison, or write it as a page. Raises UsageError for runs that share nothing."""
+    """Print the comparison, or write it as a page.
+
+    Raises UsageError for runs that share nothing.
+    """
     found, whole = result.found, options.all
     if not (context.json or whole):
         _refuse_strangers(found)

@@ -27,7 +27,7 @@ from reenact.verbs.show import Options, Result
 
 
 def show(result: Result, options: Options, context: Context) -> None:
-    """Print the state, one step, some steps, or the conversation; or write the pictures as files."""
+    """Print the state, some steps or the conversation, or write pictures as files."""
     facts = result.facts
     if result.state is not None:
         if not context.json:

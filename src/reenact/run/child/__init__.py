@@ -36,8 +36,9 @@ from reenact.errors import (
     ReenactError,
     UsageError,
 )
-from reenact.run import api
 from reenact.run import processes as family
+from reenact.run.api.recording import RecordingInProgress, substitute
+from reenact.run.api.replaying import Replay
 from reenact.run.child import stdin
 from reenact.run.child.debug_run import Debugged
 from reenact.run.child.forking import Forking, tell
@@ -136,7 +137,7 @@ class _RecordedProgram(_Process):
         tty = {"stdin": stdin.is_terminal()}
         stdin.install(_silent)
         super().__init__(plan)
-        self._session = api.RecordingInProgress(
+        self._session = RecordingInProgress(
             plan.name,
             tags=plan.tags,
             home=plan.home,
@@ -233,15 +234,15 @@ class _Block(_Process):
     def __init__(self, plan: Plan) -> None:
         self.recording = load(Path(plan.folder))
         super().__init__(plan)
-        self.session: api.Replay | None = None
+        self.session: Replay | None = None
         self._debugged = Debugged(plan, self.output)
         self._outside: list[Divergence] = []
         family.report(plan)
         adapters.install()
-        api.substitute(self._claimed)
+        substitute(self._claimed)
         sys.addaudithook(self._hear)
 
-    def _claimed(self, name: str, ordinal: int) -> api.Replay | None:
+    def _claimed(self, name: str, ordinal: int) -> Replay | None:
         header = self.recording.header
         if self.session is not None or (name, ordinal) != (
             self.recording.name,
@@ -282,7 +283,7 @@ class _Block(_Process):
         self._debugged.ended(status, merged(verdicts))
 
 
-class _Claimed(api.Replay):
+class _Claimed(Replay):
     """The replay in the place of a block."""
 
     def __init__(self, recording: Recording, plan: Plan, debugged: Debugged) -> None:
@@ -354,15 +355,15 @@ def _options(plan: Plan) -> dict[str, Any]:
     return {name: plan.options[name] for name in family.OPTIONS if name in plan.options}
 
 
-def _replay(recording: Recording, plan: Plan) -> api.Replay:
-    session = api.Replay(recording, _options(plan), plan.options.get("pace", "fast"))
+def _replay(recording: Recording, plan: Plan) -> Replay:
+    session = Replay(recording, _options(plan), plan.options.get("pace", "fast"))
     session.plan = replace(plan, options=_options(plan))
     # What the program reads from its standard input is answered from the recording.
     session.terminal = _TERMINAL
     return session
 
 
-def _ended(session: api.Replay, error: BaseException | None) -> Verdict:
+def _ended(session: Replay, error: BaseException | None) -> Verdict:
     try:
         session._end(error)
     except DivergenceError:
@@ -371,7 +372,7 @@ def _ended(session: api.Replay, error: BaseException | None) -> Verdict:
     return session.verdict
 
 
-def _outcome(session: api.Replay) -> dict[str, Any]:
+def _outcome(session: Replay) -> dict[str, Any]:
     """Rechange the outcome of a replay, for comparison with others."""
     if session._replayer is None:
         return {"halted": True}

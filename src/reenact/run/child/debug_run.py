@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 
 from reenact.core.model.divergence import Verdict
-from reenact.run import api
 from reenact.run import processes as family
+from reenact.run.api.replaying import Replay
 from reenact.run.child.debug import OPTION, Debuggee
 from reenact.run.child.link import DebuggerLink
 from reenact.run.child.output import Output
@@ -24,7 +24,7 @@ class Debugged:
         self._output = output
         self._debuggee: Debuggee | None = None
 
-    def attach(self, session: api.Replay) -> Callable[[int | None, Verdict], None]:
+    def attach(self, session: Replay) -> Callable[[int | None, Verdict], None]:
         """Attach the debugger. Return the function to call at the end."""
         if self._line is not None:
 

@@ -10,14 +10,14 @@ from reenact.core.boundary import Run
 from reenact.core.redact import DEFAULT_RULES
 from reenact.core.store.local import LocalStore, load
 from reenact.errors import DivergenceError, ForkStopped, UsageError
-from reenact.run import api
 from reenact.run import processes as family
+from reenact.run.api.fork import Fork
 from reenact.run.fork.edit import parse
 from reenact.run.fork.point import point
 from reenact.run.plan import Plan
 
 
-class Forking(api.Fork):
+class Forking(Fork):
     """The fork that a plan asks for.
 
     Args:

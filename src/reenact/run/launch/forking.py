@@ -10,7 +10,7 @@ from typing import Any
 
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.errors import RecordingError, UsageError
-from reenact.run.api import Recording, load
+from reenact.run.api.fork import Recording, load
 from reenact.run.fork.edit import parse
 from reenact.run.fork.point import point
 from reenact.run.launch import _correct, folder, reports_in

@@ -19,7 +19,7 @@ from reenact.core.store.local import LocalStore, new_id
 from reenact.core.trust import consent
 from reenact.errors import Departure, Divergence, ForkStopped, Mismatch, RecordingError, UsageError
 from reenact.run import proxy
-from reenact.run.api import load
+from reenact.run.api.fork import load
 from reenact.run.child.output import Output, compare
 from reenact.run.fork.point import Point
 from reenact.run.launch.options import Options, Recorded, Replayed

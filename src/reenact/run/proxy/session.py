@@ -21,7 +21,8 @@ from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
 from reenact.errors import Departure, Divergence, ForkStopped, Halt, UsageError
-from reenact.run import api
+from reenact.run.api.recording import RecordingInProgress
+from reenact.run.api.replaying import RecordedPace
 from reenact.run.fork.child import Child
 from reenact.run.fork.point import Point
 from reenact.run.processes import replayer_of
@@ -39,7 +40,7 @@ SEEN = "look only at what comes by the proxy, and at what is written to standard
 """The limit of a replay through the proxy: the rest of the program runs for real."""
 
 
-class Recording(api.RecordingInProgress):
+class Recording(RecordingInProgress):
     """Records the requests through the proxy."""
 
     def __init__(
@@ -168,7 +169,7 @@ class Replaying(_Answering):
         log = recording.logs[0]
         self.turns = Turns(log)
         if real_time:
-            self.turns.set_pace(api.replaying.RecordedPace(log.times))
+            self.turns.set_pace(RecordedPace(log.times))
         replayer = replayer_of(recording, log, options, self.turns)
         self.turns.cursor = replayer.cursor
         self.turns.on_hurry = replayer.remark

@@ -19,7 +19,8 @@ from reenact.core.query.recording import Recording
 from reenact.core.store import bundle
 from reenact.core.store.local import SUFFIX, LocalStore
 from reenact.errors import Divergence, DivergenceError, ReenactError
-from reenact.run.api import Replay, record, replay
+from reenact.run.api.recording import record
+from reenact.run.api.replaying import Replay, replay
 from reenact.team import ship
 from reenact.testing.pytest import mode
 

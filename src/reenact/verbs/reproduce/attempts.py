@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from reenact.analysis.attempts import Attempt, Reproduces, Reproduction, judge
 from reenact.core.query.recording import Recording
 from reenact.errors import ProgramError, UsageError
-from reenact.run.api import load
+from reenact.run.api.fork import load
 from reenact.run.child.output import masked
 from reenact.run.launch import Options
 from reenact.verbs.reproduce.rerun import PATIENCE, Rerun, rerun

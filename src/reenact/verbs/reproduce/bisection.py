@@ -19,7 +19,7 @@ from reenact.analysis.decisive import Change, Differences, Found, Result, differ
 from reenact.core.query.recording import Recording
 from reenact.core.replay.mixing import NEITHER, OTHERS_LIKE, OWN
 from reenact.errors import Departure, UsageError
-from reenact.run.api import load
+from reenact.run.api.fork import load
 from reenact.run.launch import STDOUT, Options
 from reenact.run.processes import MIX
 from reenact.verbs.reproduce.check import Check, Predicate, by_command, by_output, by_predicate

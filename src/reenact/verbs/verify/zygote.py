@@ -34,7 +34,8 @@ from reenact.core.model.plain import error_line
 from reenact.core.query.recording import Recording
 from reenact.core.store.local import load
 from reenact.errors import DivergenceError, ReenactError
-from reenact.run.api import Replay, record, replay
+from reenact.run.api.recording import record
+from reenact.run.api.replaying import Replay, replay
 from reenact.team import ship
 
 _TAIL = 2000

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
-from reenact.analysis.views.heals import AppliedView, HealRunsView, HealsView, PatchView
+from reenact.analysis.views.healed_steps import AppliedView, HealRunsView, HealsView, PatchView
 from reenact.core.query.filter import Filter
 from reenact.core.store.index import Index
 from reenact.errors import UsageError
