@@ -175,7 +175,7 @@ def test_an_edited_answer_reaches_the_program(recorded):
     done = debug(recorded, ['edit 1 = {"status": "lost"}', "n", "undo 1", "c"])
     assert "step 1: its answer is edited" in done.out
     assert "looking {'status': 'lost'}" in done.out
-    assert "step 1: recorded answer restored" in done.out
+    assert "step 1: its recorded answer again" in done.out
     assert "looking {'order': 7, 'left': 3, 'status': 'shipped'}" in done.out
 
 
@@ -295,7 +295,7 @@ MISTAKES = {
     "undo": "the answer of step 1 has not been edited",
     "edit 9 = 1": "there is no step 9",
     "edit x": "`edit` takes a step's number",
-    "raise": "`raise` wants an error",
+    "raise": "`raise` needs an error",
     "raise Nope": "'Nope' is not a built-in exception",
     "list 7-": "there is no step 7-",
     "messages some": "not 'some'",
