@@ -14,7 +14,7 @@ import pytest
 import reenact
 from reenact.errors import ProgramError, UsageError
 from reenact.run import launch
-from reenact.run.child.output import Output, compare
+from reenact.run.output import Output, compare
 
 WORLD = """
     import datetime, os, random, sys, time, uuid

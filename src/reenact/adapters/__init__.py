@@ -45,6 +45,7 @@ STANDARD = (
     "reenact.adapters.stdlib.environ",
     "reenact.adapters.stdlib.processes",
     "reenact.adapters.stdlib.seal",
+    "reenact.adapters.stdlib.unseen",
 )
 """Adapters of the standard library; each has `install()`."""
 

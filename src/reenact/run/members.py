@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as replaced
 from pathlib import Path
 from time import perf_counter, sleep
@@ -101,6 +101,9 @@ class Replayed(Family):
         self.plan = plan
         self.output: Any = UNSET
         """The output of the replayed block, if the program ran it."""
+        self.on_block: Callable[[], None] = lambda: None
+        """Called when the program comes to the replayed block."""
+        self.on_block_end: Callable[[], None] = lambda: None
         self._block_begun = False
         self._started: list[str] = []
         self._own: str | None = None

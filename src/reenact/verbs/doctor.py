@@ -38,6 +38,7 @@ UNSEEN = {
     "pika": "talks to RabbitMQ below what is recorded: wrap its calls in reenact.effect",
     "psycopg": "talks to Postgres below what is recorded: wrap your queries in reenact.effect or @reenact.tool",
     "psycopg2": "talks to Postgres below what is recorded: wrap your queries in reenact.effect or @reenact.tool",
+    "psutil": "reads the machine below what is recorded: a replay reads other values; wrap it in @reenact.tool",
     "pycurl": "has its own network stack in C: its requests are neither recorded nor refused; use httpx, or wrap them",
     "pymongo": "talks to MongoDB below what is recorded: wrap your queries in reenact.effect",
     "redis": "talks to Redis below what is recorded: wrap its calls in reenact.effect",
@@ -50,9 +51,14 @@ UNSEEN = {
 _NAMES = {"grpc": "grpcio", "zmq": "pyzmq"}
 _POOLS = "which process of a pool gets which job is decided anew in a replay: prefer one worker, or threads"
 _COMMAND = "what it does is recorded only if it is Python; a replay refuses any other, or runs it with --live process"
+_OTHER = "is another one in a replay: keep it out of questions, and of what the program prints"
 _CALLS = {
     "ProcessPoolExecutor": _POOLS,
     "Pool": _POOLS,
+    "os.getpid": f"the process's number {_OTHER}",
+    "os.getppid": f"the number of the process's parent {_OTHER}",
+    "get_ident": f"a thread's number {_OTHER}",
+    "get_native_id": f"a thread's number {_OTHER}",
     "os.system": f"os.system starts a command: {_COMMAND}",
     "os.popen": f"os.popen starts a command: {_COMMAND}",
     **{
@@ -316,6 +322,8 @@ def _tried(command: Sequence[str]) -> Iterator[Finding]:
         yield Finding("ok", "record", f"{len(recording.steps)} steps, {recording.status}")
         for note in recording.notes:
             yield Finding("bad", "unrecorded", note)
+        for source in recording.sources:
+            yield Finding("note", "unrecorded", source)
         again = launch.replay(recording.id, launch.Options(), home=home, quiet=True)
         for warning in again.warnings:
             yield Finding("note", "replay", warning)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reenact.adapters.stdlib import clock, early, entropy, environ, seal
+from reenact.adapters.stdlib import clock, early, entropy, environ, seal, unseen
 from reenact.core.boundary import Run
 
 
@@ -10,6 +10,7 @@ def begin(run: Run) -> None:
     """A recording or replay begins. Call it before the program runs in it."""
     early.rebind()
     seal.begin(run)
+    unseen.begin(run)
     clock.begin(run)
     entropy.begin(run)
 
@@ -17,6 +18,7 @@ def begin(run: Run) -> None:
 def end(run: Run) -> None:
     """That recording or replay is over. Call it before the recording is sealed."""
     seal.end(run)
+    unseen.end(run)
     entropy.end(run)
     clock.end(run)
     environ.end(run)

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.stdlib import callers, witness
+from reenact.adapters.stdlib import callers, unseen, witness
 from reenact.core.boundary import Run
 
 MOST = 200
@@ -37,6 +37,7 @@ class Files:
         self._seen.add(name)
         if not self._run.replaying:
             witness.opened_file(self._run, name)
+        unseen.opened(self._run, name, frame)
         if not _reads(mode, flags) or name.startswith(("/dev/", "/proc/", "/sys/")):
             # What the program writes and reads again is its own.
             return

@@ -19,7 +19,7 @@ from pathlib import PurePath
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.stdlib import callers, witness
+from reenact.adapters.stdlib import callers, unseen, witness
 from reenact.adapters.stdlib.files import Files
 from reenact.core.boundary import Run, Scope, current
 from reenact.core.store.writer import warn
@@ -139,6 +139,9 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     if event == "open":
         if scope is not None:
             watch.files.opened(arguments, frame)
+        return
+    if event in _TEMPORARY:
+        unseen.temporary(watch.run, os.fsdecode(arguments[0]))
         return
     heard = _Event(watch, scope, frame)
     if heard.by(_TOOLS) is None:
@@ -316,5 +319,8 @@ _HANDLERS: dict[str, Callable[[_Event, tuple[Any, ...]], None]] = {
     "os.system": _system,
     "sqlite3.connect": _database,
     "open": _opened,
+    "tempfile.mkdtemp": _opened,
+    "tempfile.mkstemp": _opened,
 }
+_TEMPORARY = frozenset(("tempfile.mkdtemp", "tempfile.mkstemp"))
 _NETWORK = frozenset(event for event in _HANDLERS if event.startswith("socket."))

@@ -1,10 +1,11 @@
-"""Hear of the statements that a tool runs on a database opened outside of it (SQLite).
+"""Record SQLite's random numbers, and note a tool that uses a database opened before it.
 
-No audit event tells of them. A database in memory is state of the program, like any other object.
+No audit event tells of a statement. A database in memory is state of the program, like any other object.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -12,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from reenact.adapters.stdlib import witness
-from reenact.core.boundary import current
+from reenact.core.boundary import current, draw
 
 
 def install(module: ModuleType) -> None:
@@ -23,6 +24,10 @@ def install(module: ModuleType) -> None:
         connection = original(*args, **options)
         name = args[0] if args else options.get("database", "")
         ours = str(sys._getframe(1).f_globals.get("__name__", "")).startswith("reenact.")
+        if current() is not None and not ours:
+            with suppress(Exception):
+                connection.create_function("random", 0, _random)
+                connection.create_function("randomblob", 1, _randomblob)
         if witness.on_disk(name) and not ours:
             with suppress(Exception):
                 connection.set_trace_callback(_Statement(witness.name_of(name)))
@@ -33,6 +38,20 @@ def install(module: ModuleType) -> None:
     for each in names:
         if each.connect is original:
             each.connect = connect
+
+
+def _random() -> int:
+    number: int = draw("entropy:sqlite", _number)
+    return number
+
+
+def _number() -> int:
+    return int.from_bytes(os.urandom(8), "big", signed=True)
+
+
+def _randomblob(size: int) -> bytes:
+    data: bytes = draw("entropy:sqlite.blob", lambda: os.urandom(max(size, 1)))
+    return data
 
 
 class _Statement:

@@ -78,6 +78,8 @@ def facts(verdict: Verdict) -> Iterator[FactView]:
         yield FactView(before=text, tone="quiet")
     if len(verdict.compared) > 1:
         yield FactView(before=f"compared: {', '.join(verdict.compared)}", tone="quiet")
+    for thing in verdict.uncompared:
+        yield FactView(before=f"not compared: {thing}", tone="quiet")
     for label, count in sorted(verdict.live.items()):
         yield FactView(before="ran for real: ", subject=label, after=f" × {count}")
     for rule in verdict.rules:

@@ -94,6 +94,8 @@ def _head(page: Page, facts: RecordingFacts, standing: Standing) -> None:
         page.line(Text("unsealed: the program still runs, or was cut off", "yellow"))
     for note in recording.notes:
         page.block("note", note, 0, "yellow")
+    for source in recording.sources:
+        page.block("unrecorded", source, 0, "yellow")
     page.line(Text(""))
 
 

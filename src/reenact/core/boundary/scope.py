@@ -63,6 +63,9 @@ class Handler:
     def end(self, ticket: Ticket, how: str | BaseException) -> None:
         """Take the end of a live stream: `ended`, `closed`, `cancelled`, or its error."""
 
+    def printed(self, scope: Scope, text: str) -> None:
+        """Take text that code inside an effect has printed."""
+
     def passed(self, answer: Answer, piece: int | None) -> None:
         """Note that a recorded outcome (None), chunk (its number) or end reaches the program."""
 
@@ -169,10 +172,11 @@ class Run:
         forked: This is a fork: everything read from its parent holds, live or not.
         halt: Raised behind the next live outcome, if the handler wants the program to end there.
         model: The language model to call in place of the program's, in live calls, or None.
+        asked: Called with each recorded question: its line, label and number. None: nothing looks at them.
     """
 
     __slots__ = (
-        "__weakref__", "family", "forked", "halt", "handler", "lock", "model", "replaying", "root", "tracked",
+        "__weakref__", "asked", "family", "forked", "halt", "handler", "lock", "model", "replaying", "root", "tracked",
         "turnstile",
     )  # fmt: skip
 
@@ -185,6 +189,7 @@ class Run:
         self.forked = False
         self.halt: BaseException | None = None
         self.model: str | None = None
+        self.asked: Callable[[bytes, str, int], None] | None = None
         self.lock = threading.RLock()
         self.root = Scope(root, self)
         self.family: Family | None = None

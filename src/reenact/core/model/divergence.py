@@ -29,6 +29,7 @@ class Verdict:
         again: The tools that ran again on the recording and gave the recorded results, with counts.
         answered: The tools of the program that were answered without running, with the reason.
         compared: The things that were compared: calls, and at the end results, output and state.
+        uncompared: The recorded things that could not be compared, with the reason.
         notes: Further facts for a careful reader: holes in the recording, clock reads that had no record.
     """
 
@@ -43,6 +44,7 @@ class Verdict:
     again: dict[str, int] = field(default_factory=dict)
     answered: dict[str, str] = field(default_factory=dict)
     compared: tuple[str, ...] = ()
+    uncompared: tuple[str, ...] = ()
 
     @property
     def faithful(self) -> bool:
@@ -62,6 +64,7 @@ class Verdict:
         parts += [f"{len(self.missing)} not requested"] if self.missing else []
         parts += [f"under rule: {rule}" for rule in self.rules]
         parts += [str(divergence) for divergence in self.divergences]
+        parts += [f"not compared: {thing}" for thing in self.uncompared]
         parts += list(self.notes)
         word = (
             "faithful" if self.faithful else "diverged" if self.divergences else "partly from the recording"
@@ -102,6 +105,7 @@ def verdict_of(tree: Mapping[str, Any]) -> Verdict:
         again=dict(tree.get("again", {})),
         answered=dict(tree.get("answered", {})),
         compared=tuple(tree.get("compared", ())),
+        uncompared=tuple(tree.get("uncompared", ())),
     )
 
 
@@ -121,6 +125,7 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
         kinds=dict(kinds),
         again=dict(again),
         compared=tuple(dict.fromkeys(item for verdict in verdicts for item in verdict.compared)),
+        uncompared=tuple(dict.fromkeys(item for verdict in verdicts for item in verdict.uncompared)),
         answered={label: reason for verdict in verdicts for label, reason in verdict.answered.items()},
         rules=tuple(dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)),
         missing=tuple(sorted(item for verdict in verdicts for item in verdict.missing)),

@@ -15,6 +15,9 @@ from reenact.core.model import codec, delta
 from reenact.core.model.event import Event, Tree
 from reenact.errors import CorruptRecording, TooLarge
 
+SOURCE = "source"
+"""The kind of a note about an input that is not recorded; a replay may still be faithful."""
+
 _KEPT = 32
 
 _FILLED = 512 << 20
@@ -118,6 +121,8 @@ class Log:
 
     Attributes:
         sealed: The last entry as it was written, with its member `signed` if it has one; None: unsealed.
+        printed: Text printed inside a call, by its number, each as (number of the text in its file, places in the
+            order before it, text).
         seal_digest: The sum that the seal's signature covers, as 32 hex digits for all lines; empty without a seal,
             and in format 1.
     """
@@ -132,10 +137,12 @@ class Log:
         self.fired: dict[tuple[str, str], list[int]] = {}
         self.fired_within: list[tuple[int | None, int]] = []
         self.notes: list[Mapping[str, Tree]] = []
+        self.printed: dict[int, list[tuple[int, int, str]]] = {}
         self.spawned: dict[str, Mapping[str, Tree]] = {}
         self.snapshots: dict[str, list[Mapping[str, Tree]]] = {}
         self.states: dict[tuple[str, int], Tree] = {}
         self.times: list[float] = []
+        self._prints = 0
         self.last = 0.0
         self._whole: dict[int, dict[str, Tree]] = {}
         for event in events:
@@ -211,8 +218,17 @@ class Log:
     def _on_snapshot(self, data: Mapping[str, Tree]) -> None:
         self.snapshots.setdefault(data["name"], []).append(data)
 
+    def _on_printed(self, data: Mapping[str, Tree]) -> None:
+        self._prints += 1
+        texts = self.printed.setdefault(data["call"], [])
+        texts.append((self._prints, len(self.times), data["text"]))
+
     def _on_noted(self, data: Mapping[str, Tree]) -> None:
         self.notes.append(data)
+
+    def remark_on(self, call: int) -> str:
+        """Return the note about a question with an input that is not recorded, or an empty text."""
+        return next((str(n["text"]) for n in self.notes if n["what"] == SOURCE and n.get("call") == call), "")
 
     def _on_sealed(self, data: Mapping[str, Tree]) -> None:
         self.sealed = data

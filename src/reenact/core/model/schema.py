@@ -380,6 +380,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
     "raised": ({**_STREAM, "error": _error}, {"edited": flag, "unrecorded": words}),
     "cancelled": (_STREAM, {}),
     "chunk": ({**_STREAM, "value": anything}, {"edited": flag}),
+    "printed": ({**_STREAM, "text": text}, {}),
     "ended": (_STREAM, {"edited": flag}),
     "closed": (_STREAM, {}),
     "drew": ({**_PLACE, "source": text, "value": anything}, {}),

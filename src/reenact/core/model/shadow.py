@@ -193,9 +193,8 @@ class Look:
 
     def _branch(self, value: Any, kind: type, old: Branch | None) -> Branch | None:
         if kind is dict:
-            # Copied at once: another thread may be at it.
-            items = list(value.items())
-            found = self._keys(items, old, kind)
+            # Copied at once: another thread may be at it. A list of the items may let the garbage collector in between.
+            found = self._keys(value.copy().items(), old, kind)
             return found if found is not None else self._tree(value, kind, old)
         if kind is list:
             return self._items(list(value), old)

@@ -12,7 +12,7 @@ from typing import Any
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
-from reenact.core.model.log import CallRecord, Log
+from reenact.core.model.log import SOURCE, CallRecord, Log
 from reenact.core.query.state import State, state_at
 from reenact.errors import CorruptRecording
 
@@ -131,7 +131,17 @@ class Recording:
     @property
     def notes(self) -> tuple[str, ...]:
         """Holes and other remarks in the recording, and the parts that reading left out."""
-        return (*(str(note["text"]) for log in self.logs for note in log.notes), *self.torn)
+        return (*(text for what, text in self._noted() if what != SOURCE), *self.torn)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Inputs that are not recorded: a replay reads them anew, and may diverge there."""
+        return tuple(text for what, text in self._noted() if what == SOURCE)
+
+    def _noted(self) -> Iterator[tuple[str, str]]:
+        for log in self.logs:
+            for note in log.notes:
+                yield str(note["what"]), str(note["text"])
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:

@@ -19,6 +19,7 @@ from reenact.core.model.event import TOOL, Effect, Failure, Outcome, Tree, Value
 from reenact.core.model.exact import exact
 from reenact.core.model.patch import clean_by
 from reenact.core.record.own import marked, signing
+from reenact.core.record.printed import PrintRecorder
 from reenact.core.record.question import Questions, number_of
 from reenact.core.record.sidecar import SidecarFile
 from reenact.core.record.snapshot import Snapshots
@@ -65,6 +66,7 @@ class Recorder(Handler):
         self._questions = Questions(redactor)
         self._streams: dict[int, StreamRedactor] = {}
         self._warned: set[str] = set()
+        self._printed = PrintRecorder(self._stamped)
         self.snapshots = Snapshots(self._stamped, self._encoder, clean_by(redactor.line), self._hole)
 
     # -- the handler -----------------------------------------------------------------------------------------
@@ -72,11 +74,14 @@ class Recorder(Handler):
     def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Ticket:
         number = next(self._numbers)
         try:
+            self._printed.flush(scope.call)
             tracked = scope.run.tracked
             if tracked is not None and (number >= tracked.due or self.snapshots.risky is not None):
                 self.snapshots.before(number, effect, scope)
             self.snapshots.last = number
-            self._called(number, effect, scope, ordinal)
+            line = self._called(number, effect, scope, ordinal)
+            if scope.run.asked is not None:
+                scope.run.asked(line, effect.label, number)
         except Exception as error:
             self.failed(error)
         if effect.source is None or effect.kind != TOOL:
@@ -85,12 +90,14 @@ class Recorder(Handler):
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         try:
+            self._printed.flush(ticket.call)
             self._left(ticket, outcome)
         except Exception as error:
             self.failed(error)
 
     def chunk(self, ticket: Ticket, value: Any) -> None:
         try:
+            self._printed.flush(ticket.call)
             if isinstance(value, bytes):
                 self._append_chunk(ticket, self._stream(ticket).chunk(value))
                 return
@@ -104,6 +111,7 @@ class Recorder(Handler):
 
     def end(self, ticket: Ticket, how: str | BaseException) -> None:
         try:
+            self._printed.flush(ticket.call)
             stream = self._streams.pop(ticket.call or 0, None)
             if stream is not None and (rest := stream.end()):
                 # What the last chunk left out, because it might have been the beginning of a secret.
@@ -115,6 +123,10 @@ class Recorder(Handler):
                 self._left(ticket, Failure(how))
         except Exception as error:
             self.failed(error)
+
+    def printed(self, scope: Scope, text: str) -> None:
+        if scope.call is not None:
+            self._printed.heard(scope.call, text)
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
         value = live()
@@ -184,7 +196,7 @@ class Recorder(Handler):
 
     # -- within ----------------------------------------------------------------------------------------------
 
-    def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> None:
+    def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> bytes:
         unkept: list[str] = []
 
         def encode(value: Any) -> Tree:
@@ -200,6 +212,7 @@ class Recorder(Handler):
         self._writer.append(line)
         if unkept:
             self._note_unkept(unkept, number)
+        return line
 
     def _left(self, ticket: Ticket, outcome: Outcome) -> None:
         unkept: list[str] = []

@@ -122,6 +122,8 @@ class Departures:
             differing = tuple(match.mismatches(question.label, recorded, question.args, self._cursor.rules))
             unlike = match.likeness(recorded, question.args) < ALIKE
             detail = "a very different question; perhaps a call was inserted here" if unlike else ""
+            known = self._log.remark_on(there.number)
+            detail = f"{known}; {detail}" if known and detail else known or detail
             return Divergence(Departure.CHANGED, address, self._steps[there.number], differing, detail, HINT)
         return self.unknown(question, address)
 

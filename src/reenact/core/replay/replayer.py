@@ -7,6 +7,7 @@ diverged: code that swallows the `Halt` meets it again at the next effect.
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -23,6 +24,7 @@ from reenact.core.replay import match
 from reenact.core.replay.answers import Answers
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.departures import Departures
+from reenact.core.replay.printed import RecordedPrints
 from reenact.core.replay.question import Question
 from reenact.core.replay.realignment import Realignment
 from reenact.core.replay.reruns import Tools
@@ -80,6 +82,8 @@ class Replayer(Handler):
         self.notes: dict[str, int] = {}
         self.compared: list[str] = []
         """The things beside calls that were compared at the end."""
+        self.uncompared: list[str] = []
+        """The recorded things that could not be compared, with the reason."""
         self._log = log
         self._steps = steps
         self._live = frozenset(live)
@@ -100,6 +104,9 @@ class Replayer(Handler):
         """The calls that run for real though their answer is recorded, to look inside."""
         self._drawn: dict[tuple[str, str], int] = {}
         self._answers = Answers(log, self.turnstile, self._unanswerable)
+        self._printed = RecordedPrints(log)
+        self.on_print: Callable[[str], object] = _print
+        """Prints text that an answered call printed when it was recorded."""
         self.terms = Terms(log, redactor)
         self.tools = Tools(log, self.terms, self.rules, tools, here=here)
 
@@ -116,7 +123,7 @@ class Replayer(Handler):
         if self.watch is not None and not isinstance(found, Answer):
             with self.turnstile.paused():
                 self.watch.asked(question, found if isinstance(found, CallRecord) else None)
-        return self._answer(effect, found) if isinstance(found, CallRecord) else found
+        return self._answer(question, found) if isinstance(found, CallRecord) else found
 
     def _found(self, question: Question) -> CallRecord | Answer | Ticket:
         """Return the recorded call for a question, or the answer or ticket for one that has none."""
@@ -143,6 +150,9 @@ class Replayer(Handler):
             elif self.tools.here and self.tools.unchanged(call):
                 self.served[call.kind] += 1
                 self.tools.moved_on(call)
+                self.remark(
+                    f"{call.label} ran again and gave another result than recorded; the program got the recorded one"
+                )
                 self.turnstile.abandon(self.cursor.places_inside(call))
                 return self._answers.recorded(call)
             else:
@@ -152,6 +162,19 @@ class Replayer(Handler):
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         if self.watch is not None:
             self.watch.left(ticket.call, outcome)
+
+    def passed(self, answer: Answer, piece: int | None) -> None:
+        for text in self.printed_by(answer, piece):
+            self.on_print(text)
+
+    def printed_by(self, answer: Answer, piece: int | None) -> list[str]:
+        """Return the text that a call printed before its outcome (None), a chunk, or its end."""
+        if answer.call is None:
+            return []
+        order = answer.order
+        if piece is not None:
+            order = answer.pieces[piece].order if piece < len(answer.pieces) else None
+        return self._printed.due(answer.call, order)
 
     def due(self, scope: Scope, name: str) -> int | None:
         places = self._log.fired.get((self.terms.name(scope.path), name))
@@ -224,6 +247,7 @@ class Replayer(Handler):
             again=dict(self.tools.again),
             answered=dict(self.tools.answered),
             compared=("calls", *self.compared),
+            uncompared=tuple(self.uncompared),
         )
 
     def remark(self, text: str) -> None:
@@ -348,12 +372,13 @@ class Replayer(Handler):
             detail = f"step {self._steps[call.number]} was requested in its place"
             self._named(self._departures.at(Departure.MISSING, skipped[0], detail=detail))
 
-    def _answer(self, effect: Effect, call: CallRecord) -> Answer | Ticket:
+    def _answer(self, question: Question, call: CallRecord) -> Answer | Ticket:
+        effect = question.effect
         if self._gone_live:
             return self._go_live(effect)
         if self._lets_live(effect.kind, effect.label) or call.number in self.opened:
             return Ticket(call.number, call.order) if self._counted(effect) else Ticket(call.number)
-        inside = self.tools.runs_again(effect, call) if call.number not in self.edits else None
+        inside = self.tools.runs_again(question, call) if call.number not in self.edits else None
         if inside is not None:
             return Ticket(call.number, call.order, inside)
         self.turnstile.abandon(self.cursor.places_inside(call))
@@ -362,7 +387,11 @@ class Replayer(Handler):
             return self._answers.edited(call, self.edits[call.number])
         if call.outcome is not None:
             self.served[effect.kind] += 1
-        return self._answers.recorded(call)
+        answer = self._answers.recorded(call)
+        if isinstance(answer.outcome, Cancelled):
+            # Its answer never comes.
+            self.passed(answer, None)
+        return answer
 
     def _unanswerable(self, call: CallRecord, flaw: str) -> Halt:
         hint = f"let it run: live=['{call.label}']"
@@ -438,3 +467,8 @@ class Replayer(Handler):
             size = len(live())
             return hashlib.shake_256(f"{scope.path}|{source}|{place}".encode()).digest(size)
         return live()
+
+
+def _print(text: str) -> None:
+    if sys.stdout is not None:
+        sys.stdout.write(text)

@@ -14,6 +14,7 @@ from reenact.core.model import codec
 from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import match
+from reenact.core.replay.question import Question
 from reenact.core.replay.terms import Terms
 from reenact.errors import Departure, Divergence, Mismatch, UsageError
 
@@ -79,6 +80,7 @@ class Tools:
         self._terms = terms
         self._rules = rules
         self._digests: dict[int, str] = {}
+        self._args = log.args
         self._partly = _partly_recorded(log)
         self._fork = isinstance(log.opened.get("parent"), Mapping)
 
@@ -86,8 +88,9 @@ class Tools:
         """Return True if a tool runs for real."""
         return effect.kind == TOOL and self.modes.of(effect.name) == "live"
 
-    def runs_again(self, effect: Effect, call: CallRecord) -> ToolInside | None:
+    def runs_again(self, question: Question, call: CallRecord) -> ToolInside | None:
         """Return the inside of a tool that is to run again, or None: it is answered."""
+        effect = question.effect
         recorded = call.called.get("source")
         if effect.kind != TOOL or recorded is None:
             return None
@@ -98,6 +101,9 @@ class Tools:
             # A fork ran it around its step: the question is the parent's, and the outcome another tool's perhaps.
             return None
         reason = self._reason(effect, call)
+        if not reason and not match.same(self._args(call), question.args):
+            # A rule allows it, or the program was edited: the recorded result belongs to other arguments.
+            reason = "it was asked with other arguments than recorded"
         digest = effect.source.digest if effect.source is not None else ""
         if not reason:
             self._digests[call.number] = digest

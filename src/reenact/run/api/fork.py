@@ -26,6 +26,7 @@ from reenact.run.api.session import UNSET, Session
 from reenact.run.fork.child import Child
 from reenact.run.fork.edit import Change
 from reenact.run.fork.point import Point, point
+from reenact.run.output import Output
 from reenact.run.plan import Plan
 from reenact.team.open import Reaching
 
@@ -103,6 +104,7 @@ class Fork(Session):
         self._store = store
         self._secrets = secrets
         self._child: Child | None = None
+        self._stdout: Output | None = None
         self._pid = os.getpid()
 
     @property
@@ -134,6 +136,10 @@ class Fork(Session):
             self.parent, self._point, self._store, self.id, secrets=self._secrets, plan=self.plan
         )
         stdlib.begin(self._child.run)
+        if self.plan is None:
+            self._stdout = Output(self._child.run)
+            self._stdout.install()
+            self._child.forker.replayer.on_print = self._stdout.print
         return self._child.run
 
     def _end(self, error: BaseException | None) -> None:
@@ -141,6 +147,8 @@ class Fork(Session):
         if child is None or os.getpid() != self._pid:
             return
         forker = child.forker
+        if self._stdout is not None:
+            self._stdout.uninstall()
         stdlib.end(child.run)
         child.family.finish()
         if not forker.reached:
@@ -176,6 +184,8 @@ class Fork(Session):
             self.output = child.family.replayed.output
         if self.output is not UNSET:
             ending["output"] = child.recorder.encode(self.output)
+        if self._stdout is not None:
+            ending["stdout"] = self._stdout.tree()
         if error is not None and not stopped:
             ending["error"] = codec.encode_error(error, codec.Encoder())
         return ending

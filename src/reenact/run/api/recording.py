@@ -34,6 +34,7 @@ from reenact.run.api.fork import Fork, Recording, loaded
 from reenact.run.api.replaying import Replay
 from reenact.run.api.session import UNSET, Session
 from reenact.run.fork.family import Forked
+from reenact.run.output import Output
 from reenact.run.plan import Plan
 from reenact.run.processes import Recorded, Replayed
 from reenact.run.replayer import RECORDED
@@ -104,6 +105,7 @@ class RecordingInProgress(Session):
         self._run: Run | None = None
         self._family: Recorded | None = None
         self._held: ship.Held | None = None
+        self._stdout: Output | None = None
 
     def load(self) -> Recording:
         """Read the recording so far."""
@@ -125,6 +127,7 @@ class RecordingInProgress(Session):
             if isinstance(family, Replayed) and family.is_block(self.name):
                 # The very block that is being replayed: the same code, run again.
                 self._block = family
+                family.on_block()
                 self._token = _scope.set(scope.run.root)
             else:
                 # Recording within a recording or a replay: the outer one has it all.
@@ -150,6 +153,10 @@ class RecordingInProgress(Session):
         tracked.of_run(self._run)
         self._run.family = self._family = Recorded(self._run, self._recorder, self._plan())
         stdlib.begin(self._run)
+        if self.plan is None:
+            # The output of a whole program is heard by its process.
+            self._stdout = Output(self._run)
+            self._stdout.install()
         return self._run
 
     def _replayed(self, replay: Replay | Fork | None) -> Run | None:
@@ -219,6 +226,7 @@ class RecordingInProgress(Session):
     def _end(self, error: BaseException | None) -> None:
         if self._block is not None:
             self._block.output = self.output
+            self._block.on_block_end()
             return
         if self._replay is not None:
             self._replay.output = self.output
@@ -233,6 +241,8 @@ class RecordingInProgress(Session):
         if self._recorder is None or os.getpid() != self._pid:
             # In a fork that leaves the block: it has a file of its own, which ends with the process.
             return
+        if self._stdout is not None:
+            self._stdout.uninstall()
         state: dict[str, Tree] = final.generators(self._run)
         if self._run is not None:
             stdlib.end(self._run)
@@ -249,6 +259,8 @@ class RecordingInProgress(Session):
             ending["uncertain"] = uncertain
         if self.output is not UNSET:
             ending["output"] = self._recorder.encode(self.output)
+        if self._stdout is not None:
+            ending["stdout"] = self._stdout.tree()
         if error is not None:
             ending["error"] = codec.encode_error(error, codec.Encoder())
         self._recorder.seal(ending)

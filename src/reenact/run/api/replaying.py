@@ -13,6 +13,7 @@ from reenact.adapters import stdlib
 from reenact.core import boundary
 from reenact.core.boundary import Run, tracked
 from reenact.core.model.divergence import Verdict, merged
+from reenact.core.model.event import Tree
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import mismatches
 from reenact.core.replay.replayer import Inserted, Policy, Replayer
@@ -22,6 +23,7 @@ from reenact.run.api import final
 from reenact.run.api.session import UNSET, Session
 from reenact.run.debugger.breaks import Breakpoints, Breaks, Stop
 from reenact.run.debugger.shell import prompting
+from reenact.run.output import Output, compare
 from reenact.run.plan import Plan
 from reenact.run.processes import Replayed, replayer_of
 from reenact.team.open import Reaching
@@ -61,6 +63,7 @@ class Replay(Session):
         self._family: Replayed | None = None
         self._pid = os.getpid()
         self._others: list[Verdict] = []
+        self._stdout: Output | None = None
         self.plan: Plan | None = None
         self.terminal = ""
 
@@ -91,6 +94,7 @@ class Replay(Session):
         )
         tracked.of_run(self._run)
         stdlib.begin(self._run)
+        self._listen()
         if self._on_break is not None:
             Breaks(self._replayer, self.recording, self.breakpoints, self._on_break).attach()
         self._hook = prompting(self._replayer.turnstile, self.terminal)
@@ -99,6 +103,8 @@ class Replay(Session):
     def _end(self, error: BaseException | None) -> None:
         if self._run is None or self._replayer is None or os.getpid() != self._pid:
             return
+        if self._stdout is not None:
+            self._stdout.uninstall()
         whole = error is None or self.recording.status == "error"
         if whole:
             final.compare(self._run, self.recording, self._replayer)
@@ -110,12 +116,20 @@ class Replay(Session):
             self._family.finish()
             self._others = self._family.verdicts()
             self._family.close()
+        if whole and self._stdout is not None:
+            self._compare_stdout(self._stdout)
         self._compare_output()
         poison = self._replayer.poison
         if poison is not None:
             raise DivergenceError(poison.divergence) from (None if isinstance(error, Halt) else error)
         if self._options["policy"] == "raise" and (divergence := self.verdict.divergence) is not None:
             raise DivergenceError(divergence) from error
+
+    def moved(self) -> None:
+        """Go on in this process: it is a copy of the one that began the replay."""
+        self._pid = os.getpid()
+        if self._stdout is not None:
+            self._stdout.pid = self._pid
 
     def _plan(self) -> Plan:
         path, home = str(Path(self.recording.path).absolute()), str(LocalStore().root)
@@ -124,11 +138,41 @@ class Replay(Session):
         seed = os.environ.get("PYTHONHASHSEED")
         return Plan("replay", self.recording.id, path, home, "", options=self._options, hash_seed=seed)
 
+    def _listen(self) -> None:
+        """Count the output of a block; that of a whole program is heard by its process."""
+        if self.plan is not None or self._family is None:
+            return
+        self._stdout = Output(self._run)
+        self._stdout.install()
+        self.replayer.on_print = self._stdout.print
+        self._family.on_block, self._family.on_block_end = self._stdout.again, self._stdout.uninstall
+
+    def _compare_stdout(self, heard: Output) -> None:
+        replayer = self.replayer
+        recorded = (self.recording.logs[0].sealed or {}).get("stdout")
+        if recorded is None or replayer.divergences or replayer.gone_live:
+            return
+        if self.recording.header.get("entry") != "block":
+            replayer.uncompared.append("standard output (the recording is that of a whole program)")
+            return
+        actual: dict[str, Tree] = {**heard.tree()}
+        replayer.terms.clean_args(actual)
+        found, rule = compare("main", recorded, actual, silent=replayer.rules.silent)
+        if not replayer.rules.silent:
+            replayer.compared.append("standard output")
+        if rule:
+            replayer.rules.applied[rule] = None
+        if found is not None:
+            replayer.divergences.append(found)
+
     def _compare_output(self) -> None:
         sealed = self.recording.logs[0].sealed
         if self.output is UNSET and self._family is not None:
             self.output = self._family.output
-        if self.output is UNSET or sealed is None or "output" not in sealed or self.replayer.divergences:
+        if sealed is None or "output" not in sealed or self.replayer.divergences:
+            return
+        if self.output is UNSET:
+            self.replayer.uncompared.append("the result (set replay.output)")
             return
         self.replayer.compared.append("the result")
         actual = self.replayer.terms.tree(self.output)

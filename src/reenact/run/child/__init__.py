@@ -42,8 +42,8 @@ from reenact.run.api.replaying import Replay
 from reenact.run.child import stdin
 from reenact.run.child.debug_run import Debugged
 from reenact.run.child.forking import Forking, tell
-from reenact.run.child.output import Output, compare
 from reenact.run.child.watch import Watch
+from reenact.run.output import Output, compare
 from reenact.run.plan import Plan, take
 from reenact.run.processes import Member
 
@@ -173,6 +173,7 @@ class _Joined(_Process):
         stdin.install(self.output.write)
         _scope.set(run.root)
         if self._member.replayer is not None:
+            self._member.replayer.on_print = self.output.print
             Watch(self._member.replayer).install()
         family.report(self._member.plan)
 
@@ -195,6 +196,7 @@ class _ReplayedProgram(_Process):
         stdin.install(self.output.write, tty=bool(tty.get("stdin")))
         self.session = _replay(self.recording, plan)
         self.session.__enter__()
+        self.session.replayer.on_print = self.output.print
         Watch(self.session.replayer).install()
         self._ended = debugged.attach(self.session)
         family.report(plan)
@@ -217,7 +219,7 @@ class _ReplayedProgram(_Process):
 
     def _compared(self) -> Verdict:
         sealed = self.recording.logs[0].sealed or {}
-        silent = bool(self.plan.options.get("silent"))
+        silent = self.session.replayer.rules.silent
         found, rule = compare("main", sealed.get("stdout"), self._written(), silent=silent)
         compared = ("standard output",) if isinstance(sealed.get("stdout"), dict) and not silent else ()
         return Verdict(

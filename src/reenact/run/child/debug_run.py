@@ -10,7 +10,7 @@ from reenact.run import processes as family
 from reenact.run.api.replaying import Replay
 from reenact.run.child.debug import OPTION, Debuggee
 from reenact.run.child.link import DebuggerLink
-from reenact.run.child.output import Output
+from reenact.run.output import Output
 from reenact.run.plan import Plan
 
 
@@ -30,7 +30,8 @@ class Debugged:
 
             def moved(known: int) -> None:
                 family.moved(known)
-                session._pid = self._output.pid = os.getpid()
+                session.moved()
+                self._output.pid = os.getpid()
 
             replayer, recording = session.replayer, session.recording
             self._debuggee = Debuggee(self._line, self._begun, replayer, recording, moved)

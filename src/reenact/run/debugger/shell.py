@@ -64,9 +64,19 @@ class Shell(pdb.Pdb):
         # What bdb remembers of `continue`.
         return self.stopframe is self.botframe and self.stoplineno == -1
 
+    def interaction(self, *given: Any) -> None:
+        """Show the place and run the prompt: its text and evaluations are no part of the run."""
+        with entered(None):
+            super().interaction(*given)
+
+    def message(self, msg: object) -> None:
+        """Print a line that is no output of the program."""
+        with entered(None):
+            super().message(msg)  # type: ignore[arg-type]
+
     def cmdloop(self, intro: str | None = None) -> None:
-        """Run the prompt: time is paused, and its evaluations are not recorded."""
-        with entered(None), _paused(self._turnstile):
+        """Run the prompt: time is paused."""
+        with _paused(self._turnstile):
             super().cmdloop(intro)
 
 

@@ -128,11 +128,16 @@ class Forker(Handler):
         if self.stop is None:
             self.recorder.end(ticket, how)
 
+    def printed(self, scope: Scope, text: str) -> None:
+        self.recorder.printed(scope, text)
+
     def passed(self, answer: Answer, piece: int | None) -> None:
         if answer.call is None or self.replayer.poison is not None:
             return
         try:
             with self._lock:
+                for text in self.replayer.printed_by(answer, piece):
+                    self.replayer.on_print(text)
                 if answer.call == self._at.number and self._edit is not None:
                     self._sharing.edited(self._at, self._edit, piece)
                 else:

@@ -11,7 +11,7 @@ from reenact.core.store.local import EVENTS
 
 _ANSWERS = ("returned", "raised", "cancelled")
 _ENDS = ("ended", "closed", "cancelled", "raised")
-_OTHERWISE = {*_ANSWERS, *_ENDS, "chunk", "noted", "opened", "sealed"}
+_OTHERWISE = {*_ANSWERS, *_ENDS, "chunk", "noted", "opened", "printed", "sealed"}
 
 
 class Lines:
@@ -23,6 +23,7 @@ class Lines:
     Attributes:
         called, outcome, end: The line of each call's question, outcome, and stream's end.
         pieces: The lines of each call's chunks.
+        printed: The lines of the text that each call's own code printed.
         draws: The lines of the scalars that were read, by scope and source.
         fired: The first line of each wake-up, by scope and name.
         spawned: The line of each process that was started.
@@ -40,6 +41,7 @@ class Lines:
         self.outcome: dict[int, int] = {}
         self.end: dict[int, int] = {}
         self.pieces: dict[int, list[int]] = {}
+        self.printed: dict[int, list[int]] = {}
         self.draws: dict[tuple[str, str], list[int]] = {}
         self.fired: dict[tuple[str, str], int] = {}
         self.spawned: dict[str, int] = {}
@@ -83,6 +85,8 @@ class Lines:
             self.called[data["call"]], self._calls[line] = line, data["call"]
         elif kind == "chunk" and call in self.called:
             self.pieces.setdefault(call, []).append(line)
+        elif kind == "printed" and call in self.called:
+            self.printed.setdefault(call, []).append(line)
         elif kind in _ANSWERS and call in self.called and call not in self.outcome:
             self.outcome[call] = line
         elif kind in _ENDS and call in self.called:

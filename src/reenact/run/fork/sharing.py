@@ -69,7 +69,7 @@ class Sharing:
         lines = self._lines
         chunks, end = lines.pieces.get(number, []), lines.end.get(number)
         if piece is None:
-            for line in lines.inside(number):
+            for line in sorted([*lines.inside(number), *self._printed(number, lines.outcome.get(number))]):
                 inner = lines.call_at(line)
                 if inner is None:
                     self._aside(line)
@@ -78,14 +78,25 @@ class Sharing:
             if number in lines.outcome:
                 self.share(lines.outcome[number])
         elif piece < len(chunks):
+            self._share_printed(number, chunks[piece])
             self.share(chunks[piece])
         elif end is not None and answer.end != "closed":
+            self._share_printed(number, end)
             self.share(end)
         # That the program stops reading is no event of its own here.
         count = 0 if piece is None else piece + 1
         streams = isinstance(answer.outcome, Value) and answer.outcome.stream
         if streams and answer.end == "closed" and count == len(chunks) and end is not None:
             self.share(end)
+
+    def _printed(self, number: int, before: int | None) -> list[int]:
+        """Return the lines of text that a call printed before a line of its own."""
+        lines = self._lines.printed.get(number, [])
+        return lines if before is None else [line for line in lines if line < before]
+
+    def _share_printed(self, number: int, before: int) -> None:
+        for line in self._printed(number, before):
+            self._aside(line)
 
     def edited(self, call: CallRecord, edit: Edit, piece: int | None) -> None:
         """Write an edited answer."""

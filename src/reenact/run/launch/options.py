@@ -69,15 +69,13 @@ class Options:
         ):
             if value not in known:
                 raise UsageError(f"--{name} {value}: it is one of {', '.join(known)}")
-        rules = tuple(rule for rule in self.ignore if rule != STDOUT)
-        Rules(rules)
+        Rules(self.ignore)
         Modes(self.tools)
         return {
             "live": list(self.live),
-            "ignore": list(rules),
+            "ignore": list(self.ignore),
             "policy": self.on_divergence,
             "inserted": self.inserted,
             "pace": self.pace,
             "tools": list(self.tools),
-            "silent": STDOUT in self.ignore,
         }

@@ -20,12 +20,12 @@ from reenact.core.trust import consent
 from reenact.errors import Departure, Divergence, ForkStopped, Mismatch, RecordingError, UsageError
 from reenact.run import proxy
 from reenact.run.api.fork import load
-from reenact.run.child.output import Output, compare
 from reenact.run.fork.point import Point
 from reenact.run.launch.options import Options, Recorded, Replayed
 from reenact.run.launch.process import executable_of, run, shown
 from reenact.run.launch.program import remembered
 from reenact.run.launch.reports import listening, out
+from reenact.run.output import Output, compare
 from reenact.run.processes import OPTIONS
 from reenact.run.proxy import Route, Serving
 
@@ -242,22 +242,18 @@ def replay(
     assert isinstance(session, proxy.Replaying)
     verdict = session.verdict(whole=not program.ended and (not status or recording.status == "error"))
     if not verdict.divergences:
-        verdict = merged(
-            [verdict, _compared(recording, session, status, heard, silent=bool(words["silent"]))]
-        )
+        verdict = merged([verdict, _compared(recording, session, status, heard)])
     return Replayed(recording, verdict, status)
 
 
-def _compared(
-    recording: model.Recording, session: proxy.Replaying, status: int, heard: Output, *, silent: bool
-) -> Verdict:
+def _compared(recording: model.Recording, session: proxy.Replaying, status: int, heard: Output) -> Verdict:
     """Compare the program's output and exit status with the recorded ones."""
     sealed = recording.logs[0].sealed or {}
     found: list[Divergence] = []
     rules: tuple[str, ...] = ()
     if "stdout" in sealed:
         written = session.replayer.terms.clean(heard.tree())
-        differs, rule = compare("main", sealed["stdout"], written, silent=silent)
+        differs, rule = compare("main", sealed["stdout"], written, silent=session.replayer.rules.silent)
         found += [differs] if differs is not None else []
         rules = (rule,) if rule else ()
     recorded = sealed.get("exit")

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from reenact.run.child.output import Output
+from reenact.run.output import Output
 
 _BLOCK = 65536
 _PATIENCE = 1.0

@@ -9,8 +9,8 @@ from reenact.analysis.attempts import Attempt, Reproduces, Reproduction, judge
 from reenact.core.query.recording import Recording
 from reenact.errors import ProgramError, UsageError
 from reenact.run.api.fork import load
-from reenact.run.child.output import masked
 from reenact.run.launch import Options
+from reenact.run.output import masked
 from reenact.verbs.reproduce.rerun import PATIENCE, Rerun, rerun
 
 TIMES = 5

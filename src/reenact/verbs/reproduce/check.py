@@ -14,7 +14,7 @@ from reenact.core.model import codec
 from reenact.core.query.recording import Recording
 from reenact.core.replay.counterparts import unmarked
 from reenact.errors import UsageError
-from reenact.run.child.output import masked
+from reenact.run.output import masked
 from reenact.verbs.reproduce.rerun import Rerun
 
 Predicate = Callable[[Rerun], bool | None]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from difflib import SequenceMatcher
 from typing import Any
 
+from reenact.core.boundary import Run, current
 from reenact.core.model.event import Tree
 from reenact.errors import ABSENT, Departure, Divergence, Mismatch
 
@@ -27,9 +28,15 @@ _LAID_OUT = re.compile(r"[\x1b\r\u2500-\u259f…]")
 
 
 class Output:
-    """Records `sys.stdout.write`. The stream stays the same object."""
+    """Records `sys.stdout.write`. The stream stays the same object.
 
-    def __init__(self) -> None:
+    Args:
+        run: Count only what the code of this run prints; None: all that the process prints.
+    """
+
+    def __init__(self, run: Run | None = None) -> None:
+        self._run = run
+        self._stream: Any = None
         self._hash = hashlib.sha256()
         self._length = 0
         self._kept: list[str] = []
@@ -48,11 +55,35 @@ class Output:
         except (AttributeError, TypeError):
             # Without a standard output, or with one that cannot be listened to, nothing is compared.
             return
+        self._stream = stream
+
+    def uninstall(self) -> None:
+        """Stop listening."""
+        stream, self._stream = self._stream, None
+        if stream is not None and stream.write == self._write:
+            # Another listener on top calls this one on: then it stays, and counts nothing.
+            stream.write = self.write
+
+    def again(self) -> None:
+        """Count from here on, and forget the text so far."""
+        self._hash, self._length, self._kept, self._left = hashlib.sha256(), 0, [], KEPT
+        self._threads = False
+
+    def print(self, text: str) -> None:
+        """Write text as the program's own."""
+        self.write(text)
+        self.heard(text)
 
     def _write(self, text: str) -> Any:
         count = self.write(text)
         if isinstance(text, str):
-            self.heard(text)
+            scope = current()
+            if scope is not None and scope.call is not None and (self._run is None or scope.run is self._run):
+                scope.run.handler.printed(scope, text)
+            if self._run is None or (
+                self._stream is not None and scope is not None and scope.run is self._run
+            ):
+                self.heard(text)
         return count
 
     def heard(self, text: str) -> None:

@@ -1,0 +1,222 @@
+"""Name values that no recording can give again, where they reach a question.
+
+These are numbers of processes and threads, addresses, ports. Counters of the machine that the program reads by a
+function are recorded like a clock.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from reenact.adapters.stdlib import callers, early
+from reenact.core.boundary import Run, current, draw
+from reenact.core.store.writer import warn
+
+LIBRARIES = {
+    "psutil": "psutil's readings of the machine",
+    "uuid_utils": "the ids of uuid_utils, which are drawn in native code",
+}
+"""Libraries with values of their own, by import name."""
+
+DEVICES = ("/dev/random", "/dev/urandom", "/dev/hwrng", "/proc/", "/sys/")
+"""Files whose content is another at each reading."""
+
+_ADDRESS = re.compile(rb" at 0x[0-9a-f]{6,16}\b")
+_SHORTEST = 3
+"""Shorter numbers mean something else far too often."""
+
+_MOST = 64
+_LOOKED = 1 << 20
+_ASKED_TO_END = {signal.SIGINT, signal.SIGTERM}
+
+
+class Values:
+    """The values of one run that a replay gives otherwise.
+
+    Args:
+        run: A run that is recorded.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._known = {
+            str(os.getpid()): "the process's number (os.getpid)",
+            str(os.getppid()): "the number of the process's parent (os.getppid)",
+        }
+        self._named: set[str] = set()
+
+    def add(self, value: str, words: str) -> None:
+        """Look for a value from here on."""
+        if len(self._known) < _MOST:
+            self._known.setdefault(value, words)
+
+    def named(self, text: str) -> None:
+        """Say a thing once: in the recording and on standard error."""
+        if text not in self._named and len(self._named) < _MOST:
+            self._named.add(text)
+            self._run.handler.note("source", text)
+            warn(text)
+
+    def look(self, line: bytes, label: str, call: int) -> None:
+        """Look for the values in a written question, and name those that it has."""
+        begin, end = line.find(b'"args":'), line.rfind(b',"t":')
+        for words in self._found(line[begin : min(end, begin + _LOOKED)]):
+            key = f"{label} {words}"
+            if key not in self._named and len(self._named) < _MOST:
+                self._named.add(key)
+                text = f"{label} at {_place(sys._getframe())} was asked with {words}, which is not recorded"
+                self._run.handler.note("source", text, call=call)
+                warn(f"{text}: a replay may ask with another one, and diverge there")
+
+    def _found(self, args: bytes) -> Iterator[str]:
+        numbers = {
+            str(threading.get_ident()): "a thread's number (threading.get_ident)",
+            str(threading.get_native_id()): "a thread's number (threading.get_native_id)",
+        }
+        for value, words in (numbers | self._known).items():
+            if len(value) >= _SHORTEST and _has(args, value.encode()):
+                yield words
+        if b" at 0x" in args and _ADDRESS.search(args):
+            yield "an object's address (its default text)"
+
+
+_values: WeakKeyDictionary[Run, Values] = WeakKeyDictionary()
+
+
+def _has(args: bytes, value: bytes) -> bool:
+    """Return True if a text has a value that is no part of a longer word or number."""
+    at = args.find(value)
+    while at >= 0:
+        before, after = args[max(at - 1, 0) : at], args[at + len(value) : at + len(value) + 2]
+        part = before.isalnum() or before in (b".", b"_") or after[:1].isalnum() or after[:1] == b"_"
+        if not part and not (after[:1] == b"." and after[1:].isdigit()):
+            return True
+        at = args.find(value, at + len(value))
+    return False
+
+
+def _place(frame: FrameType | None) -> str:
+    """Return the file and line of the program's code that a frame was called from."""
+    while frame is not None:
+        if callers.kind_of(frame) == callers.OWN and "<" not in frame.f_code.co_filename:
+            return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "a library"
+
+
+# -- beginning and end of a run ------------------------------------------------------------------------------
+
+
+def begin(run: Run) -> None:
+    """Look at the questions of a run that is recorded."""
+    if not run.replaying:
+        values = _values[run] = Values(run)
+        run.asked = values.look
+
+
+def end(run: Run) -> None:
+    """That run is over: name the libraries whose values were not recorded."""
+    values = _values.pop(run, None)
+    if values is None:
+        return
+    for name, words in LIBRARIES.items():
+        if name in sys.modules and _uses(name):
+            run.handler.note("source", f"the program uses {words}, which are not recorded")
+
+
+def _uses(library: str) -> bool:
+    """Return True if a module of the program holds that library, or a name of it."""
+    for module in list(sys.modules.values()):
+        if not issubclass(type(module), ModuleType):
+            continue
+        namespace = object.__getattribute__(module, "__dict__")
+        if callers.module_kind(namespace) != callers.OWN:
+            continue
+        for value in list(namespace.values()):
+            name = value.__name__ if type(value) is ModuleType else getattr(type(value), "__module__", "")
+            if isinstance(name, str) and name.partition(".")[0] == library:
+                return True
+    return False
+
+
+def opened(run: Run, name: str, frame: FrameType) -> None:
+    """The program opens a device or a file of the system, outside of tools."""
+    values = _values.get(run)
+    if values is not None and name.startswith(DEVICES):
+        values.named(f"the program reads {name} at {_place(frame)}, which is not recorded")
+
+
+def temporary(run: Run, path: str) -> None:
+    """The program makes a temporary file or folder."""
+    values = _values.get(run)
+    if values is not None:
+        values.add(path, "a temporary name (tempfile; a replay takes another while this one exists)")
+
+
+# -- functions that are replaced -----------------------------------------------------------------------------
+
+
+def install() -> None:
+    """Replace functions of the standard library, once."""
+    if isinstance(os.times, staticmethod):
+        return
+    early.replace(os, "times", _recorded("clock:times", os.times, os.times_result))
+    if hasattr(os, "getloadavg"):
+        early.replace(os, "getloadavg", _recorded("machine:load", os.getloadavg, tuple))
+    for name in ("cpu_count", "process_cpu_count"):
+        if hasattr(os, name):
+            early.replace(os, name, _recorded(f"machine:{name}", getattr(os, name), lambda value: value))
+    early.replace(signal, "signal", _handled(signal.signal))
+    original = socket.socket.getsockname
+
+    def getsockname(self: socket.socket) -> Any:
+        address = original(self)
+        scope = current()
+        if scope is not None and not scope.hidden and isinstance(address, tuple) and len(address) > 1:
+            values = _values.get(scope.run)
+            if values is not None:
+                values.add(str(address[1]), "a port that the system chose (getsockname)")
+        return address
+
+    socket.socket.getsockname = getsockname  # type: ignore[assignment,method-assign]
+
+
+def _recorded(source: str, original: Callable[[], Any], made: Callable[[Any], Any]) -> Callable[[], Any]:
+    """Return a function whose plain values are recorded; `made` makes the result of one."""
+
+    def read() -> Any:
+        scope = current()
+        if scope is None or scope.hidden or not callers.program(sys._getframe(1)):
+            return original()
+        value = draw(source, lambda: _plain(original()))
+        return made(value)
+
+    return read
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _handled(original: Callable[..., Any]) -> Callable[..., Any]:
+    def handle(number: Any, handler: Any, /) -> Any:
+        before = original(number, handler)
+        scope = current()
+        if scope is not None and not scope.hidden and callable(handler) and number not in _ASKED_TO_END:
+            values, frame = _values.get(scope.run), sys._getframe(1)
+            if values is not None and handler is not signal.default_int_handler and callers.program(frame):
+                name = signal.Signals(number).name
+                values.named(f"the program handles {name} at {_place(frame)}: when it comes is not recorded")
+        return before
+
+    return handle

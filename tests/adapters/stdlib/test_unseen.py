@@ -1,0 +1,145 @@
+"""Values that a replay gives otherwise are named at the question that has them; clocks are recorded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sqlite3
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reenact
+
+
+@reenact.tool
+def ask(question: Any) -> int:
+    """Answer one."""
+    return len(str(question)) - len(str(question))
+
+
+def recorded(home: Path, question: Callable[[], Any]) -> reenact.Recording:
+    """Record one question."""
+    with reenact.record(home=home) as recording:
+        ask(question())
+    return recording.load()
+
+
+def own_port() -> int:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        port: int = server.getsockname()[1]
+    return port
+
+
+def random_bytes() -> bytes:
+    with Path("/dev/urandom").open("rb") as file:
+        return file.read(4)
+
+
+class Order:
+    """Has no text of its own."""
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        (lambda: f"I am process {os.getpid()}.", "the process's number"),
+        (lambda: {"thread": threading.get_ident()}, "a thread's number"),
+        (lambda: [str(threading.current_thread())], "a thread's number"),
+        (lambda: f"Cancel {Order()}", "an object's address"),
+        (lambda: f"call me at http://127.0.0.1:{own_port()}/", "a port that the system chose"),
+        (tempfile.mkdtemp, "a temporary name"),
+        (lambda: Path("/proc/self/stat").read_text(), "/proc/self/stat"),
+        (lambda: random_bytes().hex(), "/dev/urandom"),
+    ],
+)
+def test_a_question_with_a_value_that_is_not_recorded_is_named_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], question: Callable[[], Any], named: str
+) -> None:
+    sources = recorded(tmp_path, question).sources
+    assert any(named in source and "test_unseen.py:" in source for source in sources), sources
+    assert named in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda: f"order {os.getpid()}7",
+        lambda: f"{os.getpid()}.5 or 0.{os.getpid()}",
+        lambda: "0x7ffdc0de at 0x12",
+        lambda: f"cat-{'a' * 40}",
+    ],
+)
+def test_another_number_is_not_named(tmp_path: Path, question: Callable[[], Any]) -> None:
+    recording = recorded(tmp_path, question)
+    assert not [source for source in recording.sources if "tool:ask" in source]
+
+
+def test_a_replay_that_asks_with_another_value_says_where_it_came_from(tmp_path: Path) -> None:
+    number = os.getppid()
+    with reenact.record(home=tmp_path) as recording:
+        ask(f"parent {number}")
+    with (
+        pytest.raises(reenact.DivergenceError, match="os.getppid"),
+        reenact.replay(recording.id, home=tmp_path),
+    ):
+        ask(f"parent {number + 1}")
+
+
+def test_a_named_source_alone_leaves_a_replay_faithful(tmp_path: Path) -> None:
+    with reenact.record(home=tmp_path) as recording:
+        Path("/proc/self/stat").read_text()
+        ask("same")
+    with reenact.replay(recording.id, home=tmp_path) as replay:
+        Path("/proc/self/stat").read_text()
+        ask("same")
+    assert recording.load().sources
+    assert replay.verdict.faithful, str(replay.verdict)
+
+
+def test_a_handler_of_a_signal_is_named(tmp_path: Path) -> None:
+    with reenact.record(home=tmp_path) as recording:
+        before = signal.signal(signal.SIGUSR1, lambda *_: None)
+        signal.signal(signal.SIGUSR1, before)
+    assert any("SIGUSR1" in source for source in recording.load().sources)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
+        lambda: time.clock_gettime_ns(time.CLOCK_MONOTONIC),
+        lambda: os.times().elapsed,
+        os.getloadavg,
+        lambda: sqlite3.connect(":memory:").execute("select random(), hex(randomblob(8))").fetchone(),
+        lambda: (
+            sqlite3.connect(":memory:")
+            .execute("select value from json_each('[1,2,3,4,5,6,7,8,9]') order by random()")
+            .fetchall()
+        ),
+    ],
+)
+def test_clocks_and_counters_and_random_numbers_of_sqlite_are_answered(
+    tmp_path: Path, read: Callable[[], Any]
+) -> None:
+    with reenact.record(home=tmp_path) as recording:
+        ask(read())
+    with reenact.replay(recording.id, home=tmp_path) as replay:
+        ask(read())
+    assert replay.verdict.faithful, str(replay.verdict)
+
+
+def test_times_of_the_process_keep_their_names(tmp_path: Path) -> None:
+    with reenact.record(home=tmp_path) as recording:
+        first = os.times()
+    with reenact.replay(recording.id, home=tmp_path):
+        again = os.times()
+    assert again == first
+    assert again.user == first.user

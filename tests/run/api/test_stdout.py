@@ -1,0 +1,173 @@
+"""A block's printed text is recorded and compared, and an answered tool prints what it printed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import reenact
+
+
+@reenact.tool
+def look(path: str) -> int:
+    """Print, and read what no recording has: a replay answers it."""
+    print("looking at", path)
+    return os.stat(path).st_mode
+
+
+@reenact.tool
+def outer(path: str) -> int:
+    """Print around another tool."""
+    print("outer begins")
+    look(path)
+    print("outer ends")
+    return os.stat(path).st_mode
+
+
+@reenact.tool
+def counted(most: int) -> Iterator[int]:
+    """Print before each part."""
+    for number in range(most):
+        print("part", number)
+        yield number
+    print("no more")
+
+
+PRINTED = """looking at /
+outer begins
+looking at /
+outer ends
+part 0
+got 0
+part 1
+got 1
+no more
+done
+"""
+
+
+def agent(word: str = "done") -> None:
+    look("/")
+    outer("/")
+    for number in counted(2):
+        print("got", number)
+    print(word)
+
+
+def replayed(home: Path, program: Callable[[], object], **options: object) -> reenact.Verdict:
+    with reenact.replay("last", home=home, **options) as replay:  # type: ignore[arg-type]
+        program()
+    return replay.verdict
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    with reenact.record("agent", home=tmp_path):
+        agent()
+    return tmp_path
+
+
+def test_a_replay_prints_what_was_printed_in_the_recorded_order(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verdict = replayed(home, agent)
+    assert capsys.readouterr().out == PRINTED
+    assert verdict.faithful, str(verdict)
+    assert "standard output" in verdict.compared
+
+
+def test_another_output_is_a_divergence_that_names_the_line(home: Path) -> None:
+    with pytest.raises(reenact.DivergenceError, match="recorded 'done', actual 'finished'"):
+        replayed(home, lambda: agent("finished"))
+
+
+def test_the_output_may_be_left_out_of_the_comparison(home: Path) -> None:
+    verdict = replayed(home, lambda: agent("finished"), ignore=["stdout"])
+    assert verdict.faithful
+    assert verdict.rules == ("ignore stdout",)
+    assert "standard output" not in verdict.compared
+
+
+def test_text_around_the_recorded_function_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REENACT_HOME", str(tmp_path))
+    program = reenact.recorded(agent)
+    program()
+
+    def announced() -> None:
+        print("the replay begins")
+        program()
+        print("it is over")
+
+    assert replayed(tmp_path, announced).faithful
+
+
+def test_the_lines_of_several_threads_may_change_their_order(tmp_path: Path) -> None:
+    def program(names: tuple[str, ...]) -> None:
+        for name in names:
+            thread = threading.Thread(target=print, args=(f"worker {name}",))
+            thread.start()
+            thread.join()
+
+    with reenact.record(home=tmp_path):
+        program(("a", "b"))
+    verdict = replayed(tmp_path, lambda: program(("b", "a")))
+    assert verdict.rules == ("ignore the order of lines in stdout (threads)",)
+    assert replayed(tmp_path, lambda: program(("a", "b"))).faithful
+
+
+def test_two_recordings_at_once_keep_their_own_text(tmp_path: Path) -> None:
+    async def one(name: str) -> None:
+        async with reenact.record(name, home=tmp_path):
+            print(name, "begins")
+            await asyncio.sleep(0)
+            print(name, "ends")
+
+    async def both() -> None:
+        await asyncio.gather(one("a"), one("b"))
+
+    asyncio.run(both())
+    found = [reenact.load(path, home=tmp_path) for path in (tmp_path / "recordings").iterdir()]
+    assert len(found) == 2
+    for recording in found:
+        text = recording.logs[0].sealed["stdout"]["text"]  # type: ignore[index]
+        assert text == f"{recording.name} begins\n{recording.name} ends\n"
+
+
+def test_a_secret_in_the_output_is_not_recorded(tmp_path: Path) -> None:
+    with reenact.record(home=tmp_path) as recording:
+        print("password=correct-horse-7-battery")
+        outer("/")
+    data = Path(recording.path, "events.jsonl").read_text()
+    assert "correct-horse" not in data
+    with reenact.replay(recording.id, home=tmp_path) as replay:
+        print("password=correct-horse-7-battery")
+        outer("/")
+    assert replay.verdict.faithful, str(replay.verdict)
+
+
+def test_a_fork_prints_what_answered_tools_printed_and_replays_so(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with reenact.fork("last", at=4, home=home) as fork:
+        agent()
+    assert capsys.readouterr().out == PRINTED
+    with reenact.replay(fork.id, home=home) as replay:
+        agent()
+    assert capsys.readouterr().out == PRINTED
+    assert replay.verdict.faithful, str(replay.verdict)
+
+
+def test_what_could_not_be_compared_is_said(tmp_path: Path) -> None:
+    with reenact.record(home=tmp_path) as recording:
+        recording.output = 5
+    with reenact.replay(recording.id, home=tmp_path) as replay:
+        pass
+    assert replay.verdict.uncompared == ("the result (set replay.output)",)
+    assert "not compared: the result" in str(replay.verdict)
