@@ -7,10 +7,12 @@ import os
 import pytest
 from fastapi.testclient import TestClient
 
+from reenact.core.store import bundle, local
 from reenact.errors import SearchEnded, TooLarge
-from reenact.server import cache, readers
+from reenact.server import cache, permission, readers
 from reenact.server.app import application
 from reenact.server.readers import Closing, Job, Reader
+from reenact.server.routes import debug, exchange
 from reenact.server.settings import Settings
 from tests.hostile.forge import forge_folder
 from tests.hostile.walking import operations
@@ -122,6 +124,67 @@ def test_a_request_that_takes_longer_is_answered_with_503_and_then_with_its_resu
     assert "still being read" in first.json()["detail"]
     monkeypatch.setattr(readers, "_PATIENCE", 120.0)
     assert len(client.get(path).json()["steps"]) == STEPS
+
+
+@pytest.fixture
+def blind(monkeypatch):
+    """The server's own process reads no recording; the processes that read for it do."""
+
+    def refuse(*_, **__):
+        raise AssertionError("the server itself reads")
+
+    for place in (bundle, permission, local):
+        monkeypatch.setattr(place, "load", refuse)
+    monkeypatch.setattr(readers, "_PATIENCE", 120.0)
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    """The bytes of an exported recording."""
+    home = tmp_path_factory.mktemp("packed")
+    folder(home, "packed", many(STEPS))
+    return bundle.export(local.LocalStore(home), "packed", home / "packed.reenact").read_bytes()
+
+
+def test_a_large_import_is_unpacked_and_read_in_another_process(packed, app, home, blind):
+    client = TestClient(app, base_url="http://localhost")
+    answer = client.post("/api/v1/recordings/import", content=packed)
+    assert (answer.status_code, answer.json()["origin"]["where"]) == (201, "foreign"), answer.text
+    assert (home / "recordings" / "packed").is_dir()
+    said = client.post("/api/v1/recordings/import", content=packed)
+    assert (said.status_code, "already in the store" in said.json()["detail"]) == (409, True)
+    damaged = packed[:2000] + bytes([packed[2000] ^ 1]) + packed[2001:]
+    said = client.post("/api/v1/recordings/import", content=damaged)
+    assert (said.status_code, str(home) in said.text) == (422, False), said.text
+    assert not list(home.glob("incoming-*"))
+
+
+def test_an_import_whose_process_is_ended_leaves_nothing(app, home, blind, monkeypatch):
+    def half(_, args):
+        exchange._beside(args[1]).mkdir()
+        return Job(os.abort, ())
+
+    monkeypatch.setattr(exchange, "_PACKED", 0)
+    monkeypatch.setattr(exchange, "Job", half)
+    client = TestClient(app, base_url="http://localhost")
+    answer = client.post("/api/v1/recordings/import", content=b"PK")
+    assert (answer.status_code, "has ended" in answer.json()["detail"]) == (503, True)
+    assert not list(home.glob("incoming-*"))
+
+
+def test_a_job_about_a_large_recording_is_judged_in_another_process_and_a_debugger_refuses_it(
+    home, blind, monkeypatch
+):
+    monkeypatch.setattr(debug, "LARGEST", 1 << 20)
+    with TestClient(
+        application(Settings(home, ("localhost",), keyless=True, running=True)), base_url="http://localhost"
+    ) as client:
+        order = {"kind": "reproduce", "recording": "many", "options": {}}
+        answer = client.post("/api/v1/jobs", json=order)
+        assert (answer.status_code, "it is foreign" in answer.json()["detail"]) == (409, True), answer.text
+        answer = client.post("/api/v1/debug/many", json={})
+        assert answer.status_code == 413
+        assert "`reenact debug many` in a terminal has no such limit" in answer.json()["detail"]
 
 
 def test_a_fork_is_as_large_as_the_recordings_that_it_shares_lines_with(home):

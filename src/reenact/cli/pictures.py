@@ -67,7 +67,7 @@ def write(facts: RecordingFacts, chosen: Sequence[int], folder: Path) -> None:
             name = re.sub(r"\W+", "-", picture.path).strip("-") or "picture"
             path = folder / f"{number:04d}-{name}.{picture.kind}"
             try:
-                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                private.folder(folder)
                 private.write(path, picture.data)
             except OSError as error:
                 raise UsageError(f"{path}: {error.strerror}") from error

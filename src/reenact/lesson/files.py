@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from reenact.core import private
 from reenact.errors import UsageError
 
 
@@ -18,14 +17,10 @@ def write(filepath: str | os.PathLike[str], value: Any) -> Path:
     Raises UsageError if it fails.
     """
     target = Path(filepath)
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     text = json.dumps(value, indent=2, default=str, ensure_ascii=False)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text + "\n", encoding="utf-8")
-        part.replace(target)
+        private.write(target, text + "\n")
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise UsageError(f"{target} cannot be written: {error.strerror or error}") from None
     return target

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -26,12 +27,12 @@ from typing import Any, BinaryIO, Literal
 
 import orjson
 
-from reenact.core.store import local
+from reenact.core import private
 from reenact.core.store.local import new_id
 from reenact.errors import RecordingNotFound, UsageError
 from reenact.server.child import Child
 from reenact.server.orders import ORDERS, Order
-from reenact.server.permission import allowed
+from reenact.server.permission import allowed_at
 from reenact.server.projects import Projects
 from reenact.server.work import FILES, ORDER
 
@@ -125,19 +126,20 @@ class Jobs:
             ForeignRecording: It would run the program of a recording that comes from elsewhere.
             UsageError: Too many wait already.
         """
-        store = self._projects.library(project).store
+        library = self._projects.library(project)
+        store = library.store
         for id in order.ids:
             if not (store.folder(id) / "events.jsonl").is_file():
                 raise RecordingNotFound(f"there is no recording {id}")
             if order.runs and not order.sorts_foreign and not self._run_foreign:
-                allowed(local.load(store.folder(id)), store.root)
+                library.apart(id, allowed_at, store.folder(id), store.root)
         with self._lock:
             if self._closing or sum(job.status == "queued" for job in self._own.values()) >= WAITING:
                 raise UsageError(f"{WAITING} jobs wait already")
             job = Job(new_id(), order.kind, tuple(order.ids), created=_now())
             folder = self._folder(project, job.id)
-            folder.mkdir(mode=0o700, parents=True)
-            (folder / ORDER).write_bytes(ORDERS.dump_json(order))
+            private.folder(folder)
+            private.write(folder / ORDER, ORDERS.dump_json(order))
             self._held[job.id] = _held(folder)
             self._own[job.id] = job
             self._keep(project, job)
@@ -281,11 +283,9 @@ class Jobs:
 
     def _keep(self, project: str, job: Job) -> None:
         path = self._folder(project, job.id) / _STATE
-        part = path.with_name(f".{_STATE}.part")
         # A job's outcome must not depend on a full disk.
         with contextlib.suppress(OSError):
-            part.write_bytes(orjson.dumps(asdict(job), option=orjson.OPT_NON_STR_KEYS))
-            part.replace(path)
+            private.write(path, orjson.dumps(asdict(job), option=orjson.OPT_NON_STR_KEYS))
 
     def _read(self, project: str, folder: Path) -> Job | None:
         """Read a job of another server: of an earlier one, or of one that runs beside this."""
@@ -322,7 +322,7 @@ def _within(folder: Path) -> Iterator[Path]:
 
 def _held(folder: Path) -> BinaryIO:
     """The job's lock, taken."""
-    file = (folder / _LOCK).open("wb")
+    file = os.fdopen(private.opener(str(folder / _LOCK), os.O_WRONLY | os.O_CREAT), "wb")
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX)
     return file

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reenact.core.query.recording import Recording
+from reenact.core.store.local import load
 from reenact.core.trust import consent
 from reenact.errors import ForeignRecording
 
@@ -24,3 +25,8 @@ def allowed(recording: Recording, home: Path) -> None:
         f"{consent.command(recording)}. `reenact replay {recording.id}` in a terminal of this machine shows it "
         "and asks; `reenact trust add` and `reenact serve --run-foreign` allow it, too"
     )
+
+
+def allowed_at(folder: Path, home: Path) -> None:
+    """Raise ForeignRecording where this server may not run the program of the recording in a folder."""
+    allowed(load(folder), home)

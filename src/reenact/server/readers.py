@@ -39,6 +39,9 @@ LONGEST = 30
 MEMORY = 2 << 30
 """Bytes of memory for one process."""
 
+_IMPORT = 120
+"""Seconds of processor time for an import."""
+
 _PATIENCE = 1.5
 """Seconds until a request is answered with 503 while the process reads on."""
 
@@ -101,19 +104,28 @@ class Job:
 
 def state_of(folder: Path) -> str:
     """Return size and time of a large recording's files; an empty text for a small one."""
+    size, newest = _measured(folder, LARGE)
+    return f"{size}.{newest}" if size > LARGE else ""
+
+
+def size_of(folder: Path) -> int:
+    """Return the bytes of a recording's lines, with those that a fork shares."""
+    return _measured(folder, sys.maxsize)[0]
+
+
+def _measured(folder: Path, enough: int) -> tuple[int, int]:
+    """Return size and newest time of a recording's files, at least until the size exceeds `enough`."""
     size = newest = seen = 0
     place: Path | None = folder
     # A fork is as large as the recordings whose lines it shares.
-    while place is not None and seen <= shared.MOST:
+    while place is not None and seen <= shared.MOST and size <= enough:
         with contextlib.suppress(OSError), os.scandir(place) as entries:
             for one in entries:
                 if one.name.endswith(".jsonl"):
                     found = one.stat()
                     size, newest = size + found.st_size, max(newest, found.st_mtime_ns)
-        if size > LARGE:
-            return f"{size}.{newest}"
         place, seen = shared.parent_of(place), seen + 1
-    return ""
+    return size, newest
 
 
 class Reader:
@@ -257,11 +269,12 @@ class Reader:
 
 
 class Readers:
-    """The processes of a server: some for requests, one for the index and the findings of rules."""
+    """The processes of a server: for requests, for imports, and for the index and the findings of rules."""
 
     def __init__(self) -> None:
         self._readers = [Reader() for _ in range(_PROCESSES)]
         self._background = Reader()
+        self._importer = Reader(_IMPORT)
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, ...], Future[Any]] = OrderedDict()
 
@@ -306,9 +319,13 @@ class Readers:
         """Do a job in the background."""
         return self._background.submit(job)
 
+    def imported(self, job: Job) -> Future[Any]:
+        """Do a job that unpacks a file."""
+        return self._importer.submit(job)
+
     def close(self) -> None:
         """End the processes."""
-        for reader in (*self._readers, self._background):
+        for reader in (*self._readers, self._background, self._importer):
             reader.close()
 
     def _future(self, id: str, key: tuple[str, ...], job: ForwardedRequest | Job) -> Future[Any]:

@@ -16,6 +16,7 @@ from time import monotonic
 
 from sqlalchemy import select
 
+from reenact.core import private
 from reenact.core.store.base import Intake, Piece, Taken
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import LocalStore
@@ -105,7 +106,7 @@ class Share:
 
     def made(self, id: str) -> None:
         """Mark a recording that this server made for upload; the mark survives a restart."""
-        self._marks.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.folder(self._marks)
         (self._marks / id).touch()
 
     def remove(self, id: str, *, why: str, who: str) -> None:

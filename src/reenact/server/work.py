@@ -87,7 +87,7 @@ def main(folder: Path, home: Path, *, run_foreign: bool = False) -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     files = folder / FILES
-    files.mkdir(exist_ok=True)
+    files.mkdir(mode=0o700, exist_ok=True)
     desk = Desk(home, run_foreign, files=files, quiet=True, out=out)
     work(ORDERS.validate_json((folder / ORDER).read_bytes()), desk)
 

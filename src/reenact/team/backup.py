@@ -35,6 +35,7 @@ from obstore.store import LocalStore as Folder
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import create_engine, text
 
+from reenact.core import private
 from reenact.core.version import VERSION
 from reenact.errors import StoreAway, UsageError
 from reenact.team.location import Place
@@ -410,7 +411,7 @@ def _incomplete(kept: Any, source: str, name: str, names: list[str]) -> str:
 
 def _fetched(kept: Any, path: str, file: Path, wanted: str) -> None:
     digest = hashlib.sha256()
-    with file.open("wb") as writing:
+    with open(file, "wb", opener=private.opener) as writing:
         for block in obstore.get(kept, path).stream(_BLOCK):
             digest.update(block)
             writing.write(block)

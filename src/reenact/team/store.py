@@ -17,6 +17,7 @@ from typing import Self
 
 from sqlalchemy import delete, func, select
 
+from reenact.core import private
 from reenact.core.store import shared
 from reenact.core.store.base import ID, Intake, Piece, Taken
 from reenact.core.store.deleted import Tombstone
@@ -334,8 +335,8 @@ class TeamStore(LocalStore):
         if not mine:
             # Another one was here by that id, which is gone from the team's store.
             shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True, mode=0o700)
-            (folder / _MARK).write_text(str(key))
+            private.folder(folder)
+            private.write(folder / _MARK, str(key))
         try:
             self.bring(id, self._cache, on=True)
         except RecordingError:

@@ -103,7 +103,7 @@ def run(options: Options, context: Context) -> Result:
     test = kept(recording, file, name=options.name, entry=called, live=options.live)
     text = add(file.read_text(encoding="utf-8") if file.exists() else "", test)
     fixture = file.parent / test.fixture
-    fixture.parent.mkdir(parents=True, exist_ok=True)
+    private.folder(fixture.parent)
     source = store.find(options.ref)
     if source.is_file():
         if fixture.exists() and not options.force:

@@ -129,7 +129,7 @@ def _make(
     painter = Painter(layout, footage.blob, mask=mask)
     video = _described(footage, place, read, timeline, (layout.width, layout.height))
     try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private.folder(place.parent)
         part = cache.unfinished(place)
         try:
             with _encoder(means, part, video) as encoder:

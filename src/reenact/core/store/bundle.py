@@ -17,6 +17,7 @@ import os
 import re
 import secrets
 import shutil
+import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -181,13 +182,14 @@ def is_bundle(path: Path) -> bool:
         raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
 
 
-def bring(store: LocalStore, path: Path, *, limit: int = LIMIT) -> str:
+def bring(store: LocalStore, path: Path, *, limit: int = LIMIT, fresh: Path | None = None) -> str:
     """Put an exported recording into the store; return its id. A failure leaves no files.
 
     Args:
         store: The store to put it in.
         path: The file.
         limit: The largest unpacked size in bytes.
+        fresh: The folder to unpack it to, in the store's; by default one of a random name.
 
     Raises:
         CorruptRecording: A member differs from the manifest, or has a name that no recording has.
@@ -195,7 +197,7 @@ def bring(store: LocalStore, path: Path, *, limit: int = LIMIT) -> str:
         RecordingError: The store has a recording of that id.
     """
     private.folder(store.root)
-    fresh = store.root / f"incoming-{secrets.token_hex(6)}"
+    fresh = fresh or store.root / f"incoming-{secrets.token_hex(6)}"
     try:
         _unpack(path, fresh, limit)
         return adopt(store, fresh, path)
@@ -206,6 +208,15 @@ def bring(store: LocalStore, path: Path, *, limit: int = LIMIT) -> str:
         ) from None
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def unpacked(path: Path) -> int:
+    """Return the bytes that a file unpacks to at most; 0 for a file that `bring` refuses."""
+    try:
+        with Archive(path, str(path), sys.maxsize) as archive:
+            return sum(map(archive.size, archive.names))
+    except (*UNREADABLE, RecordingError):
+        return 0
 
 
 def adopt(store: LocalStore, fresh: Path, source: Path) -> str:

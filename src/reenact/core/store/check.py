@@ -152,7 +152,7 @@ class Check:
         def cut() -> str:
             kept = self._aside / f"{path.parent.name}.{path.name}.torn"
             private.folder(kept.parent)
-            kept.write_bytes(data[end:])
+            private.write(kept, data[end:])
             os.truncate(path, end)
             return f"cut off, and kept as {kept}"
 

@@ -49,7 +49,7 @@ def salvage(source: Path, target: Path) -> list[str]:
                     f"{source / name} has no header that can be read; nothing can be salvaged"
                 )
             continue
-        (target / name).write_bytes(chain.chained(orjson.dumps(line) for line in lines))
+        private.write(target / name, chain.chained(orjson.dumps(line) for line in lines))
         for address in dict.fromkeys(_addresses(lines)):
             _copy(blobs, address, target, told)
     return told
@@ -177,4 +177,4 @@ def _copy(blobs: Blobs, address: str, target: Path, told: list[str]) -> None:
     digest = address.removeprefix("sha256:")
     place = target / "blobs" / digest[:2] / digest
     private.folder(place.parent)
-    place.write_bytes(data)
+    private.write(place, data)

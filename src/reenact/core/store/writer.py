@@ -56,7 +56,9 @@ class Writer:
         self._reserve = path.with_suffix(".reserve")
         # Room to say so when the disk is full.
         with contextlib.suppress(OSError):
-            self._reserve.write_bytes(b"\0" * _RESERVE)
+            reserve = private.opener(str(self._reserve), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.write(reserve, b"\0" * _RESERVE)
+            os.close(reserve)
 
     @property
     def digest(self) -> str:
@@ -216,10 +218,7 @@ def reseal(path: Path, ending: Mapping[str, Any], sign: Sign | None = None) -> N
     before = chain.stated(data[:start].rstrip(b"\n").rpartition(b"\n")[2]) or chain.FIRST
     body = orjson.dumps({key: value for key, value in ending.items() if key not in ("sum", "signed")})[:-1]
     body = _signed(before, body, sign)
-    part = path.with_suffix(".part")
-    part.write_bytes(data[:start] + body + chain.tail(chain.sum_of(before, body)) + b"\n")
-    part.chmod(0o600)
-    part.replace(path)
+    private.write(path, data[:start] + body + chain.tail(chain.sum_of(before, body)) + b"\n")
 
 
 def _signed(before: bytes, body: bytes, sign: Sign | None) -> bytes:

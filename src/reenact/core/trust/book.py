@@ -21,7 +21,7 @@ from typing import Any
 import orjson
 
 from reenact.core.query.summary import Summary
-from reenact.core.trust.identity import KEY, Identity, fingerprint, kept, private, unwritable
+from reenact.core.trust.identity import KEY, Identity, fingerprint, is_private, kept, unwritable
 from reenact.core.trust.origin import PROJECT, Origin, Seal, Standing, Where
 from reenact.errors import UsageError
 
@@ -130,7 +130,7 @@ class Book:
     def _append(self, name: str, line: dict[str, Any]) -> None:
         self.identity = Identity.made(self._home)
         path = self.identity.folder / name
-        if path.exists() and not private(path.stat()):
+        if path.exists() and not is_private(path.stat()):
             raise UsageError(f"{path} can be read or written by others, and is not believed: `chmod 600` it")
         try:
             file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -146,7 +146,7 @@ class Book:
         if folder is None:
             return
         try:
-            if not private((folder / name).stat()):
+            if not is_private((folder / name).stat()):
                 return
             data = (folder / name).read_bytes()
         except OSError:

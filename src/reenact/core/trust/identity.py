@@ -28,6 +28,7 @@ from typing import Any
 
 import orjson
 
+from reenact.core import private
 from reenact.errors import UsageError
 
 NAME = "home-id"
@@ -72,7 +73,7 @@ class Identity:
             return None
         path = folder / FILE
         try:
-            if not private(path.stat()):
+            if not is_private(path.stat()):
                 return None
             data = orjson.loads(path.read_bytes())
             seed = bytes.fromhex(data["seed"])
@@ -119,9 +120,7 @@ class Identity:
         text = public_of(self._seed)
         if self.known_key != text:
             with suppress(OSError):
-                part = self.folder / f".{PUBLIC}.{secrets.token_hex(6)}"
-                part.write_text(f"{text}\n{self.mac(PUBLIC, text.encode())}\n", "ascii")
-                part.replace(self.folder / PUBLIC)
+                private.write(self.folder / PUBLIC, f"{text}\n{self.mac(PUBLIC, text.encode())}\n")
         return text
 
     def mac(self, what: str, data: bytes) -> str:
@@ -192,7 +191,7 @@ def _made_folder(home: Path, keys: str = "") -> Path:
     above = owner(home)
     path = above / NAME
     try:
-        above.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.folder(above)
         if not os.path.lexists(path):
             _first(path, f"{secrets.token_hex(16)}\n".encode())
     except OSError as error:
@@ -202,7 +201,7 @@ def _made_folder(home: Path, keys: str = "") -> Path:
         raise UsageError(f"{path} names no home: delete it, and the home gets a new key")
     folder = _below(keys, name)
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.folder(folder)
     except OSError as error:
         raise unwritable(folder, error) from None
     return folder
@@ -284,7 +283,7 @@ def canonical(data: Mapping[str, Any], leave: tuple[str, ...] = ()) -> bytes:
     return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)
 
 
-def private(state: os.stat_result) -> bool:
+def is_private(state: os.stat_result) -> bool:
     """Return True if only the user may read and change a file; one from a checkout fails this."""
     if not hasattr(os, "geteuid"):
         return True

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from reenact.core.store import local
-from reenact.errors import UsageError
+from reenact.errors import TooLarge, UsageError
 from reenact.run.debugger.commands import COMMANDS
 from reenact.run.driver.opening import Opening
 from reenact.run.launch import Options
@@ -24,12 +24,16 @@ from reenact.server.access import Access, Writer
 from reenact.server.debug_state import Standing, Tracked
 from reenact.server.debugging import Desk, Session
 from reenact.server.permission import allowed
+from reenact.server.readers import size_of
 from reenact.server.refusals import refusals
 from reenact.server.routes.common import Id
 
 router = APIRouter(prefix="/debug", tags=["debugger"])
 
 REFUSED = refusals(400, 401, 403, 404)
+
+LARGEST = 32 << 20
+"""Bytes of lines above which a recording is not debugged here: the server's own process reads it."""
 
 _LONGEST = 900_000
 
@@ -154,7 +158,13 @@ def begin(
 
 
 def _opening(access: Access, id: str, how: Begin, *, run_foreign: bool) -> Opening:
-    recording = local.load(access.library.folder(id))
+    folder = access.library.folder(id)
+    if size_of(folder) > LARGEST:
+        raise TooLarge(
+            f"recording {id} has more than {LARGEST >> 20} MB, and a debugger here would hold up the server: "
+            f"`reenact debug {id}` in a terminal has no such limit"
+        )
+    recording = local.load(folder)
     if not recording.steps:
         raise UsageError(f"recording {id} has no steps: there is nothing to debug")
     options = Options(tuple(how.live), tuple(how.ignore))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 import time
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
 from reenact.analysis.views.listing import OriginView, origin_view
+from reenact.core import private
 from reenact.core.store import bundle
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import LocalStore, load
@@ -21,6 +23,7 @@ from reenact.errors import CorruptRecording, FutureFormat, NotARecording, Record
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.library import Library
 from reenact.server.links import Lender
+from reenact.server.readers import LARGE, Job, Readers
 from reenact.server.refusals import refusals
 from reenact.server.routes.common import MISSING, Id
 from reenact.server.routes.uploads import no_room
@@ -29,6 +32,9 @@ router = APIRouter(tags=["recordings"])
 
 LARGEST = 2 << 30
 """The largest size in bytes of an exported recording that is imported."""
+
+_PACKED = 1_000_000
+"""Bytes of a file above which not even its list of members is read in the server's own process."""
 
 _GOOD = 3600.0
 _BODY = {
@@ -72,7 +78,7 @@ def export(access: Reader, links: Lender, id: Id) -> Export:
 async def import_(access: Writer, request: Request) -> Imported:
     """Take in an exported recording; the body is the `.reenact` file."""
     folder = access.library.store.root
-    await run_in_threadpool(folder.mkdir, mode=0o700, parents=True, exist_ok=True)
+    await run_in_threadpool(private.folder, folder)
     part = folder / f"incoming-{secrets.token_hex(8)}.reenact"
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -89,14 +95,19 @@ async def import_(access: Writer, request: Request) -> Imported:
                 raise no_room(refused.detail)
             # The packed file lies beside it until it is unpacked.
             most = await run_in_threadpool(intake.room)
-        return await run_in_threadpool(_brought, access, part, most)
+        return await run_in_threadpool(_brought, request.app.state.readers, access, part, most)
     finally:
         part.unlink(missing_ok=True)
+        # A process that was ended in the middle leaves it.
+        await run_in_threadpool(shutil.rmtree, _beside(part), ignore_errors=True)
 
 
-def _brought(access: Access, part: Path, limit: int) -> Imported:
+def _brought(readers: Readers, access: Access, part: Path, limit: int) -> Imported:
+    home = access.library.store.root
     try:
-        id = bundle.bring(access.library.store, part, limit=limit)
+        large = part.stat().st_size > _PACKED or bundle.unpacked(part) > LARGE
+        work = (home, part, limit)
+        id, origin = readers.imported(Job(_unpacked, work)).result() if large else _unpacked(*work)
     except NotARecording:
         raise HTTPException(400, "the body is no exported recording (`reenact export` makes one)") from None
     except RecordingError as error:
@@ -109,8 +120,19 @@ def _brought(access: Access, part: Path, limit: int) -> Imported:
     except OSError as error:
         raise no_room(f"the recording cannot be written here: {error.strerror}") from None
     access.library.touched(id)
-    home = access.library.store.root
-    return Imported(id=id, origin=origin_view(standing_of(load(access.library.folder(id)), home)))
+    return Imported(id=id, origin=origin)
+
+
+def _unpacked(home: Path, part: Path, limit: int) -> tuple[str, OriginView | None]:
+    """Import a file; return the recording's id and its origin."""
+    store = LocalStore(home)
+    id = bundle.bring(store, part, limit=limit, fresh=_beside(part))
+    return id, origin_view(standing_of(load(store.folder(id)), home))
+
+
+def _beside(part: Path) -> Path:
+    """The folder that a file is unpacked to."""
+    return part.with_name(f"{part.stem}-unpacked")
 
 
 def _exported(library: Library, id: str) -> Path:

@@ -26,6 +26,7 @@ import orjson
 from reenact.analysis.interchange.importers.otel import runs
 from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent
 from reenact.analysis.interchange.importers.run import ImportedRun, keep
+from reenact.core import private
 from reenact.core.redact import DEFAULT_RULES, Redactor
 from reenact.core.store.deleted import Deleted
 from reenact.core.store.intake import synced
@@ -206,7 +207,7 @@ class Traces:
         under_way.whole = under_way.whole or any(not span.parent and not span.loose for span in spans)
 
     def _append(self, trace: str, spans: list[Span]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.folder(self.folder)
         lines = b"".join(
             self._redactor.line(orjson.dumps(asdict(span), default=str, option=orjson.OPT_NON_STR_KEYS))
             + b"\n"

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import BinaryIO, Literal
 
+from reenact.core import private
 from reenact.errors import UsageError
 
 LARGEST = 100_000_000
@@ -115,7 +116,7 @@ class Files:
         with self._lock:
             room = min(LARGEST, TOGETHER - sum(one.stat().st_size for one in self.uploads.iterdir()))
             try:
-                with part.open("wb") as file:
+                with open(part, "wb", opener=private.opener) as file:
                     while piece := data.read(_PART):
                         if (room := room - len(piece)) < 0:
                             raise UsageError(

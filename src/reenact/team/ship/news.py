@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Literal
 
 import orjson
 
+from reenact.core import private
 from reenact.team.ship.queue import Queue
 
 State = Literal["sending", "done", "away", "refused"]
@@ -53,10 +53,8 @@ class News:
 
     def write(self, report: Report) -> None:
         """Replace the report; ignore a failed write."""
-        part = self._path.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):
-            part.write_bytes(orjson.dumps(asdict(report)))
-            part.replace(self._path)
+            private.write(self._path, orjson.dumps(asdict(report)))
 
     def read(self) -> Report | None:
         """Return the last report, or None."""

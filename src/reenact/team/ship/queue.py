@@ -21,6 +21,8 @@ from typing import Any
 
 import orjson
 
+from reenact.core import private
+
 fcntl: Any
 try:
     fcntl = importlib.import_module("fcntl")
@@ -84,7 +86,7 @@ class Queue:
 
     def add(self, mark: Mark) -> Held:
         """Mark a recording, and hold the mark. Raises OSError."""
-        self._queue.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.folder(self._queue)
         part = self.folder / f".{mark.id}.{os.getpid()}"
         file = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
@@ -157,7 +159,7 @@ class Lock:
 
     def take(self) -> bool:
         """Take the lock; return False where another process has it. Raises OSError."""
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private.folder(self._path.parent)
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -176,5 +178,5 @@ class Lock:
 def keep_here(home: Path) -> None:
     """Turn off automatic sending for a temporary home."""
     folder = Queue(home).folder
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private.folder(folder)
     (folder / "off").touch()

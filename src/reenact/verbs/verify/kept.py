@@ -17,6 +17,7 @@ from typing import Self
 
 import orjson
 
+from reenact.core import private
 from reenact.verbs.verify.crew import Job, Report
 
 _FILE = "verify.sqlite"
@@ -58,7 +59,7 @@ class Kept:
 
     def __init__(self, home: Path) -> None:
         try:
-            home.mkdir(parents=True, exist_ok=True)
+            private.folder(home)
             # The reports hold recorded content.
             (home / _FILE).touch(0o600)
             self._database = self._opened(home / _FILE)

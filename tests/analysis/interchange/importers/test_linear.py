@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from reenact.analysis.interchange.importers import chat
 from reenact.analysis.interchange.importers import run as imported
 from reenact.analysis.interchange.importers.inspect import _events
 from reenact.analysis.interchange.importers.langfuse import langfuse
@@ -14,6 +15,7 @@ from reenact.analysis.interchange.importers.openai_agents import openai_agents
 from reenact.analysis.interchange.importers.otel import read_spans
 from reenact.analysis.interchange.importers.otel.span import Span
 from reenact.analysis.interchange.importers.run import Happened
+from reenact.core.store.local import EVENTS, LocalStore, load
 from tests.hostile.counting import lines_of
 
 FEW, MANY = 60, 240
@@ -125,3 +127,29 @@ def test_effects_end_by_their_times_and_the_inner_ones_first():
         ("outer", True), ("inner", True), ("short", True), ("short", False), ("late", True), ("late", False),
         ("inner", False), ("outer", False),
     ]  # fmt: skip
+
+
+def chat_of(count):
+    return [{"role": "assistant" if i % 2 else "user", "content": f"m{i}"} for i in range(count)]
+
+
+def test_the_calls_of_a_chat_share_its_messages():
+    run = chat.run_of(chat_of(4000), "chat", "file")
+    calls = [one for one in run.effects if one.kind == "model"]
+    assert len(calls) == 2000
+    assert len({id(one.args["messages"].messages) for one in calls}) == 1
+    assert calls[5].args["messages"] == chat_of(11)
+    assert [len(one.args["messages"]) for one in calls[:3]] == [1, 3, 5]
+
+
+def test_histories_beyond_a_number_of_messages_are_shortened_to_what_is_new_and_a_note_says_so(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(imported, "REPEATED", 30)
+    store = LocalStore(tmp_path)
+    recording = load(store.folder(imported.keep(store, chat.run_of(chat_of(20), "chat", "file"))))
+    messages = [step.args["messages"] for step in recording.steps]
+    # 1 + 3 + 5 + 7 + 9 are 25; the sixth call would repeat 11 more.
+    assert messages[:5] == [chat_of(count) for count in (1, 3, 5, 7, 9)]
+    assert messages[5:] == [chat_of(count)[-2:] for count in (11, 13, 15, 17, 19)]
+    assert "5 model calls hold only the messages since" in (tmp_path / recording.path / EVENTS).read_text()

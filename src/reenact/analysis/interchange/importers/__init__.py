@@ -209,7 +209,7 @@ def _own(store: LocalStore, path: Path) -> str | None:
 
 def _copied(store: LocalStore, source: Path) -> str:
     """Copy a recording's folder or events file into the store. Links are not followed."""
-    store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private.folder(store.root)
     fresh = store.root / f"incoming-{secrets.token_hex(6)}"
     try:
         if source.is_dir():
@@ -223,7 +223,7 @@ def _copied(store: LocalStore, source: Path) -> str:
 
 
 def _copy(folder: Path, member: str, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private.folder(target.parent)
     if member == EVENTS:
         # A fork has its parent's lines only where the parent lies beside it.
         private.write(target, shared.whole((folder / member).read_bytes(), folder))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reenact.analysis.interchange.importers.chat import effects_of, is_chat, is_message, last_answer, moment
-from reenact.analysis.interchange.importers.run import Happened, ImportedRun
+from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen
 from reenact.core.messages import pydantic_ai
 from reenact.core.messages.text import content
 
@@ -58,7 +58,7 @@ def _speakers(history: list[dict[str, Any]]) -> Iterator[Happened]:
                 )
             else:
                 said = {"role": "assistant", "name": speaker, "content": message.get("content")}
-                yield Happened("model", speaker, {"messages": list(seen)}, said, agent=speaker)
+                yield Happened("model", speaker, {"messages": Seen(seen)}, said, agent=speaker)
         seen.append({"role": "user", "name": speaker, "content": message.get("content")})
 
 
@@ -183,7 +183,7 @@ def _requests(document: list[dict[str, Any]]) -> Iterator[Happened]:
         now = moment(message.get("timestamp"))
         if message.get("kind") == "response":
             name = str(message.get("model_name") or "model")
-            args = {"messages": document[:place]}
+            args = {"messages": Seen(document, place)}
             yield Happened("model", name, args, message, began=before or now, ended=now)
             asked = list(pydantic_ai.response(message).calls)
         else:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reenact.analysis.interchange.importers.chat import ASSISTANTS, last_answer, moment
-from reenact.analysis.interchange.importers.run import Happened, ImportedRun, by_name
+from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen, by_name
 from reenact.core.messages.text import content
 
 
@@ -64,7 +64,7 @@ def _effects(steps: list[Any], agent: dict[str, Any], lost: list[str]) -> Iterat
             copied += 1
         else:
             name = str(step.get("model_name") or agent.get("model_name") or "model")
-            args: dict[str, Any] = {"messages": list(history)}
+            args: dict[str, Any] = {"messages": Seen(history)}
             if agent.get("tool_definitions"):
                 args["tools"] = agent["tool_definitions"]
             yield Happened("model", name, args, said, began=before or now, ended=now)

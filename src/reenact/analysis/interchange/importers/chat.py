@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from reenact.analysis.interchange.importers.run import Happened, ImportedRun
+from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen
 from reenact.core.messages.text import content
 from reenact.core.model.plain import parsed
 
@@ -98,7 +98,7 @@ def effects_of(messages: Iterable[Message], *, model: str = "") -> Iterator[Happ
             # What a person says in between lies in the next call's messages; only what no call saw stands alone.
             after.clear()
             name = str(message.get("model") or model or "assistant")
-            args = {"messages": list(history)}
+            args = {"messages": Seen(history)}
             yield Happened(
                 "model", name, args, message, agent=_agent(message), began=before or now, ended=now
             )

@@ -13,7 +13,7 @@ from typing import Any
 
 from reenact.analysis.interchange.importers.chat import last_answer, moment
 from reenact.analysis.interchange.importers.otel.message import messages
-from reenact.analysis.interchange.importers.run import Happened, ImportedRun, by_name
+from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen, by_name
 from reenact.core.messages.text import content
 from reenact.core.model.plain import parsed
 
@@ -149,7 +149,7 @@ class _Session:
             Happened(
                 "model",
                 self._model or "model",
-                {"messages": list(self._history)},
+                {"messages": Seen(self._history)},
                 whole,
                 began=self._before or self._spoke,
                 ended=self._spoke,

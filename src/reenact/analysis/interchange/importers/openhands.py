@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from reenact.analysis.interchange.importers.chat import last_answer, moment
-from reenact.analysis.interchange.importers.run import Happened, ImportedRun
+from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen
 from reenact.core.messages.text import content
 from reenact.core.model.plain import compact
 
@@ -116,7 +116,7 @@ def _effects(events: list[dict[str, Any]]) -> Iterator[Happened]:
         else:
             said = _said(event, str(action), args)
             model = str(_response(event).get("model") or "model")
-            yield Happened("model", model, {"messages": list(history)}, said, began=before or now, ended=now)
+            yield Happened("model", model, {"messages": Seen(history)}, said, began=before or now, ended=now)
             history.append({key: value for key, value in said.items() if key != "usage"})
             if action not in ("message", "finish"):
                 waiting.append((_tool_name(event, str(action)), _asked(args), now))

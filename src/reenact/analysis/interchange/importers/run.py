@@ -6,12 +6,14 @@ import heapq
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from reenact.core import private
 from reenact.core.boundary import Run as Scopes
 from reenact.core.boundary import Scope, Ticket
 from reenact.core.boundary.turnstile import RecordingTurnstile
@@ -26,6 +28,42 @@ from reenact.core.store.writer import Writer
 
 DEEPEST = 256
 """Levels of spans at most: the way up is walked for each of them."""
+
+
+REPEATED = 2_000_000
+"""Messages that the histories of a run's model calls may hold together; they grow with the square of the calls."""
+
+
+class Seen(Sequence[Any]):
+    """The messages that a model call saw: the first ones of a list that goes on to grow, without a copy.
+
+    Args:
+        messages: The list.
+        count: Their number; by default all that are there now.
+    """
+
+    __slots__ = ("_size", "messages")
+
+    def __init__(self, messages: list[Any], count: int | None = None) -> None:
+        self.messages = messages
+        self._size = len(messages) if count is None else count
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.messages[: self._size][place]
+
+    def __iter__(self) -> Iterator[Any]:
+        return islice(self.messages, self._size)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (list, Seen)) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr([*self])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +161,7 @@ def keep(store: LocalStore, run: ImportedRun, *, id: str = "") -> str:
     """
     replaced = store.folder(id) if id else None
     id = id or new_id()
-    store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private.folder(store.root)
     fresh = store.root / f"incoming-{id}"
     try:
         _write(fresh, id, run)
@@ -162,8 +200,9 @@ def _write(folder: Path, id: str, run: ImportedRun) -> None:
             "source": recorder.encode(run.source),
         }
     )
-    _Told(recorder, started).all(effects, overlapping=run.overlapping)
-    for note in run.notes:
+    told = _Told(recorder, started)
+    told.all(effects, overlapping=run.overlapping)
+    for note in (*run.notes, *told.notes()):
         recorder.note("imported", note)
     ending: dict[str, Any] = {"status": run.status}
     if run.output is not None:
@@ -183,6 +222,16 @@ class _Told:
         self._agents = {"": self._root}
         self._scopes: dict[int, Scope] = {}
         self._tickets: dict[int, Ticket] = {}
+        self._repeated = self._shortened = 0
+        self._shown: dict[int, int] = {}
+
+    def notes(self) -> Iterator[str]:
+        """Yield a note if histories were shortened."""
+        if self._shortened:
+            yield (
+                f"{self._shortened} model calls hold only the messages since the call before them: the whole "
+                f"histories of this run have more than {REPEATED:,} messages"
+            )
 
     def all(self, effects: list[Happened], *, overlapping: bool) -> None:
         order = _by_time(effects) if overlapping else _one_by_one(effects)
@@ -195,13 +244,27 @@ class _Told:
     def _ask(self, happened: Happened) -> None:
         recorder = self._recorder
         scope = self._scope(happened)
-        effect = Effect(happened.kind, happened.name, happened.args)
+        effect = Effect(happened.kind, happened.name, self._args(happened))
         recorder.at = _seconds(happened.began, self._started, recorder.at)
         ordinal = scope.count(effect.label)
         ticket = recorder.enter(effect, scope, ordinal)
         self._tickets[id(happened)] = ticket
         address = f"{scope.path}/{effect.label}#{ordinal}"
         self._scopes[id(happened)] = scope.inside(address, call=ticket.call, hidden=False)
+
+    def _args(self, happened: Happened) -> dict[str, Any]:
+        """Return the arguments of a call, with the messages that it saw as a list."""
+        seen = happened.args.get("messages")
+        if not isinstance(seen, Seen):
+            return happened.args
+        shown = self._shown.get(id(seen.messages), 0)
+        self._shown[id(seen.messages)] = len(seen)
+        self._repeated += len(seen)
+        if self._repeated <= REPEATED:
+            shown = 0
+        else:
+            self._shortened += 1
+        return {**happened.args, "messages": seen.messages[shown : len(seen)]}
 
     def _answer(self, happened: Happened) -> None:
         self._recorder.at = _seconds(happened.ended, self._started, self._recorder.at)
