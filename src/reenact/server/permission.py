@@ -28,5 +28,5 @@ def allowed(recording: Recording, home: Path) -> None:
 
 
 def allowed_at(folder: Path, home: Path) -> None:
-    """Raise ForeignRecording where this server may not run the program of the recording in a folder."""
+    """Raise ForeignRecording where this server may not run a folder's recording."""
     allowed(load(folder), home)

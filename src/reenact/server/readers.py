@@ -114,7 +114,7 @@ def size_of(folder: Path) -> int:
 
 
 def _measured(folder: Path, enough: int) -> tuple[int, int]:
-    """Return size and newest time of a recording's files, at least until the size exceeds `enough`."""
+    """Return size and newest time of a recording's files; stop above `enough` bytes."""
     size = newest = seen = 0
     place: Path | None = folder
     # A fork is as large as the recordings whose lines it shares.
@@ -269,7 +269,7 @@ class Reader:
 
 
 class Readers:
-    """The processes of a server: for requests, for imports, and for the index and the findings of rules."""
+    """The processes of a server: for requests, imports, and the index and findings."""
 
     def __init__(self) -> None:
         self._readers = [Reader() for _ in range(_PROCESSES)]

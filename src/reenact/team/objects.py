@@ -50,7 +50,7 @@ _UPLOAD = timedelta(minutes=10)
 
 
 class Lent(NamedTuple):
-    """A file in the store for download by others: its path, and the tag that the store gave to its content."""
+    """A file in the store for download by others: its path, and the store's tag of it."""
 
     path: str
     tag: str | None
@@ -190,7 +190,10 @@ class ObjectBlobs:
         return Lent(path, tag)
 
     def keeps(self, lent: Lent) -> bool:
-        """Return True if a lent file is in the store as it was uploaded, and not soon deleted. Raises StoreAway."""
+        """Return True if a lent file is as it was uploaded, and not deleted soon.
+
+        Raises StoreAway.
+        """
         try:
             found = obstore.head(self._store, lent.path)
         except (FileNotFoundError, NotFoundError):

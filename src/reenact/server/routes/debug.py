@@ -33,7 +33,7 @@ router = APIRouter(prefix="/debug", tags=["debugger"])
 REFUSED = refusals(400, 401, 403, 404)
 
 LARGEST = 32 << 20
-"""Bytes of lines above which a recording is not debugged here: the server's own process reads it."""
+"""Bytes of lines above which a recording is not debugged here, in the server's process."""
 
 _LONGEST = 900_000
 

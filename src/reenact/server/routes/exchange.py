@@ -34,7 +34,7 @@ LARGEST = 2 << 30
 """The largest size in bytes of an exported recording that is imported."""
 
 _PACKED = 1_000_000
-"""Bytes of a file above which not even its list of members is read in the server's own process."""
+"""Bytes of a file above which its list of members is read in another process, too."""
 
 _GOOD = 3600.0
 _BODY = {

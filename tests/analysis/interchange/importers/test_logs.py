@@ -10,7 +10,7 @@ import pytest
 
 from reenact.analysis.interchange import importers
 from reenact.core.query.facts import RecordingFacts
-from reenact.errors import NotARecording
+from reenact.errors import NotARecording, TooLarge
 
 TRACES = Path(__file__).parent / "traces"
 
@@ -177,6 +177,33 @@ def test_a_zip_that_is_no_log_and_one_that_is_cut_off_are_refused(store, tmp_pat
     file.write_bytes((TRACES / "inspect.eval").read_bytes()[:3000])
     with pytest.raises(NotARecording, match="damaged zip"):
         importers.bring(store, file)
+
+
+def test_an_eval_file_that_unpacks_to_very_much_is_refused(store, tmp_path):
+    file = tmp_path / "x.eval"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", b" " * (70 << 20))
+    with pytest.raises(TooLarge, match="unpacks to more than 64 MB"):
+        importers.bring(store, file)
+
+
+def test_texts_aside_that_stand_for_very_much_are_refused(store, tmp_path):
+    sample = {
+        "id": 1, "epoch": 1, "attachments": {"a": "x" * 100_000, "b": 5},
+        "events": [
+            {
+                "event": "tool", "function": "bash", "arguments": {"all": ["attachment://a"] * 10_000},
+                "result": "attachment://b", "timestamp": "2026-01-01T00:00:00+00:00",
+            }
+        ],
+    }  # fmt: skip
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps({"eval": {"task": "ctf", "model": "m"}, "samples": [sample]}))
+    with pytest.raises(NotARecording, match="its attachments stand for more text than the limit"):
+        importers.bring(store, file)
+    sample["events"][0]["arguments"] = {"all": ["attachment://a"] * 2}
+    file.write_text(json.dumps({"eval": {"task": "ctf", "model": "m"}, "samples": [sample]}))
+    importers.bring(store, file)
 
 
 # -- ATIF ------------------------------------------------------------------------------------------------------

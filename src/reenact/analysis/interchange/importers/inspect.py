@@ -20,7 +20,7 @@ from reenact.analysis.interchange.importers.otel.message import call
 from reenact.analysis.interchange.importers.run import DEEPEST, Happened, ImportedRun, Stretch, by_name
 from reenact.core.messages.text import content
 from reenact.core.store.local import UNREADABLE
-from reenact.core.unpack import Archive
+from reenact.core.unpack import Archive, capacity
 from reenact.errors import NotARecording, RecordingError
 
 _ASIDE = re.compile(r"(?:attachment|tc)://([0-9a-f]+)")
@@ -55,20 +55,51 @@ def archive(data: bytes, path: Path) -> Any:
     return log
 
 
+class _Aside:
+    """The texts that lie aside in a sample, to be put back as often as they are named.
+
+    Args:
+        sample: The sample.
+        room: The characters that may be put back in the whole log, as a list of one number.
+    """
+
+    def __init__(self, sample: dict[str, Any], room: list[int]) -> None:
+        told = sample.get("transcript")
+        before = told.get("content") if isinstance(told, dict) else None
+        self._texts: dict[str, Any] = {**(before or {}), **(sample.get("attachments") or {})}
+        self._room = room
+
+    def whole(self, value: Any) -> Any:
+        """Return a value with the texts put back. Raises ValueError for too much text."""
+        if isinstance(value, str):
+            found = _ASIDE.fullmatch(value)
+            text = self._texts.get(found[1]) if found else None
+            if not isinstance(text, str):
+                return value
+            self._room[0] -= len(text)
+            if self._room[0] < 0:
+                raise ValueError("its attachments stand for more text than the limit here")
+            return text
+        if isinstance(value, list):
+            return [self.whole(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self.whole(item) for key, item in value.items()}
+        return value
+
+
 def inspect(document: Any, path: Path) -> list[ImportedRun]:
     """One run for each sample that asked a model or ran a tool."""
-    found = []
+    found, room = [], [capacity(path.stat().st_size, _LIMIT)]
     for sample in document["samples"] or ():
         if isinstance(sample, dict):
-            run = _run(sample, document, path)
+            run = _run(sample, document, path, _Aside(sample, room))
             if run.effects:
                 found.append(run)
     return found
 
 
-def _run(sample: dict[str, Any], log: dict[str, Any], path: Path) -> ImportedRun:
+def _run(sample: dict[str, Any], log: dict[str, Any], path: Path, aside: _Aside) -> ImportedRun:
     about = log["eval"]
-    aside = _aside(sample)
     effects, notes = _effects(sample, aside, str(about.get("model") or ""))
     scores = {
         name: score.get("value") if isinstance(score, dict) else score
@@ -89,7 +120,7 @@ def _run(sample: dict[str, Any], log: dict[str, Any], path: Path) -> ImportedRun
             "format": "inspect",
             "file": str(path),
             "epoch": epoch,
-            "input": _whole(sample.get("input"), aside),
+            "input": aside.whole(sample.get("input")),
             "scores": scores,
             **{key: sample.get(key) for key in ("id", "target")},
             **{key: about.get(key) for key in ("model", "created")},
@@ -99,22 +130,14 @@ def _run(sample: dict[str, Any], log: dict[str, Any], path: Path) -> ImportedRun
     )
 
 
-def _aside(sample: dict[str, Any]) -> dict[str, str]:
-    told = sample.get("transcript")
-    before = told.get("content") if isinstance(told, dict) else None
-    return {**(before or {}), **(sample.get("attachments") or {})}
-
-
-def _effects(
-    sample: dict[str, Any], aside: dict[str, str], model: str
-) -> tuple[list[Happened], tuple[str, ...]]:
+def _effects(sample: dict[str, Any], aside: _Aside, model: str) -> tuple[list[Happened], tuple[str, ...]]:
     told = sample.get("transcript")
     events = sample.get("events") or (told.get("events") if isinstance(told, dict) else None)
-    found = list(_events(_whole(events or [], aside)))
+    found = list(_events(aside.whole(events or [])))
     if found:
         return found, ()
     messages = [
-        _message(item) for item in _whole(sample.get("messages") or [], aside) if isinstance(item, dict)
+        _message(item) for item in aside.whole(sample.get("messages") or []) if isinstance(item, dict)
     ]
     note = "the log was written without its events: calls are read from the messages, and have no times"
     return list(effects_of(messages, model=model)), (note,)
@@ -132,18 +155,6 @@ def _completion(sample: dict[str, Any]) -> Any:
     output = sample.get("output")
     listed = output.get("choices") if isinstance(output, dict) else None
     return content((listed[0].get("message") or {}).get("content")) or None if listed else None
-
-
-def _whole(value: Any, aside: dict[str, str]) -> Any:
-    """A value with the texts that lie aside put back."""
-    if isinstance(value, str):
-        found = _ASIDE.fullmatch(value)
-        return aside.get(found[1], value) if found else value
-    if isinstance(value, list):
-        return [_whole(item, aside) for item in value]
-    if isinstance(value, dict):
-        return {key: _whole(item, aside) for key, item in value.items()}
-    return value
 
 
 def _events(events: list[Any]) -> Iterator[Happened]:

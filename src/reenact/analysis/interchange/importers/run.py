@@ -31,11 +31,14 @@ DEEPEST = 256
 
 
 REPEATED = 2_000_000
-"""Messages that the histories of a run's model calls may hold together; they grow with the square of the calls."""
+"""Messages that the histories of a run's model calls may hold together.
+
+They grow with the square of the calls.
+"""
 
 
 class Seen(Sequence[Any]):
-    """The messages that a model call saw: the first ones of a list that goes on to grow, without a copy.
+    """The messages that a model call saw: the beginning of a list, without a copy.
 
     Args:
         messages: The list.
