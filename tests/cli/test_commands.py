@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from reenact.cli import PLACES, application, main
+from reenact.cli import GROUPS, INTERFACES, application, main
 from reenact.verbs.registry import VERBS
 
-ALL = [verb.name for verb in VERBS] + [command for commands in PLACES.values() for command in commands]
+ALL = [*(verb.name for verb in (*VERBS, *INTERFACES)), *GROUPS]
 
 
 def names(words):
@@ -28,10 +28,9 @@ def test_the_help_lists_every_command_in_the_order_of_the_table(capsys):
     assert all(f" {command} " in told for command in ALL)
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_each_module_adds_the_commands_that_the_table_says(place):
-    for command in PLACES[place]:
-        assert names([command, "last"]) == list(PLACES[place])
+@pytest.mark.parametrize("command", ALL)
+def test_a_command_line_has_its_own_command_alone(command):
+    assert names([command, "last"]) == [command]
 
 
 def test_a_command_that_is_asked_for_costs_no_other_ones_module():

@@ -15,7 +15,7 @@ import pytest
 from pydantic import ValidationError
 
 import reenact
-from reenact.cli import main
+from reenact.cli import INTERFACES, main
 from reenact.server import orders
 from reenact.server.work import Desk, work
 from reenact.verbs import interface
@@ -103,7 +103,7 @@ def test_it_is_in_the_document_of_the_server(tmp_path):
     assert {"$ref": "#/components/schemas/Greet"} in body["oneOf"]
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", [*VERBS, *INTERFACES], ids=lambda verb: verb.name)
 def test_every_verb_is_whole_and_documented(verb):
     module = verb.module
     assert issubclass(module.Options, interface.Options)

@@ -16,25 +16,23 @@ import typer
 from reenact import __version__
 from reenact.cli import present
 from reenact.errors import ReenactError
-from reenact.verbs.registry import VERBS
+from reenact.verbs.registry import VERBS, Verb
 
 UNABLE = 2
 
-PLACES = {
-    "browsing": ("browse",),
-    "collecting": ("collect",),
-    "debugging": ("debug",),
-    "hosting": ("console", "serve"),
-    "keys": ("keys",),
-    "projects": ("team",),
-    "serving": ("mcp",),
-    "trusting": ("trust",),
-    "watching": ("watch",),
-}
-"""The modules of commands outside of `verbs/registry.py`: pages, servers and groups.
+INTERFACES = [
+    Verb("browse", "reenact.cli.browsing"),
+    Verb("debug", "reenact.cli.debugging"),
+    Verb("watch", "reenact.cli.watching"),
+    Verb("console", "reenact.cli.console"),
+    Verb("serve", "reenact.cli.hosting"),
+    Verb("collect", "reenact.cli.collecting"),
+    Verb("mcp", "reenact.cli.serving"),
+]
+"""The commands that open another interface: a screen, a page, a server. They show their outcome themselves."""
 
-Only the module of the given command is imported: all of them take a second.
-"""
+GROUPS = {"keys": "keys", "team": "projects", "trust": "trusting"}
+"""The groups of commands, with their modules."""
 
 _waiting = list(entry_points(group="reenact.readers"))
 
@@ -68,13 +66,14 @@ def application(words: Sequence[str]) -> typer.Typer:
     asked = words[0] if words else ""
     if asked == "--version":
         return app
-    verbs = [verb for verb in VERBS if verb.name == asked]
-    places = [place for place, commands in PLACES.items() if asked in commands]
-    every = not verbs and not places
-    for verb in VERBS if every else verbs:
+    # Only the module of the given command is imported: all of them take a second.
+    verbs = [verb for verb in (*VERBS, *INTERFACES) if verb.name == asked]
+    groups = [asked] if asked in GROUPS else []
+    every = not verbs and not groups
+    for verb in (*VERBS, *INTERFACES) if every else verbs:
         importlib.import_module("reenact.cli.derive").add(app, verb)
-    for place in PLACES if every else places:
-        importlib.import_module(f"reenact.cli.{place}").register(app)
+    for group in GROUPS if every else groups:
+        importlib.import_module(f"reenact.cli.{GROUPS[group]}").register(app)
     return app
 
 

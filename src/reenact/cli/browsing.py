@@ -4,44 +4,39 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Annotated
-
-import typer
+from typing import ClassVar
 
 from reenact.analysis.views.terminal import Terminal
-from reenact.cli.options import Home
 from reenact.cli.render.show import told
 from reenact.core.query.filter import Filter
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
+from reenact.verbs import interface
+from reenact.verbs.interface import Context, Filtered, Shown
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(browse)
-
-
-def browse(
-    filter: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[FILTER]", help="The first filter: tool:cancel_order, error …", show_default=False
-        ),
-    ] = None,
-    home: Home = None,
-) -> None:
+class Options(interface.Options):
     """Browse the recordings: search, open one, replay it, debug it.
 
     Enter opens, r replays, d debugs, e exports, / searches in the language of docs/filters.md, t draws forks below
     what they come from, q leaves.
     """
-    wanted = Filter(" ".join(filter or ())).text
+
+    common: ClassVar = (interface.HOME,)
+
+    filter: Filtered = ()
+
+
+def run(options: Options, context: Context) -> Shown:
+    """Show the screen until the user leaves it. Raises UsageError without a terminal."""
+    wanted = Filter(" ".join(options.filter)).text
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the browser's screen needs a terminal; `reenact list` prints the recordings")
     from reenact.tui import browse as screen  # noqa: PLC0415 - a tenth of a second that no other command should pay
 
-    store = LocalStore(home)
+    store = LocalStore(context.home)
     screen.browse(store, lambda id, width: as_text(store, id, width), wanted)
+    return Shown()
 
 
 def as_text(store: LocalStore, ref: str, width: int) -> str:

@@ -4,54 +4,57 @@ from __future__ import annotations
 
 import os
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import typer
+from pydantic import Field
 
 from reenact.cli import present
-from reenact.cli.options import Home, Log
+from reenact.cli.options import Log
 from reenact.core.model.storable import LONGEST_TAG
 from reenact.core.store.local import LocalStore
-from reenact.verbs.interface import recordable
+from reenact.verbs import interface
+from reenact.verbs.interface import Context, Shown, recordable
 
 if TYPE_CHECKING:
     from reenact.server.traces import Kept, Traces
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(collect)
-
-
-def collect(
-    *,
-    port: Annotated[int, typer.Option(help="The port; 0 is any that is free.", min=0, max=65535)] = 4318,
-    host: Annotated[
-        str, typer.Option(help="The address to listen at; by default for this machine alone.")
-    ] = "127.0.0.1",
-    quiet: Annotated[
-        float, typer.Option(min=0.0, help="Seconds after its last span at which a trace is whole.")
-    ] = 2.0,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(help="A tag for the recordings; may be given several times.", show_default=False),
-    ] = None,
-    log: Log = None,
-    home: Home = None,
-) -> None:
+class Options(interface.Options):
     """Collect traces over OTLP/HTTP; each becomes a recording.
 
     Programs that send OpenTelemetry's traces send them here with [bold]OTEL_EXPORTER_OTLP_ENDPOINT[/bold] set to the
     URL that is printed. Traces without a model call or a tool are left out. Ctrl-C ends it.
     """
+
+    common: ClassVar = (interface.HOME,)
+
+    port: Annotated[int, Field(ge=0, le=65535, description="The port; 0 is any that is free.")] = 4318
+    host: Annotated[
+        str, Field(description="The address to listen at; by default for this machine alone.")
+    ] = "127.0.0.1"
+    quiet: Annotated[
+        float, Field(ge=0.0, description="Seconds after its last span at which a trace is whole.")
+    ] = 2.0
+    tag: Annotated[
+        tuple[str, ...], Field(description="A tag for the recordings; may be given several times.")
+    ] = ()
+    log: Log = None
+
+
+def run(options: Options, context: Context) -> Shown:
+    """Collect traces until Ctrl-C. Raises UsageError."""
     from reenact.server import traces as collector  # noqa: PLC0415 - a server and what it needs: no other command should pay
     from reenact.server.operations import logs, metrics  # noqa: PLC0415 - as above
 
+    log = options.log
     token = metrics.token_of(os.environ)
     traces = collector.Traces(
-        LocalStore(home), quiet=quiet, tags=recordable("--tag", tag or (), LONGEST_TAG), now=monotonic()
+        LocalStore(context.home),
+        quiet=options.quiet,
+        tags=recordable("--tag", options.tag, LONGEST_TAG),
+        now=monotonic(),
     )
-    address = collector.listen(host, port)
+    address = collector.listen(options.host, options.port)
     if log is None:
         present.say(f"collecting traces at {address.url}/v1/traces; ctrl-c ends it")
     if (resumed := traces.waiting) and log is None:
@@ -67,6 +70,7 @@ def collect(
         ended=lambda: _ended(traces, log),
         token=token,
     )
+    return Shown()
 
 
 def _ended(traces: Traces, log: str | None) -> None:

@@ -3,87 +3,83 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, ClassVar
 from urllib.parse import quote
 
-import typer
+from pydantic import Field
 
 from reenact.cli import present
-from reenact.cli.consent import agreed
-from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, RunForeign, given
 from reenact.cli.plain import Lines
 from reenact.core.query.facts import RecordingFacts
 from reenact.errors import UsageError
+from reenact.run import launch
 from reenact.run.driver.opening import Opening
-from reenact.run.launch import Options
 from reenact.team.open import Reaching
+from reenact.verbs import interface
+from reenact.verbs.interface import Cli, Command, Context, Ignore, Live, Ref, Shown
+from reenact.verbs.replay import Inserted, OnDivergence
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(debug)
-
-
-def debug(
-    ref: Ref,
-    command: Command = None,
-    *,
-    break_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--break", "-b",
-            help="Stop there: 7, tool:cancel_order, error, divergence, state:NAME; may be given several times.",
-            show_default=False,
-        ),
-    ] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="As lines, from standard input.")] = False,
-    read: Annotated[bool, typer.Option("--read", help="Run nothing: only walk the recording.")] = False,
-    web: Annotated[
-        bool, typer.Option("--web", help="In the browser, on this machine alone: the console's debugger.")
-    ] = False,
-    port: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, help="With --web: its port; by default any that is free.", show_default=False),
-    ] = None,
-    show: Annotated[
-        bool, typer.Option("--open/--no-open", help="With --web: open it, where there is a screen.")
-    ] = True,
-    live: Live = None,
-    ignore: Ignore = None,
-    on_divergence: OnDivergence = "raise",
-    inserted: Inserted = "refuse",
-    run_foreign: RunForeign = False,
-    home: Home = None,
-) -> None:  # fmt: skip
+class Options(interface.Options):
     """Debug a recorded run: its program runs again, stops where you want, and goes back too.
 
     Without a program to run (an imported run, a script that is gone) the recording is walked all the same.
 
     Exit status of a script (--plain): 0; 1 the program left its recording; 2 a command could not be carried out.
     """
-    if plain and web:
+
+    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME)
+
+    ref: Ref
+    command: Command = ()
+    break_: Annotated[
+        tuple[str, ...],
+        Field(description="Stop there: 7, tool:cancel_order, error, divergence, state:NAME; several times."),
+        Cli(names=("--break", "-b")),
+    ] = ()
+    plain: Annotated[bool, Field(description="As lines, from standard input.")] = False
+    read: Annotated[bool, Field(description="Run nothing: only walk the recording.")] = False
+    web: Annotated[
+        bool, Field(description="In the browser, on this machine alone: the console's debugger.")
+    ] = False
+    port: Annotated[
+        int | None, Field(ge=0, le=65535, description="With --web: its port; by default any that is free.")
+    ] = None
+    show: Annotated[
+        bool,
+        Field(description="With --web: open it, where there is a screen."),
+        Cli(names=("--open/--no-open",)),
+    ] = True
+    live: Live = ()
+    ignore: Ignore = ()
+    on_divergence: OnDivergence = "raise"
+    inserted: Inserted = "refuse"
+
+
+def run(options: Options, context: Context) -> Shown:
+    """Debug the run until its user ends it. Raises UsageError, RecordingError."""
+    if options.plain and options.web:
         raise UsageError("--plain and --web are two faces of the debugger: choose one")
-    if not (plain or web) and not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (options.plain or options.web) and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError(
             "the debugger's screen needs a terminal; --plain reads commands from standard input, --web shows a page"
         )
-    store = Reaching(home)
-    ref = _stored(store, ref) if web else ref
+    store = Reaching(context.home)
+    ref = _stored(store, options.ref) if options.web else options.ref
     recording = store.load(ref)
     if not recording.steps:
         raise UsageError(f"recording {recording.id} has no steps: there is nothing to debug")
-    options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence, inserted)
-    options.tree()
-    words = tuple(given(command))
-    if not read:
-        run_foreign = agreed((recording,), words, home, run_foreign=run_foreign)
-    opening = Opening(recording, words, options, home, tuple(break_ or ()), read, run_foreign)
-    if web:
-        _page(opening, store, ref, port or 0, show=show)
-        return
-    if not plain:
+    replayed = launch.Options(options.live, options.ignore, options.on_divergence, options.inserted)
+    replayed.tree()
+    words, read = options.command, options.read
+    run_foreign = context.run_foreign if read else context.may_run((recording,), words)
+    opening = Opening(recording, words, replayed, context.home, options.break_, read, run_foreign)
+    if options.web:
+        _page(opening, store, ref, options.port or 0, show=options.show)
+        return Shown()
+    if not options.plain:
         _screen(opening)
-        return
+        return Shown()
     driver, note = opening.open()
     try:
         if note:
@@ -91,7 +87,7 @@ def debug(
         status = Lines(driver, RecordingFacts(recording), typed=sys.stdin.isatty()).run()
     finally:
         driver.close()
-    raise SystemExit(status)
+    return Shown(status)
 
 
 def _screen(opening: Opening) -> None:

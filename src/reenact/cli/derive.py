@@ -14,7 +14,7 @@ from types import GenericAlias
 from typing import Annotated, Any, NoReturn, get_args, get_origin
 
 import typer
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
@@ -48,8 +48,6 @@ def _command(verb: Verb) -> Callable[..., None]:
         with Context(**given) as context:
             asked = _options(options, chosen)
             result = verb.module.run(asked, context)
-        if context.json and (tree := result.tree()) is not None:
-            present.dump(tree)
         _show(result, asked, context)
         end_like(result.status)
 
@@ -63,10 +61,11 @@ def _show(result: Result, options: Options, context: Context) -> None:
     """Print the result by the module for results of its verb, or as JSON."""
     word = type(result).__module__.removeprefix("reenact.verbs.").partition(".")[0]
     name = f"reenact.cli.render.{word}"
-    if importlib.util.find_spec(name) is not None:
-        importlib.import_module(name).show(result, options, context)
-    elif not context.json:
-        present.dump(result.tree())
+    module = importlib.import_module(name) if importlib.util.find_spec(name) is not None else None
+    if (context.json or module is None) and (tree := result.tree()) is not None:
+        present.dump(tree)
+    if module is not None:
+        module.show(result, options, context)
 
 
 def _options(options: type[Options], given: dict[str, Any]) -> Options:
@@ -108,11 +107,14 @@ def _parameter(name: str, info: FieldInfo, spelling: Cli) -> inspect.Parameter:
     more: dict[str, Any] = {
         "help": info.description,
         "metavar": spelling.metavar,
+        "parser": spelling.parser,
         "show_default": not required and default is not None and default != "",
     }
-    least = next((mark.ge for mark in info.metadata if isinstance(mark, Ge)), None)
-    if least is not None:
-        more["min"] = least
+    for mark in info.metadata:
+        if isinstance(mark, Ge):
+            more["min"] = mark.ge
+        elif isinstance(mark, Le):
+            more["max"] = mark.le
     if RECORDING in info.metadata:
         more["autocompletion"] = ids
     if spelling.argument:

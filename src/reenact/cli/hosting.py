@@ -1,4 +1,4 @@
-"""`reenact console` and `reenact serve`: serve the recordings to browsers."""
+"""`reenact serve`: serve the console and the API."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ import socket
 import sys
 import threading
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import typer
+from pydantic import Field
 
 from reenact.browser.isolation import sandbox
 from reenact.browser.isolation.addresses import Reach
 from reenact.cli import present
 from reenact.cli.opening import opened
-from reenact.cli.options import Home, Log, ids
-from reenact.cli.sizes import size
+from reenact.cli.options import Log
+from reenact.cli.sizes import SIZE
 from reenact.core.store.local import LocalStore
 from reenact.core.store.quotas import Limits
 from reenact.errors import UsageError
@@ -28,49 +27,11 @@ from reenact.server.operations.logs import Form
 from reenact.server.settings import Settings
 from reenact.team.location import OBJECTS, PROJECT, STORE, Place
 from reenact.team.open import Reaching
+from reenact.verbs import interface
+from reenact.verbs.interface import Cli, Context, Shown
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command()(console)
-    app.command("serve")(serve_)
-
-
-def console(
-    ref: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[ID]", help="A recording to open there.", autocompletion=ids, show_default=False
-        ),
-    ] = None,
-    *,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=65535,
-            help=f"By default {PORT}, or where that is taken any free one.",
-            show_default=False,
-        ),
-    ] = None,
-    show: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open it in the browser, where there is a screen.")
-    ] = True,
-    home: Home = None,
-) -> None:
-    """Open the console: find, read, watch, compare and debug recordings in the browser.
-
-    For you on this machine: it needs no setup and no key, and other machines cannot reach it. Ctrl-C ends it.
-
-    [bold]reenact console[/bold]
-    [bold]reenact console last[/bold]
-    """
-    store = Reaching(home)
-    page = f"/r/{quote(stored(store, ref))}" if ref is not None else "/"
-    alone(store, page, port, "the console is", show=show)
 
 
 def alone(
@@ -104,78 +65,7 @@ def alone(
     serve(app, listening)
 
 
-def serve_(
-    *,
-    host: Annotated[
-        str,
-        typer.Option(help="The address to listen at, or a name of this machine; 0.0.0.0 for all of them."),
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")] = PORT,
-    host_name: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A name that it is reached by, such as agents.example.com. May be given several times.",
-            show_default=False,
-        ),
-    ] = None,
-    keyless: Annotated[
-        bool | None,
-        typer.Option(
-            "--keyless/--keys",
-            help="Ask for API keys. By default it asks, but on loopback where no key was ever made.",
-            show_default=False,
-        ),
-    ] = None,
-    running: Annotated[
-        bool,
-        typer.Option(
-            "--running",
-            help="Let who may write run recorded programs on this machine: reproduce, fork, verify …",
-        ),
-    ] = False,
-    run_foreign: Annotated[
-        bool,
-        typer.Option(
-            "--run-foreign",
-            help="With --running: also programs of recordings that come from elsewhere, as uploads do.",
-        ),
-    ] = False,
-    log: Log = None,
-    max_upload: Annotated[
-        int | None,
-        typer.Option(
-            parser=size,
-            metavar="SIZE",
-            help="Of one recording, with its blobs, at most.",
-            show_default="2GiB",
-        ),
-    ] = None,
-    quota: Annotated[
-        int | None,
-        typer.Option(
-            parser=size,
-            metavar="SIZE",
-            help="Of all recordings of a project at most: 20GB.",
-            show_default=False,
-        ),
-    ] = None,
-    quota_recordings: Annotated[
-        int, typer.Option(min=0, help="The greatest number of recordings of a project; 0 is no limit.")
-    ] = 0,
-    rate: Annotated[
-        float, typer.Option(min=0, help="Requests a second of one key, on the average; 0 is as many as come.")
-    ] = 0.0,
-    browse_private: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NETWORK|NAME",
-            help="Machines beside the public network that browser sessions may open pages from: 10.0.0.0/8, "
-            "wiki.internal. May be given several times. A server on loopback without --host-name opens them all.",
-            show_default=False,
-        ),
-    ] = None,
-    home: Home = None,
-) -> None:
+class Options(interface.Options):
     """Serve the console and the API, to a team.
 
     The first start that needs a key makes one that may do everything, and shows it once; [bold]reenact keys[/bold]
@@ -185,24 +75,83 @@ def serve_(
 
     [bold]reenact serve --host 0.0.0.0 --host-name agents.example.com[/bold]
     """
-    store, alone = LocalStore(home), is_loopback(host)
+
+    common: ClassVar = (interface.HOME,)
+
+    host: Annotated[
+        str,
+        Field(description="The address to listen at, or a name of this machine; 0.0.0.0 for all of them."),
+    ] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535, description="The port; 0 is any that is free.")] = PORT
+    host_name: Annotated[
+        tuple[str, ...],
+        Field(
+            description="A name that it is reached by, such as agents.example.com. May be given several times."
+        ),
+    ] = ()
+    keyless: Annotated[
+        bool | None,
+        Field(
+            description="Ask for API keys. By default it asks, but on loopback where no key was ever made."
+        ),
+        Cli(names=("--keyless/--keys",)),
+    ] = None
+    running: Annotated[
+        bool,
+        Field(
+            description="Let who may write run recorded programs on this machine: reproduce, fork, verify …"
+        ),
+    ] = False
+    run_foreign: Annotated[
+        bool,
+        Field(
+            description="With --running: also programs of recordings that come from elsewhere, as uploads do."
+        ),
+    ] = False
+    log: Log = None
+    max_upload: Annotated[
+        int | None, Field(description="Of one recording, with its blobs, at most; by default 2GiB."), SIZE
+    ] = None
+    quota: Annotated[int | None, Field(description="Of all recordings of a project at most: 20GB."), SIZE] = (
+        None
+    )
+    quota_recordings: Annotated[
+        int, Field(ge=0, description="The greatest number of recordings of a project; 0 is no limit.")
+    ] = 0
+    rate: Annotated[
+        float, Field(ge=0, description="Requests a second of one key, on the average; 0 is as many as come.")
+    ] = 0.0
+    browse_private: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Machines beside the public network that browser sessions may open pages from: 10.0.0.0/8, "
+            "wiki.internal. May be given several times. A server on loopback without --host-name opens them all."
+        ),
+        Cli(metavar="NETWORK|NAME"),
+    ] = ()
+
+
+def run(options: Options, context: Context) -> Shown:
+    """Serve until Ctrl-C. Raises UsageError, StoreAway."""
+    store, alone = LocalStore(context.home), is_loopback(options.host)
+    host, host_name, keyless, log = options.host, options.host_name, options.keyless, options.log
     if keyless and not (alone and not host_name):
         raise UsageError(
-            f"--keyless is for this machine alone: who reaches {', '.join(host_name or [host])} could read and delete "
+            f"--keyless is for this machine alone: who reaches {', '.join(host_name or (host,))} could read and delete "
             "everything"
         )
     keys = Keys(store.root)
     if keyless is None:
         keyless = alone and not host_name and not keys.all()
-    names = (*LOOPBACK, *(host_name or ()), *(() if alone else (host, socket.gethostname())))
+    names = (*LOOPBACK, *host_name, *(() if alone else (host, socket.gethostname())))
     team = _team()
-    limits = _limits(max_upload, quota, quota_recordings, team)
+    limits = _limits(options.max_upload, options.quota, options.quota_recordings, team)
     settings = Settings(
-        store.root, names, keyless=keyless, running=running, run_foreign=run_foreign, team=team,
-        limits=limits, rate=rate, metrics_token=_token(),
-        reach=Reach.of(browse_private or (), private=alone and not host_name),
+        store.root, names, keyless=keyless, running=options.running, run_foreign=options.run_foreign, team=team,
+        limits=limits, rate=options.rate, metrics_token=_token(),
+        reach=Reach.of(options.browse_private, private=alone and not host_name),
     )  # fmt: skip
-    listening = listen(host, port)
+    listening = listen(host, options.port)
     _keep_secrets()
     app = _started(settings, listening, log)
     # Programs that read this line send requests at once.
@@ -220,6 +169,7 @@ def serve_(
     if log is None:
         present.say(f"serving {where}, {asked}; ctrl-c ends it")
     serve(app, listening)
+    return Shown()
 
 
 def _keep_secrets() -> None:

@@ -6,6 +6,8 @@ import re
 
 import typer
 
+from reenact.verbs.interface import Cli
+
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
 _UNITS = "kmgt"
 
@@ -25,3 +27,7 @@ def size(text: str) -> int:
     if not (found := parsed(text)):
         raise typer.BadParameter(f"{text!r} is no size: 500MB, 20GB, or a number of bytes")
     return found
+
+
+SIZE = Cli(metavar="SIZE", parser=size)
+"""The spelling of an option that is a size."""

@@ -7,69 +7,28 @@ import sys
 import tempfile
 import threading
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-import typer
+from pydantic import Field
 
 from reenact.browser.session.file_server import shelf
 from reenact.browser.video.pace import Kind
 from reenact.browser.watch import write
 from reenact.cli import present
 from reenact.cli.opening import opened
-from reenact.cli.options import Home, Ref, ids
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.open import Reaching
+from reenact.verbs import interface
+from reenact.verbs.interface import RECORDING, Cli, Context, Ref, Shown
 from reenact.verbs.video import folder_of
 
 _SERVED = 8 * 3600.0
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(watch)
-
-
-def watch(
-    ref: Ref,
-    other: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[ID]", help="A second run, beside the first.", autocompletion=ids, show_default=False
-        ),
-    ] = None,
-    *,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Write the page to this file, and do not open it.", show_default=False
-        ),
-    ] = None,
-    session: Annotated[
-        int, typer.Option(min=1, help="The number of the browser session, if a run had several.")
-    ] = 1,
-    pace: Annotated[
-        Kind,
-        typer.Option(help="real: true to time; compact: stretches in which nothing happens are squeezed."),
-    ] = "real",
-    frames: Annotated[
-        bool, typer.Option("--frames", help="Play the pictures themselves, not a video of them.")
-    ] = False,
-    mask: Annotated[bool, typer.Option("--mask/--no-mask", help="Cover what holds secrets.")] = True,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Of two runs, what need not be the same: args.value. May be given several times.",
-            show_default=False,
-        ),
-    ] = None,
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Serve it on this machine at a signed address, until Ctrl-C.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
-    home: Home = None,
-) -> None:
+class Options(interface.Options):
     """Watch a browser session: screen, steps, messages, network, console and accessibility tree.
 
     One page that needs nothing else, to open in any browser, to send, or to keep. Two runs stand side by side, with the
@@ -78,22 +37,65 @@ def watch(
     [bold]reenact watch last[/bold]
     [bold]reenact watch GOOD BAD -o parting.html[/bold]
     """
-    store = Reaching(home)
+
+    common: ClassVar = (interface.HOME,)
+
+    ref: Ref
+    other: Annotated[
+        str | None,
+        Field(description="A second run, beside the first."),
+        Cli(argument=True, metavar="[ID]"),
+        RECORDING,
+    ] = None
+    output: Annotated[
+        Path | None,
+        Field(description="Write the page to this file, and do not open it."),
+        Cli(names=("--output", "-o")),
+    ] = None
+    session: Annotated[
+        int, Field(ge=1, description="The number of the browser session, if a run had several.")
+    ] = 1
+    pace: Annotated[
+        Kind,
+        Field(description="real: true to time; compact: stretches in which nothing happens are squeezed."),
+    ] = "real"
+    frames: Annotated[bool, Field(description="Play the pictures themselves, not a video of them.")] = False
+    mask: Annotated[bool, Field(description="Cover fields with secrets.")] = True
+    ignore: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Of two runs, parts that need not be the same: args.value. May be given several times."
+        ),
+    ] = ()
+    serve: Annotated[
+        bool, Field(description="Serve it on this machine at a signed address, until Ctrl-C.")
+    ] = False
+    force: Annotated[bool, Field(description="Replace a file that is there.")] = False
+
+
+def run(options: Options, context: Context) -> Shown:
+    """Write the page, and open or serve it. Raises RecordingError, UsageError."""
+    store, output = Reaching(context.home), options.output
     with ExitStack() as stack:
-        folders = [stack.enter_context(folder_of(store, each)) for each in (ref, other) if each is not None]
-        target = _written(output, force=force) if output is not None else _kept(store, folders, session)
-        progress = stack.enter_context(present.progress("video"))
+        refs = [ref for ref in (options.ref, options.other) if ref is not None]
+        folders = [stack.enter_context(folder_of(store, ref)) for ref in refs]
+        force = options.force
+        target = _written(output, force=force) if output else _kept(store, folders, options.session)
         write(
-            folders[0], target, beside=folders[1] if other is not None else None, session=session, frames=frames,
-            pace=pace, mask=mask, ignore=ignore or (), progress=progress,
-        )  # fmt: skip
+            folders[0],
+            target,
+            beside=folders[1] if options.other is not None else None,
+            progress=partial(context.progress, "video"),
+            **options.model_dump(include={"session", "frames", "pace", "mask", "ignore"}),
+        )
     size = present.size(target.stat().st_size)
-    if serve:
+    if options.serve:
         _serve(target, store.root)
-        return
+        return Shown()
     sys.stdout.write(f"{target}\n")
     shown = output is None and opened(target.as_uri())
     present.say(f"{size}, opened in your browser" if shown else f"{size}, to open in any browser")
+    return Shown()
 
 
 def _serve(page: Path, home: Path) -> None:

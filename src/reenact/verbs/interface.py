@@ -7,7 +7,7 @@ document are derived from the fields of `Options`: see docs/decisions/0010-verbs
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -36,6 +36,7 @@ class Cli:
         metavar: The word for its value in the help.
         required: It must be given there, though a server's job has a default for it.
         offered: The command line has it.
+        parser: Reads its value from the text; by default the type does.
     """
 
     names: tuple[str, ...] = ()
@@ -43,6 +44,7 @@ class Cli:
     metavar: str | None = None
     required: bool = False
     offered: bool = True
+    parser: Callable[[str], Any] | None = None
 
 
 class Wire:
@@ -266,6 +268,16 @@ class Result(ABC):
 
         None prints nothing: the output has a form of its own.
         """
+
+
+@dataclass(frozen=True)
+class Shown(Result):
+    """The outcome of a command that has shown it itself: a server, a screen, a page."""
+
+    status: int = 0
+
+    def tree(self) -> None:
+        """Return None: nothing is left to show."""
 
 
 class Module(Protocol):

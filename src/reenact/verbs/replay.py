@@ -21,6 +21,11 @@ OnDivergence = Annotated[
     Field(description="raise, realign (for edited programs), or live."),
     Wire(of=Literal["raise", "realign", "live"]),
 ]
+Inserted = Annotated[
+    str,
+    Field(description="With realign, the answer to a new call: refuse or live."),
+    Wire(of=Literal["refuse", "live"]),
+]
 
 
 class Options(interface.Options):
@@ -37,11 +42,7 @@ class Options(interface.Options):
     tools: Tools = ()
     ignore: Ignore = ()
     on_divergence: OnDivergence = "raise"
-    inserted: Annotated[
-        str,
-        Field(description="With realign, what a new call gets: refuse or live."),
-        Wire(of=Literal["refuse", "live"]),
-    ] = "refuse"
+    inserted: Inserted = "refuse"
     pace: Annotated[
         str,
         Field(description="fast, or real to take as long as recorded."),

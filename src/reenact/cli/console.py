@@ -1,0 +1,50 @@
+"""`reenact console`: the console on this machine, for its user alone."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+from urllib.parse import quote
+
+from pydantic import Field
+
+from reenact.cli.hosting import alone, stored
+from reenact.server.hosting import PORT
+from reenact.team.open import Reaching
+from reenact.verbs import interface
+from reenact.verbs.interface import RECORDING, Cli, Context, Shown
+
+
+class Options(interface.Options):
+    """Open the console: find, read, watch, compare and debug recordings in the browser.
+
+    For you on this machine: it needs no setup and no key, and other machines cannot reach it. Ctrl-C ends it.
+
+    [bold]reenact console[/bold]
+    [bold]reenact console last[/bold]
+    """
+
+    common: ClassVar = (interface.HOME,)
+
+    ref: Annotated[
+        str | None,
+        Field(description="A recording to open there."),
+        Cli(argument=True, metavar="[ID]"),
+        RECORDING,
+    ] = None
+    port: Annotated[
+        int | None,
+        Field(ge=0, le=65535, description=f"By default {PORT}, or where that is taken any free one."),
+    ] = None
+    show: Annotated[
+        bool,
+        Field(description="Open it in the browser, where there is a screen."),
+        Cli(names=("--open/--no-open",)),
+    ] = True
+
+
+def run(options: Options, context: Context) -> Shown:
+    """Serve the console until Ctrl-C. Raises UsageError."""
+    store = Reaching(context.home)
+    page = f"/r/{quote(stored(store, options.ref))}" if options.ref is not None else "/"
+    alone(store, page, options.port, "the console is", show=options.show)
+    return Shown()
