@@ -29,7 +29,7 @@ INTERFACES = [
     Verb("collect", "reenact.cli.collecting"),
     Verb("mcp", "reenact.cli.serving"),
 ]
-"""The commands that open another interface: a screen, a page, a server. They show their outcome themselves."""
+"""The commands that open another interface: a screen, a page, a server."""
 
 GROUPS = {"keys": "keys", "team": "projects", "trust": "trusting"}
 """The groups of commands, with their modules."""

@@ -213,7 +213,10 @@ class Browser(App[None]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search after a pause in typing."""
         text = event.value
-        self.set_timer(_PAUSE, lambda: self.look() if self._search.value == text else None)
+        # The screen may be closed by then.
+        self.set_timer(
+            _PAUSE, lambda: self.look() if self.is_running and self._search.value == text else None
+        )
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Back to the list, if it could be meant."""
