@@ -31,7 +31,7 @@ from reenact.core.store.writer import Writer, warn
 from reenact.errors import Departure, Divergence
 from reenact.run.exit import on_exit
 from reenact.run.plan import Plan, key
-from reenact.run.replayer import no_blobs, replayer_of, rules_of
+from reenact.run.replayer import no_blobs, replayer_of, rules_number, rules_of
 from reenact.run.reports import has_file, header_of, report, reported, reserve
 
 _PATIENCE = 0.05
@@ -295,6 +295,7 @@ class Member:
             log = Log((), no_blobs)
         self._replayer = replayer_of(recording, log, self.plan.options)
         run = self._enter(self._replayer, self._replayer.turnstile, replaying=True)
+        run.rules = rules_number(recording.header)
         self._family = run.family = Replayed(run, self._replayer, recording, log, self.plan)
         return run
 

@@ -94,3 +94,9 @@ def _listed(known: Tree, field: str) -> list[str]:
 def no_blobs(address: str) -> bytes:
     """Raise CorruptRecording: a log without a file has no blobs."""
     raise CorruptRecording(f"blob {address[:19]}… belongs to no recorded process")
+
+
+def rules_number(header: Mapping[str, Tree]) -> int:
+    """Return the number of a recording's matching rules, by its header."""
+    number = header.get("rules")
+    return number if isinstance(number, int) else 1

@@ -18,7 +18,7 @@ from reenact.core.boundary.answer import Answer, Sidecar, Ticket
 from reenact.core.boundary.entry import Tracked
 from reenact.core.boundary.inside import ToolInside
 from reenact.core.boundary.turnstile import Turnstile
-from reenact.core.model.event import Effect, Outcome, Tree
+from reenact.core.model.event import RULES, Effect, Outcome, Tree
 from reenact.errors import Departure, Divergence, Halt
 
 _scope: ContextVar[Scope | None] = ContextVar("reenact_scope", default=None)
@@ -172,12 +172,13 @@ class Run:
         forked: This is a fork: everything read from its parent holds, live or not.
         halt: Raised behind the next live outcome, if the handler wants the program to end there.
         model: The language model to call in place of the program's, in live calls, or None.
+        rules: The number of the matching rules: the recording's, in a replay.
         asked: Called with each recorded question: its line, label and number. None: nothing looks at them.
     """
 
     __slots__ = (
-        "__weakref__", "asked", "family", "forked", "halt", "handler", "lock", "model", "replaying", "root", "tracked",
-        "turnstile",
+        "__weakref__", "asked", "family", "forked", "halt", "handler", "lock", "model", "replaying", "root", "rules",
+        "tracked", "turnstile",
     )  # fmt: skip
 
     def __init__(
@@ -189,6 +190,7 @@ class Run:
         self.forked = False
         self.halt: BaseException | None = None
         self.model: str | None = None
+        self.rules = RULES
         self.asked: Callable[[bytes, str, int], None] | None = None
         self.lock = threading.RLock()
         self.root = Scope(root, self)

@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 FORMAT = 2
 """The number of the recording format that this version writes."""
 
-RULES = 1
+RULES = 2
 """The number of the built-in matching rules.
 
-An old recording is matched by the rules it names.
+An old recording is matched by the rules it names. Under number 1, `asyncio.wait_for` of Python 3.11 gave its task a
+name; later Pythons start none there.
 """
 
 TOOL = "tool"

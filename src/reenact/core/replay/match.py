@@ -30,7 +30,7 @@ wrong answer.
 BUILT_IN = tuple(
     f"{kind}:* args.headers.{name}" for kind in ("http", "websocket") for name in VOLATILE_HEADERS
 )
-"""The rules of `RULES` number 1."""
+"""The parts of the rules that need not match."""
 
 _BOUNDARY = re.compile(r"boundary=\"?([^\";,]+)")
 _KEPT = 1024

@@ -26,6 +26,7 @@ from reenact.run.debugger.shell import prompting
 from reenact.run.output import Output, compare
 from reenact.run.plan import Plan
 from reenact.run.processes import Replayed, replayer_of
+from reenact.run.replayer import rules_number
 from reenact.team.open import Reaching
 
 Source = str | os.PathLike[str] | Recording
@@ -89,6 +90,7 @@ class Replay(Session):
         if self._pace == "real":
             self._replayer.turnstile.set_pace(RecordedPace(log.times))
         self._run = Run(self._replayer, self._replayer.turnstile, replaying=True)
+        self._run.rules = rules_number(self.recording.header)
         self._run.family = self._family = Replayed(
             self._run, self._replayer, self.recording, log, self._plan()
         )

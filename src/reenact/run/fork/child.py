@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reenact import adapters
 from reenact.core.boundary import ForkingTurnstile, Run
-from reenact.core.model.event import FORMAT, RULES, Tree
+from reenact.core.model.event import FORMAT, Tree
 from reenact.core.model.storable import tags_of
 from reenact.core.query.recording import Recording
 from reenact.core.record.own import own_identity
@@ -29,6 +29,7 @@ from reenact.run.fork.lines import Lines
 from reenact.run.fork.point import Point
 from reenact.run.plan import Plan
 from reenact.run.processes import Replayed, replayer_of, rules_of
+from reenact.run.replayer import rules_number
 from reenact.team import ship
 
 _KEPT = ("argv", "cwd", "hash_seed", "proxy", "tty")
@@ -96,6 +97,7 @@ class Child:
         )
         self.forker.model = point.model or None
         self.run = Run(self.forker, replayer.turnstile, replaying=True)
+        self.run.rules = rules_number(parent.header)
         self.run.forked, self.forker.run = True, self.run
         before = Replayed(self.run, replayer, parent, log, self._own("replay", self._source, parent.id))
         self.family = self.run.family = Forked(self.run, self.forker, before, self._recording_plan)
@@ -147,7 +149,7 @@ class Child:
             kept = {name: program[name] for name in ("hash_seed", "tty") if name in program}
         header: dict[str, Tree] = {
             "format": FORMAT,
-            "rules": RULES,
+            "rules": rules_number(self.parent.header),
             "id": self._id,
             "name": self.parent.name,
             "tags": list(tags_of(self.parent.tags)[0]),
