@@ -1,83 +1,73 @@
 """What redaction costs a megabyte: everyday text, and hostile texts.
 
-    python -m benchmarks.redaction
+    python -m benchmarks.redaction [EVERY]
 
-Processor time (`time.process_time`) of whole texts as they come (`raw`), as one event (`line`) and in chunks of 4 KB.
+Processor time (`time.process_time`), the best of three rounds, of texts of 1 MB: as they come (`raw`), and as events
+(`line`) with one string, with a list, with an object, and with JSON in a string. All texts of `tests/hostile` are
+measured at 50 KB; EVERY takes each such one only (by default 40). The slowest of
+each form are then measured at 1 MB. Beside them: `json.dumps` of a megabyte, and a loop that takes 25 ms on an idle
+machine, so that figures of a slow processor can be compared.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
 
+from tests.hostile.atoms import RUNS, pieces
+from tests.hostile.dense import forms, fragments
+
 from reenact.core.redact import Redactor
 
 MEGABYTE = 1_000_000
-FRAGMENTS = (
-    *(
-        "sk-",
-        "Cookie: a=b; ",
-        "password=",
-        "password=abcd&",
-        "Bearer ",
-        "eyJ",
-        "-----BEGIN ",
-        '{"a":',
-        '"',
-        "\\",
-        "%25",
-    ),
-    *(
-        "https://x.s3.com/a?X-Amz-Signature=abcdef0123456789&",
-        "postgres://a:b@",
-        "\\u005c",
-        "pin:",
-        '"password",["',
-    ),
-)
+_SCREENED = 50_000
+_SLOWEST = 2
 PLAIN = "Hello, I would like to pass on an opinion: the typing of my order is in session. "
 
 
-def _stream(redactor: Redactor, text: bytes) -> None:
-    stream = redactor.stream()
-    for at in range(0, len(text), 4096):
-        stream.chunk(text[at : at + 4096])
-    stream.end()
-
-
-def _milliseconds(work: Callable[[], object]) -> float:
+def _milliseconds(work: Callable[[], object], rounds: int = 3) -> float:
     def once() -> float:
         began = time.process_time()
         work()
         return (time.process_time() - began) * 1000
 
-    return min(once() for _ in range(5))
+    return min(once() for _ in range(rounds))
 
 
-def main() -> None:
-    """Print the table."""
+def _loop() -> float:
+    return _milliseconds(partial(sum, range(10**6)))
+
+
+def main(every: int) -> None:
+    """Print the table: milliseconds, and milliseconds in the unit of the loop as if it took 25."""
     redactor = Redactor(salt=b"a salt")
-    ways: dict[str, Callable[[str], object]] = {
-        "raw": lambda text: redactor.raw(text.encode()),
-        "event": lambda text: redactor.line(json.dumps({"value": text}).encode()),
-        "chunks of 4 KB": lambda text: _stream(redactor, text.encode()),
-    }
-    print(
-        "| a megabyte, ms of CPU | plain | hostile, median | hostile, worst | the worst |\n|---|---|---|---|---|"
-    )
-    for name, way in ways.items():
-        way(PLAIN)
-        plain = _milliseconds(partial(way, PLAIN * (MEGABYTE // len(PLAIN))))
-        hostile = sorted(
-            (_milliseconds(partial(way, one * (MEGABYTE // len(one)))), one) for one in FRAGMENTS
-        )
-        worst, text = hostile[-1]
-        print(
-            f"| {name} | {plain:.1f} | {hostile[len(hostile) // 2][0]:.0f} | {worst:.0f} | `{text[:30].strip()}` |"
-        )
+    ways: dict[str, Callable[[bytes], object]] = {"raw": redactor.raw}
+    texts = [text for text in (*RUNS, *[*pieces(), *fragments()][::every]) if "\ud800" not in text]
+    costs: dict[str, list[tuple[float, str]]] = {}
+    for text in texts:
+        for name, data in forms(text, _SCREENED).items():
+            way = ways.get(name, redactor.line)
+            costs.setdefault(name, []).append((_milliseconds(partial(way, data), 1), text))
+    unit = _loop()
+    rows: list[tuple[str, float]] = [
+        ("the loop", unit),
+        ("`json.dumps`", _milliseconds(partial(json.dumps, PLAIN * (MEGABYTE // len(PLAIN))))),
+    ]
+    for name, data in forms(PLAIN, MEGABYTE).items():
+        rows.append((f"plain, {name}", _milliseconds(partial(ways.get(name, redactor.line), data))))
+    for name, found in costs.items():
+        for _, text in sorted(found, reverse=True)[:_SLOWEST]:
+            data = forms(text, MEGABYTE)[name]
+            cost = _milliseconds(partial(ways.get(name, redactor.line), data))
+            unit = min(unit, _loop())
+            rows.append((f"{name} of `{text[:40]!r}`", cost * MEGABYTE / len(data)))
+    print(f"{len(texts)} texts\n\n| 1 MB | ms of CPU | with the loop at 25 ms |\n|---|---|---|")
+    for name, cost in rows:
+        print(f"| {name} | {cost:.1f} | {cost / unit * 25:.1f} |")
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 40)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
 
 _STRING = rb'"(?:[^"\\]++|\\.)*+"'
 _STRINGS = re.compile(_STRING, re.DOTALL)
@@ -83,16 +82,7 @@ def hidden(data: bytes, token: bytes, *, member: bool) -> bytes:
     if member and data.count(b'"') > len(data) / _BYTES_A_QUOTE:
         key = _KEY.match(data)
         return (key[0] if key else b"") + b'"' + token + b'"'
-    return b"".join(_hidden(data, b'"' + token + b'"'))
-
-
-def _hidden(data: bytes, text: bytes) -> Iterator[bytes]:
-    at = 0
-    for found in _HIDDEN.finditer(data):
-        if found.lastindex:
-            continue
-        start, end = found.span()
-        yield data[at:start]
-        yield text
-        at = end
-    yield data[at:]
+    text = b'"' + token + b'"'
+    pieces = _HIDDEN.split(data)  # what lies between, and each key, or None for what is hidden
+    pieces[1::2] = [text if key is None else key for key in pieces[1::2]]
+    return b"".join(pieces)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from reenact.core.model.automaton import Automaton, byte_automaton
+from reenact.core.redact.declared import declared_marks
 from reenact.core.redact.marks import Database, Mark, name_marks, own_name_marks, tag_marks
 from reenact.core.redact.named import Named
 from reenact.core.redact.names import Names
-from reenact.core.redact.placed import passwords, place_marks
+from reenact.core.redact.placed import line_marks, passwords, place_marks
+from reenact.core.redact.rows import row_marks
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.shell_commands import command_marks
 from reenact.core.redact.tabular import table_marks
@@ -47,11 +49,11 @@ class Finder:
         marks: list[tuple[Mark, Look]] = [(mark, named.look) for mark in name_marks(self.names)]
         marks += [(mark, named.look_in_tag) for mark in tag_marks(self.names)]
         marks += [(mark, named.look) for mark in table_marks(self.names)]
-        self._marked = _Marked([*marks, *place_marks(), *command_marks()], literal=True)
+        marks += [*place_marks(), *command_marks(), *row_marks(self.names), *declared_marks()]
+        self._marked = _Marked(marks, literal=True)
         own: list[tuple[Mark, Look]] = [(mark, named.look) for mark in own_name_marks(self.names)]
-        self._own = _Marked(own, literal=False) if own else None
+        self._expressions = _Marked([*own, *line_marks()], literal=False)
         self._patterns = [byte_automaton(text) for text in rules.patterns]
-        self._more = bool(self._own or self._patterns)
 
     def find(self, data: bytes, work: Work) -> list[Hit]:
         """All secrets in data, in no order and perhaps overlapping.
@@ -59,15 +61,15 @@ class Finder:
         Raises:
             TooDense: That would cost more than `work` allows.
         """
-        marks = self._marked.scan(data, work)
-        if not self._more and not marks and b"@" not in data:
+        marks, others = self._marked.scan(data, work), self._expressions.scan(data, work)
+        if not marks and not others and not self._patterns and b"@" not in data:
             return []
         work.begin()
         hits = self._marked.look(data, marks, work)
         if b"@" in data:
             hits += passwords(data, work)
-        if self._own:
-            hits += self._own.look(data, self._own.scan(data, work), work)
+        if others:
+            hits += self._expressions.look(data, others, work)
         for pattern in self._patterns:
             hits += _matches(pattern, data, work)
         return hits

@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from operator import itemgetter
 
 from reenact.core.redact.text import Hit, slashes
 
-_STRING = re.compile(rb'"((?:[^"\\]++|\\.)*+)(?:"|\\?\Z)', re.DOTALL)  # one that breaks off is one, too
 _UNICODE_ESCAPE = re.compile(rb"\\u[0-9a-fA-F]{0,3}\Z")
 _NUMBER = re.compile(rb"[0-9.+\-eE]+")
 _OF_NUMBERS = b"0123456789.+-eE"
 
 
 class Strings:
-    """The positions of the strings in a JSON text, read once on first use."""
+    """The strings in a JSON text, asked for in the order of the text."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._spans: list[tuple[int, int]] | None = None
+        self._text: bytes | None = None
+        self._span: tuple[int, int] = (0, -1)
+        self._asked = 0
 
     def after(self, at: int) -> tuple[int, int] | None:
         """The insides of the first string that does not end before this place."""
-        if self._spans is None:
-            self._spans = [found.span(1) for found in _STRING.finditer(self._data)]
-        number = bisect_right(self._spans, at, key=itemgetter(1))
-        return self._spans[number] if number < len(self._spans) else None
+        if self._text is None:  # without escaped quotes, at the same length
+            self._text = self._data.replace(rb"\\", b"__").replace(rb"\"", b"__")
+        if at < self._asked:
+            self._span = (0, -1)
+        self._asked = at
+        if self._span[1] <= at:
+            begin = self._span[1] + 1  # outside of any string
+            within = self._text.count(b'"', begin, at) % 2
+            quote = self._text.rfind(b'"', begin, at) if within else self._text.find(b'"', max(begin, at))
+            self._span = self._string(quote)
+            if self._span[1] <= at:
+                self._span = self._string(self._text.find(b'"', at + 1))
+        return self._span if self._span[0] <= len(self._data) else None
+
+    def _string(self, quote: int) -> tuple[int, int]:
+        """Return the insides of the string that this quote opens; beyond the text if there is none."""
+        text = self._text or b""
+        if quote < 0:
+            return len(text) + 1, len(text) + 1
+        end = text.find(b'"', quote + 1)
+        return quote + 1, end if end >= 0 else len(text) - text.endswith(b"\\")
 
 
 def fit(data: bytes, hit: Hit, strings: Strings) -> Hit:

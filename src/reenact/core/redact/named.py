@@ -8,6 +8,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_plus
 
 from reenact.core.redact.names import NUMERIC, Names, dense, is_placeholder
+from reenact.core.redact.rows import Lists
 from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.siblings import siblings
 from reenact.core.redact.tabular import Tables
@@ -24,13 +25,18 @@ _AFTER = re.compile(
       (?P<object> CLOSE GAP (?: , | : GAP \{ ) GAP CLOSE value CLOSE GAP : GAP (?P<oslashes>\\{0,15}) (?P<oopen>["']) )
     | (?P<string> (?:(?P<kslashes>\\{0,15}) (?P<kquote>["']))?
                   (?: \]? GAP (?::=|=>|:|=) | (?<=["']) GAP (?P<pair>,) )
-                  GAP [bru]? (?: "" (?=") | \'\' (?=\') | (?P<three>\\{1,15})"(?P=three)" (?=(?P=three)") )?
+                  GAP [bru]? (?: (?P<triple> "" (?=") | \'\' (?=\') ) | (?P<three>\\{1,15})"(?P=three)"
+                                (?=(?P=three)") )?
                   (?P<slashes>\\{0,15}) (?P<open>["'`\[]) )
-    | (?P<block>  [ \t]? : [ \t]{0,4} [|>] [+\-0-9]{0,2} [ \t]{0,4} EOL (?P<indent>[ \t]{1,40}) )
+    | (?P<block>  [ \t]? : [ \t]{0,4} YAML [|>] [+\-0-9]{0,2} [ \t]{0,4} (?:\#[^\r\n\\"]{0,200})?
+                  EOL (?P<indent>[ \t]{1,40}) )
+    | (?P<heredoc> [ \t]{0,40} = [ \t]{0,4} <<[\-~]? \\{0,15}["']? (?P<word>[A-Za-z_]\w{0,30}) \\{0,15}["']? EOL )
+    | (?P<below>  : [ \t]{0,4} (?P<newline>EOL) (?P<item>[ \t]{0,40}(?:-[ \t]{1,4})?) (?<=[ ]) (?:CLOSE)?
+                  (?=[^\s"'\\&{}\[\]<>$(|*!\#:\-]{4}) )
     | (?P<later>  (?:CLOSE)? EOL (?:[ \t]|\\{1,15}t){0,40} (?:CLOSE)? value (?:CLOSE)? [ ]{0,4} [:=] [ \t]{0,4}
                   (?:CLOSE)? (?=[^\s"'\\&{}\[\]<>$(|*!]{3}) )
     | (?P<number> (?P<nquote>CLOSE) GAP : GAP (?=[0-9]{3}) )
-    | (?P<bare>   (?:\]|%5D|(?P<kept>CLOSE)?(?P<gap>[ \t])?)? (?P<sep>[:=]) (?P<gap2>[ \t]{0,4})
+    | (?P<bare>   (?:\]|%5D|(?P<kept>CLOSE)?(?P<gap>[ \t])?)? (?P<sep>[:=]) (?P<gap2>[ \t]{0,4} (?:(?<=[ \t]) YAML)?)
                   (?=[^\s"'\\&{}\[\]<>$(|*!]{3}) )
     | (?P<braced> [ ]?=[ ]? \{ (?=[^\s"'\\{}$<>]{4,200}\}) )
     | (?P<tag>    > (?=GAP (?:<!\[)?[^\s<>&]{3}) )
@@ -41,6 +47,7 @@ _AFTER = re.compile(
     | (?P<flag>   [ ]{1,3} (?:CLOSE)? (?=[^\s"'\\\-]{3}) )
     """.replace(b"CLOSE", _CLOSE)
     .replace(b"GAP", _GAP)
+    .replace(b"YAML", rb"(?:[!&][\w!.:/\-]{0,40}[ \t]{1,4}){0,2}")
     .replace(b"EOL", _END_OF_LINE),
     re.IGNORECASE | re.VERBOSE,
 )
@@ -50,9 +57,10 @@ _WORD_BEHIND = re.compile(rb"(?P<name>[\w.\-]{1,80})(?P<before>.{0,80})", re.DOT
 _FIELD_BEHIND = re.compile(rb"(?:[\"']\\*)?=eman")
 _NAME_BEHIND = re.compile(rb"(?:[\"']\\*)?[ \t]*[:=][ \t]*(?:[\"']\\*)?(?:eman|yek)", re.IGNORECASE)
 _ASSIGNS_BEHIND = re.compile(
-    rb" +(?:VNE|GRA|xtes|vnetes)(?![A-Za-z](?!\\))"
+    rb" +(?:VNE|GRA|xtes|vnetes|[A-Za-z]{1,3}- tes)(?![A-Za-z](?!\\))"
 )  # `ENV`, `ARG`, `setx`, `setenv`
 _PART_ENDS = (b"\n--", b"\\n--")  # before the next boundary of a multipart form: a newline, plain or escaped
+_LAST_LINE = re.compile(rb"[^\r\n\\\"]++(?=\\*+\"|\Z)")  # of a form that breaks off
 _ESCAPED_RETURN = re.compile(rb"(?:\\{1,15}r)?\\{0,15}\Z")
 _LONGEST_PART = 8192  # bytes
 _TAG_BEHIND = re.compile(rb"(?::[\w.\-]*)?<")
@@ -61,6 +69,13 @@ _PAIR_OPENS_BEHIND = re.compile(rb"[\"']\\*b?(?:\s|[nrt]\\+)*[\[(]")
 _PAIR_ENDS = re.compile(rb"\\*[\"']" + _GAP + rb"[\])]")
 _NO_VALUE = re.compile(rb"[)\],;}]|\\+[nr]|\s")
 _ITEM = re.compile(rb"(?:[\s,]|\\{1,15}[nrt])*+[bru]?(?P<slashes>\\{0,15})(?P<open>[\"'])")
+# A member with a name that may mean something else and a value that is no secret, or a word with its probability, as
+# models return thousands: read in one step.
+_WEAK = ("token", "session", "auth", "pass")
+_PASSED = (
+    rb"(\\{0,15})\":\s?\1\"(?:(?:[^\"\\]{0,7}|[^\"\\0-9]{0,15})\1\""
+    rb"|[^\"\\]{0,64}+\1\",\s?\1\"(?:logprob|bytes)\1\")"
+)
 _LOG_PROBABILITY = re.compile(rb"\\*\"\s*,\s*\\*\"(?:logprob|bytes)\\*\"")
 _SCHEME = re.compile(
     rb"\s*(?:bearer|basic|token|apikey|api-key|digest|negotiate|bot|aws4-hmac-sha256)(?:\s+|%20|\+)",
@@ -76,6 +91,7 @@ _REST_OF_LINE = re.compile(
     + SOFT
     + rb"|(?<==)\\{0,15}\"[\w/][^\"\\\r\n]{0,400}+\\{0,15}\")++"  # of `Digest`, too
 )
+_QUOTE = re.compile(rb"\\{0,15}[\"']")
 _LINE_ENDS = re.compile(rb"[ \t]*+(?:\Z|[\r\n\"'#]|\\+[nrt\"'])")
 _FLAG_VALUE = re.compile(rb"[^\s\"'\\$<{\[][^\s\"'\\]*")
 _TAGGED = re.compile(_GAP + rb"(?:<!\[CDATA\[)?([^<>\s\"\\]+?)(?:\]\]>)?" + _GAP + rb"\\*(?=</)")
@@ -103,6 +119,9 @@ class Named:
         self._names = names
         self._tags = Tags(names)
         self._tables = Tables(names)
+        self._lists = Lists(names)
+        weak = b"|".join(b'(?<="%b)' % name.encode() for name in _WEAK if names.kind(name.encode()) == "weak")
+        self._passed = re.compile(rb"(?:%b)%b" % (weak or b"(?!)", _PASSED))
         self._looks = {
             "object": self._object,
             "string": self._string,
@@ -113,6 +132,8 @@ class Named:
             "part": self._part,
             "flag": self._flag,
             "block": self._block,
+            "heredoc": self._heredoc,
+            "below": self._below,
             "later": self._later,
             "element": self._element,
             "sql": self._sql,
@@ -120,9 +141,16 @@ class Named:
 
     def look(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
         """The secrets of a name that ends here, if it is one."""
+        if self._passed.match(data, at):
+            work.left += 0.75  # of the look that the mark has cost
+            return ()
+        work.spend(1)
         after = _AFTER.match(data, at)
         hits = list(self._looks[after.lastgroup or ""](data, at, after, work)) if after else []
-        return hits or self._elsewhere(data, at, work)
+        if hits or (after and after["kquote"] and not after["pair"]):
+            return hits  # the name of a member is no value, no column, and no attribute
+        work.spend(1)
+        return self._elsewhere(data, at, work)
 
     def _elsewhere(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
         """The secrets of a name with its value beside it, below it, or in its tag."""
@@ -132,18 +160,26 @@ class Named:
         return hits or (self._tags.look(data, at, work) if follows in _IN_A_TAG else ())
 
     def _beside(self, data: bytes, at: int, work: Work) -> Iterator[Hit]:
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         if key is not None:
             for found in siblings(data, at, key.before, work):
                 yield from self._value(
                     data, (found.start, found.end), key.kind, found.level, work, open_=found.open
                 )
+            yield from self._lists.look(data, at, key.before, work)
 
     def look_in_tag(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
         """The secrets of the tag in which a name ends here."""
         return self._tags.look(data, at, work) if data[at : at + 1] in _IN_A_TAG else ()
 
-    def _key(self, data: bytes, at: int, behind: re.Pattern[bytes] = _WORD_BEHIND) -> _Key | None:
+    def _word(self, data: bytes, at: int, work: Work) -> _Key | None:
+        """Return the name of one word that ends here, if it is that of a secret. It is read once."""
+        if work.word[0] != at:
+            work.word = at, self._key(data, at, _WORD_BEHIND)
+        key: _Key | None = work.word[1]
+        return key
+
+    def _key(self, data: bytes, at: int, behind: re.Pattern[bytes]) -> _Key | None:
         found = behind.match(data[max(0, at - 160) : at][::-1])
         if found is None:
             return None
@@ -200,7 +236,7 @@ class Named:
 
     def _object(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`{"name": "x-api-key", "value": "..."}` of HAR, and `"password": {"value": "..."}`."""
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         if key and key.before[:1] in {b'"', b"'"}:
             level = level_of(after["oslashes"])
             end = close(data, after.end(), after["oopen"][0], level, work)
@@ -230,7 +266,7 @@ class Named:
 
     def _bare(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """Bare forms: `name=value` in forms, queries and environments; `name: value` on a line."""
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         if key is None:
             return
         start, gap = after.end(), bool(after["gap"] or after["gap2"])
@@ -262,7 +298,7 @@ class Named:
 
     def _flag(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`--api-key value` on a command line."""
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         if key is None:
             return
         assigns = _ASSIGNS_BEHIND.match(key.before) is not None
@@ -278,7 +314,7 @@ class Named:
 
     def _sql(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`WITH PASSWORD 'value'`."""
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         if key and key.name.startswith(b"-"):
             yield from self._flag(data, at, after, work)
             return
@@ -291,9 +327,13 @@ class Named:
 
     def _block(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`password: |` and the lines below it that are indented as far."""
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         lines = re.compile(
-            _BLOCK_LINE + rb"(?:(?:\r?\n|\\{1,15}n)" + re.escape(after["indent"]) + _BLOCK_LINE + rb")*+"
+            _BLOCK_LINE
+            + rb"(?:(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n){1,4}"
+            + re.escape(after["indent"])
+            + _BLOCK_LINE
+            + rb")*+"
         )
         found = lines.match(data, after.end(), after.end() + 8192) if key else None
         if key and found:
@@ -301,9 +341,40 @@ class Named:
             if _likely(value := plain(found[0], 0), key.kind):
                 yield from hit(data, *found.span(), value)
 
+    def _heredoc(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`password = <<EOF`, the lines below it, and `EOF`."""
+        key = self._word(data, at, work)
+        ends = re.compile(_END_OF_LINE + rb"[ \t]*+" + re.escape(after["word"]) + rb"\b")
+        found = ends.search(data, after.end(), after.end() + _LONGEST_PART) if key else None
+        if key:
+            work.read((found.end() - at) * 2 if found else _LONGEST_PART)
+        if key and found and _likely(value := plain(data[after.end() : found.start()], 0), key.kind):
+            yield from hit(data, after.end(), found.start(), value)
+
+    def _below(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`password:` and a lone value in the next line, or a list of them in the next lines."""
+        key = self._word(data, at, work)
+        item = re.compile(after["newline"].replace(b"\\", rb"\\") + after["item"] + rb"(?:\\{0,15}[\"'])?")
+        start = after.end()
+        while key:
+            found = _BARE_VALUE.match(data, start, start + _LONGEST_PART)
+            if found is None or not _LINE_ENDS.match(data, found.end()):
+                return
+            work.spend(LOOKS_A_HIT)
+            work.read(len(found[0]) * 2)
+            if found[0][-1:] != b":" and _is_secret_text(found[0]):
+                yield from hit(data, *found.span(), found[0].decode("utf-8", "replace"))
+            rest = _QUOTE.match(data, found.end())
+            following = (
+                item.match(data, rest.end() if rest else found.end()) if b"-" in after["item"] else None
+            )
+            if following is None:
+                return
+            start = following.end()
+
     def _later(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`name: PASSWORD` and `value: ...` in the next line."""
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         if key is None or not _NAME_BEHIND.match(key.before):
             return
         found = _BARE_VALUE.match(data, after.end())
@@ -316,12 +387,12 @@ class Named:
 
     def _element(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterable[Hit]:
         """`<key>password</key><string>value</string>`."""
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         return self._tags.element(data, at) if key and key.before[:1] == b">" else ()
 
     def _tag(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`<password>value</password>`."""
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         found = _TAGGED.match(data, after.end()) if key and _TAG_BEHIND.match(key.before) else None
         if (
             key
@@ -333,24 +404,25 @@ class Named:
 
     def _part(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """A field of a multipart form: `name="password"`, an empty line, the value, a boundary."""
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         if key is None or not _FIELD_BEHIND.match(key.before):
             return
         work.spend(LOOKS_A_HIT)
         start = after.end()
         ends = [data.find(line, start, start + _LONGEST_PART) for line in _PART_ENDS]
         found = [end for end in ends if end >= 0]
-        if not found:
+        last = _LAST_LINE.match(data, start, start + _LONGEST_PART) if not found else None
+        if not found and not last:
             return
-        text = data[start : min(found)]
+        text = last[0] if last else data[start : min(found)]
         work.read(len(text) * 2)
-        text = text.removesuffix(b"\r") if min(found) == ends[0] else _ESCAPED_RETURN.sub(b"", text)
+        text = text.removesuffix(b"\r") if found and min(found) == ends[0] else _ESCAPED_RETURN.sub(b"", text)
         if _likely(value := plain(text, 0), key.kind):
             yield from hit(data, start, start + len(text), value)
 
     def _braced(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`PWD={value};` of a connection string; `password={name}` is a template."""
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         end = data.find(b"}", after.end(), after.end() + 201)
         value = data[after.end() : end].decode("utf-8", "replace")
         if key and _likely(value, key.kind) and not _IDENTIFIER.fullmatch(value) and "(" not in value:
@@ -358,7 +430,7 @@ class Named:
 
     def _number(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`"pin": 123456`."""
-        key = self._key(data, at)
+        key = self._word(data, at, work)
         found = _DIGITS.match(data, after.end())
         if key and found and key.name.lower().endswith(NUMERIC):
             yield from hit(data, *found.span(), found[0].decode(), quote=after["nquote"])
@@ -383,6 +455,8 @@ def _opens_value(data: bytes, after: re.Match[bytes]) -> bool:
     """Return True if the quote after the name opens its value, False if it ends the name."""
     if after["kquote"]:
         return after["open"] != b'"' or after["kslashes"] == after["slashes"]
+    if after["triple"] or after["three"]:
+        return True
     if after["open"] == b'"' and not after["slashes"] and is_json(data):
         return False  # in JSON no bare word stands before a string
     return _NO_VALUE.match(data, after.end()) is None  # `input("Password: ")`

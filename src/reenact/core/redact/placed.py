@@ -29,9 +29,17 @@ _SHORTEST_COOKIE = 4
 # Ports of Postgres and of what stands before it.
 _PORTS = ("5432", "5433", "5434", "5435", "6432", "6543", "15432", "25060", "26257", "*")
 _PGPASS_BEHIND = re.compile(rb":(?:[0-9]{4,5}|\*):[\w.\-*/\[\]:]{1,255}(?:\Z|[\r\n\"'=\s]|n\\)")
+_PGPASS_ALL_BEHIND = re.compile(rb":\*:[0-9]{1,5}:[\w.\-*/\[\]]{1,255}(?:\Z|[\r\n\"'=\s]|n\\)")
 _PGPASS = re.compile(
     rb"(?:[^:\s\"'\\]{1,64}+|\\{1,15}[:\\]){1,8}+:(?:[^:\s\"'\\]{1,64}+|\\{1,15}[:\\]){1,8}+:"
-    rb"(?P<secret>(?:[^:\s\"'\\]|\\{1,15}[:\\])++)(?=[ \t]*+(?:[\r\n\"']|\\{1,15}[nrt\"']|\Z))"
+    rb"(?P<secret>(?:[^:\s\"'\\]|\\{1,15}[:\\](?![nrt]))++)(?=[ \t]*+(?:[\r\n\"']|\\{1,15}[nrt\"']|\Z))"
+)
+_PGPASS_SECRET = re.compile(
+    rb"(?P<secret>(?:[^:\s\"'\\]|\\{1,15}[:\\](?![nrt]))++)(?=[ \t]*+(?:[\r\n\"']|\\{1,15}[nrt\"']|\Z))"
+)
+_PGPASS_USER = re.compile(rb"(?:[^:\s\"'\\]{1,64}+|\\{1,15}[:\\]){1,8}+:" + _PGPASS_SECRET.pattern)
+_PGPASS_LINE = re.compile(
+    rb":[\w.@\-]{1,64}:[^:\s\"'\\]{1,64}:[0-9]{1,5}:[\w.\-*/\[\]:]{1,255}(?:\Z|[\r\n\"'=\s]|n\\)"
 )
 _TAB = rb"(?:\t|\\{1,15}t)"
 _COOKIE_FILE = re.compile(
@@ -164,10 +172,29 @@ def _is_token(user: str) -> bool:
 
 def _password_file(data: bytes, at: int, work: Work) -> Iterator[Hit]:
     """`host:5432:database:user:password`, a line of `.pgpass`; the look begins after the port."""
-    before, after = _PGPASS_BEHIND.match(data[max(0, at - 300) : at][::-1]), _PGPASS.match(data, at)
-    work.read(1200)
+    behind = data[max(0, at - 300) : at][::-1]
+    of_all = _PGPASS_ALL_BEHIND.match(behind)  # `host:port:*:user:password`
+    before = of_all or _PGPASS_BEHIND.match(behind)
+    after = (_PGPASS_USER if of_all else _PGPASS).match(data, at) if before else None
+    work.read(300)
     if before and after:
+        work.read(after.end() - at)
         yield from hit(data, *after.span("secret"), plain(after["secret"], 0))
+
+
+def line_marks() -> Iterator[tuple[Mark, Look]]:
+    """Yield an expression for a line of `.pgpass` with a port of its own."""
+    cell = r"[^:\s\"\\]"
+    yield Mark(rf":[0-9]{{1,5}}:[^:\s\"\\0-9]{cell}*:{cell}+:{cell}"), _password_line
+
+
+def _password_line(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+    """`host:5999:database:user:password`; the look begins after the password's first character."""
+    found = _PGPASS_LINE.match(data[max(0, at - 600) : at - 1][::-1])
+    secret = _PGPASS_SECRET.match(data, at - 1) if found else None
+    work.read(600)
+    if secret and dense(value := plain(secret["secret"], 0)):
+        yield from hit(data, *secret.span("secret"), value)
 
 
 def _cookie_file(data: bytes, at: int, work: Work) -> Iterator[Hit]:

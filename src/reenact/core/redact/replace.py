@@ -24,6 +24,8 @@ _LONGEST = 1024  # characters of a value whose token is kept
 # A long text between two quotes, of JSON whose escaped quotes are masked: within a string or outside of any.
 _TEXT = re.compile(rb'(?<![^"])[^"]{512,}+')
 _SOME = 64  # looks that each of these may cost
+_AGAIN = 8  # a text that was too dense is looked at again for this part of the work, string by string
+_REST = 512  # looks for what lies between
 
 
 class Replacer:
@@ -121,13 +123,13 @@ class Replacer:
             start, end = found.span()
             text = data[start:end]
             try:
-                self._look(text, Work((end - start) // 2, least=_SOME))
+                self._look(text, Work((end - start) // _AGAIN, least=_SOME))
             except TooDense:
                 dense.append(Hit(start, end, plain(text, 0), whole=True))
                 rest[start:end] = b" " * (end - start)
         if not dense:
             raise TooDense
-        return dense + self._look(bytes(rest), Work(len(data) // 2))
+        return dense + self._look(bytes(rest), Work(len(data) // _AGAIN, least=_REST))
 
     def clean(self, data: bytes, *, json_: bool) -> bytes:
         """The data without its secrets: the same object where there are none."""
@@ -158,12 +160,14 @@ class Replacer:
         found = parts(data)
         if found is None:
             return b'"' + self.token(data.decode("utf-8", "replace")).encode() + b'"'
-        between = Work(len(data) // 2)
+        between = Work(len(data) // _AGAIN, least=_REST)
         if len(found) == 1 and not data.lstrip().startswith(b"{"):
             found = [(0, len(data), True)]
         return b"".join(
             self._part(
-                data[start:end], Work((end - start) // 2, least=_SOME) if member else between, member=member
+                data[start:end],
+                Work((end - start) // _AGAIN, least=_SOME) if member else between,
+                member=member,
             )
             for start, end, member in found
         )

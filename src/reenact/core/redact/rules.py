@@ -29,7 +29,7 @@ DEFAULT_RULES = SecretRules(
     names=word_set(
         "password passwd passphrase passcode pass pwd secret client_secret secret_key private_key api_key "
         "api_secret access_key account_key signing_key encryption_key master_key shared_access_key "
-        "license_key subscription_key access_token refresh_token id_token auth_token session_token "
+        "secret_key_base license_key subscription_key access_token refresh_token id_token auth_token session_token "
         "bearer_token api_token csrf_token xsrf_token security_token secret_token token auth "
         "authorization credential credentials session cookie set_cookie connection_string pin cvv cvc otp "
         "pgpassword totp otp_code mfa_code totp_code two_factor_code one_time_code one_time_password verification_code "

@@ -25,6 +25,12 @@ _USER = (
 )
 _CREDENTIALS = re.compile(rb"-" + _USER)
 _USER_ANYWHERE = re.compile(_DASH + _USER)
+_PROXY = re.compile(
+    _DASH
+    + rb"(?:x|-proxy)"
+    + _BETWEEN
+    + rb"[^\s:/@\"'\\]{1,80}:(?P<secret>[^\s:/@\"'\\$<{*][^\s/@\"'\\]*+)(?=@)"
+)
 _COOKIES = re.compile(
     _DASH + rb"b" + _BETWEEN + rb"(?P<secret>[\w.\-]{1,80}=[^\s\"'\\]++(?:;[ ]?[\w.\-]{1,80}=[^\s\"'\\]++)*)"
 )
@@ -41,12 +47,14 @@ _WORD = rb"[^\s\"'\\]{1,200}"
 _SPACED = rb"(?:[\s,]|\\{0,15}[\"'])++"
 # The command's name, and the flag before its secret.
 _COMMANDS: dict[str, tuple[re.Pattern[bytes], ...]] = {
-    "curl": (_USER_ANYWHERE, _COOKIES),
+    "curl": (_USER_ANYWHERE, _COOKIES, _PROXY),
     "http ": (_USER_ANYWHERE,),
     "https ": (_USER_ANYWHERE,),
     "sshpass": (_flag(rb"p" + rb"(?:" + _SPACED + rb")?"),),
-    "mysql": (_flag(rb"p"),),
-    "mariadb": (_flag(rb"p"),),
+    "mysql": (_flag(rb"p(?:\\{0,15}[\"'])?"),),
+    "mariadb": (_flag(rb"p(?:\\{0,15}[\"'])?"),),
+    "7z ": (_flag(rb"p(?:\\{0,15}[\"'])?"),),
+    "requirepass ": (re.compile(rb"(?<=requirepass)\s++" + _SECRET),),
     "redis-cli": (_flag(rb"a" + _SPACED),),
     "ldapsearch": (_flag(rb"w" + _SPACED),),
     "mongo": (_flag(rb"p" + _SPACED),),

@@ -13,7 +13,7 @@ from reenact.core.redact.names import is_placeholder
 from reenact.core.redact.text import close, level_of
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
-_BRACES_A_LOOK = 2
+_BRACES_A_LOOK = 6
 _REACH = 512  # bytes to each side of the name in which its object's members are looked for
 _GAP = rb"(?:\s|\\{1,15}[nrt])*+"
 _NAMES = (
@@ -80,8 +80,9 @@ def siblings(data: bytes, at: int, before: bytes, work: Work) -> Iterator[Siblin
     if named is not None:
         work.spend(LOOKS_A_HIT / 2)
         of_input = named["naming"][::-1].lower() in _OF_INPUTS
-        for start, end in _object_around(data, at, work):
+        for start, end in object_around(data, at, work, _REACH):
             for found in _VALUE.finditer(data, start, end):
+                work.spend(LOOKS_A_HIT)
                 if of_input or found["of"].lower() != b"text":
                     yield from _quoted(data, found, work)
     elif default := _DEFAULT.match(data, at, at + _REACH):
@@ -103,15 +104,15 @@ def _quoted(data: bytes, found: re.Match[bytes], work: Work) -> Iterator[Sibling
         yield Sibling(found.end(), stop, level, end is None)
 
 
-def _object_around(data: bytes, at: int, work: Work) -> list[tuple[int, int]]:
-    """Return the parts of the object around this place, without the objects in it."""
-    first, last = max(0, at - _REACH), min(len(data), at + _REACH)
+def object_around(data: bytes, at: int, work: Work, reach: int) -> list[tuple[int, int]]:
+    """Return the parts of the object around this place, without the objects in it, at most `reach` bytes away."""
+    first, last = max(0, at - reach), min(len(data), at + reach)
     begin, end = data.rfind(b"{", first, at) + 1 or first, data.find(b"}", at, last)
     end = last if end < 0 else end
     if data.find(b"}", begin, at) < 0 and data.find(b"{", at, end) < 0:
         work.read(end - begin)
         return [(begin, end)]
-    work.read(last - first)
+    work.read((last - first) // 4)
     before = [(found.start(), found[0] == b"{") for found in _BRACE.finditer(data, first, at)]
     after = [(found.start(), found[0] == b"}") for found in _BRACE.finditer(data, at, last)]
     work.spend((len(before) + len(after)) / _BRACES_A_LOOK)

@@ -57,6 +57,7 @@ def table_marks(names: Names) -> Iterator[Mark]:
         if spelled.isalpha():
             yield from (Mark(f"{spelled}{sign}", CASELESS, 1) for sign in ",;|")
             yield Mark(f"{spelled} |", CASELESS, 2)
+            yield from (Mark(f"{spelled} {end}", CASELESS, 2) for end in "\n\\")
 
 
 class Tables:

@@ -27,6 +27,8 @@ Look = Callable[[bytes, int, Work], Iterable[Hit]]
 
 ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _ESCAPED_BEFORE = re.compile(rb"(\\+)(?:[nrtbf]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})\Z")
+# `[` and a letter open a section of a configuration file.
+_JSON = re.compile(rb"(?:data|event):|\s*+(?:[{\"]|\[\s*+(?:[\[{\"\]\-0-9]|true\b|false\b|null\b|\Z))")
 SOFT = rb"\\++(?![nrtbf\"'\s]|u00(?:26|3c|3e|27|22|0a))"  # a backslash that is part of the text
 FORM_VALUE = re.compile(rb"(?:[^\s&\"'\\#<>`]++|" + SOFT + rb")++")
 
@@ -96,7 +98,7 @@ def _closing(quote: int, level: int) -> re.Pattern[bytes]:
 
 def is_json(data: bytes) -> bool:
     """Is this JSON, or events of JSON? By its beginning."""
-    return data[:64].lstrip()[:1] in {b"{", b"[", b'"'} or data.startswith((b"data:", b"event:"))
+    return _JSON.match(data, 0, 128) is not None
 
 
 def name_behind(found: re.Match[bytes]) -> bytes:

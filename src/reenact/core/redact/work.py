@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 _LEAST = 4096  # looks that any text may cost, however short it is
-BYTES_A_LOOK = 48
+BYTES_A_LOOK = 128
 LOOKS_A_HIT = 4  # what a secret costs that is replaced by itself, in looks
-_BYTES_READ = 384  # bytes of a value that are read in the time of one look
+_BYTES_READ = 160  # bytes of a value that are read in the time of one look
 
 
 class TooDense(Exception):
@@ -19,7 +21,7 @@ class Work:
     thousand times) needs more: `TooDense` then ends the looking, and such a text is replaced as a whole.
     """
 
-    __slots__ = ("closes", "left", "read_to", "tag")
+    __slots__ = ("closes", "left", "read_to", "tag", "word")
 
     def __init__(self, length: int, *, least: int = _LEAST) -> None:
         self.left: float = least + length / BYTES_A_LOOK
@@ -30,11 +32,15 @@ class Work:
         self.read_to: dict[str, int] = {}
         """The end of the read arguments of each command, and of cookie lists."""
 
+        self.word: tuple[int, Any] = (-1, None)
+        """The last name that was read, by its end."""
+
     def begin(self) -> None:
         """Forget the places of a text: another one is looked at."""
         self.closes.clear()
         self.read_to.clear()
         self.tag = -1
+        self.word = (-1, None)
 
     def spend(self, looks: float) -> None:
         """Count that many looks.
