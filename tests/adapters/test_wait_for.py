@@ -47,7 +47,9 @@ def test_a_call_under_a_time_limit_has_the_address_that_it_has_in_every_python(t
     assert replay.verdict.faithful, str(replay.verdict)
 
 
-def test_a_recording_of_the_older_rules_keeps_its_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recording_of_the_older_rules_keeps_its_addresses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as older:
         older.setattr("reenact.core.boundary.scope.RULES", 1)
         older.setattr("reenact.run.api.recording.RULES", 1)

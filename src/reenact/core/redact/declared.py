@@ -1,4 +1,7 @@
-"""Secrets that their document declares to be secret: `"sensitive": true`, `kind: Secret`, `WIFI:...;P:...;`."""
+"""Secrets that their document declares to be secret.
+
+Examples are `"sensitive": true`, `kind: Secret` and `WIFI:...;P:...;`.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,10 @@ def _sensitive(data: bytes, at: int, work: Work) -> Iterator[Hit]:
 
 
 def _attributes(data: bytes, at: int, work: Work) -> Iterator[Hit]:
-    """`"attributes": {"result": "..."}, "sensitive_attributes": [[{"value": "result"}]]`, of Terraform."""
+    """Find the secrets of a Terraform state: its `sensitive_attributes` name them.
+
+    `"attributes": {"result": "..."}, "sensitive_attributes": [[{"value": "result"}]]`
+    """
     if not _PATHS.match(data, at) or at < work.read_to.get("attributes", 0):
         return
     begin = max(0, at - 2 * _REACH, work.read_to.get("attributes", 0))

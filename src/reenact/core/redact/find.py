@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from reenact.core.model.automaton import Automaton, byte_automaton
+from reenact.core.redact.column_names import row_marks
 from reenact.core.redact.declared import declared_marks
 from reenact.core.redact.marks import Database, Mark, name_marks, own_name_marks, tag_marks
 from reenact.core.redact.named import Named
 from reenact.core.redact.names import Names
 from reenact.core.redact.placed import line_marks, passwords, place_marks
-from reenact.core.redact.rows import row_marks
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.shell_commands import command_marks
 from reenact.core.redact.tabular import table_marks

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
+from reenact.core.redact.column_names import Lists
 from reenact.core.redact.names import NUMERIC, Names, dense, is_placeholder
-from reenact.core.redact.rows import Lists
 from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.siblings import siblings
 from reenact.core.redact.tabular import Tables

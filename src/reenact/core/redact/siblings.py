@@ -105,7 +105,10 @@ def _quoted(data: bytes, found: re.Match[bytes], work: Work) -> Iterator[Sibling
 
 
 def object_around(data: bytes, at: int, work: Work, reach: int) -> list[tuple[int, int]]:
-    """Return the parts of the object around this place, without the objects in it, at most `reach` bytes away."""
+    """Return the parts of the object around this place, at most `reach` bytes away.
+
+    The objects in it are left out.
+    """
     first, last = max(0, at - reach), min(len(data), at + reach)
     begin, end = data.rfind(b"{", first, at) + 1 or first, data.find(b"}", at, last)
     end = last if end < 0 else end

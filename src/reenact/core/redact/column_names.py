@@ -1,4 +1,4 @@
-r"""Secrets in rows whose columns are named elsewhere: values of SQL, `COPY`, and tables that are lists of JSON.
+r"""Secrets in rows whose columns are named elsewhere, in SQL, `COPY` and JSON.
 
 `INSERT INTO t (name, password) VALUES ('ann', '...')`, `[["user", "password"], ["ann", "..."]]` and
 `{"columns": ["user", "password"], "rows": [["ann", "..."]]}`; also within JSON strings.
