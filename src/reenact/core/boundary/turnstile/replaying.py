@@ -323,7 +323,8 @@ class ReplayingTurnstile(_Base):
         if not self._hanging:
             return
         with self._cond:
-            alone = self._alone(get_ident())
+            # A thread that waits for its turn gets it, and may bring what cancels.
+            alone = self._alone(get_ident()) and not self._waiting
         if alone and not getattr(pump.loop, "_ready", None) and monotonic() - self._progress > 2 * _LOOK:
             future, stuck = self._hanging.pop(0)
             future.set_exception(stuck())
