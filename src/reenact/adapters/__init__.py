@@ -24,6 +24,8 @@ LIBRARIES = {
     "aiohttp": "reenact.adapters.http.aiohttp",
     "websockets.asyncio.client": "reenact.adapters.websockets",
     "websockets.sync.client": "reenact.adapters.websockets",
+    "uvloop": "reenact.adapters.loops",
+    "trio": "reenact.adapters.loops",
     "pydantic_ai": "reenact.adapters.pydantic_ai",
     "mcp": "reenact.adapters.mcp",
     "mcp.client.websocket": "reenact.adapters.mcp",

@@ -43,7 +43,7 @@ UNSEEN = {
     "pymongo": "talks to MongoDB below what is recorded: wrap your queries in reenact.effect",
     "redis": "talks to Redis below what is recorded: wrap its calls in reenact.effect",
     "uuid_utils": "draws its random ids in native code: a replay gets others; use uuid",
-    "uvloop": "is an event loop in C: the order of concurrent tasks and timers is not replayed; use the standard loop",
+    "trio": "schedules its tasks itself: nothing that they do is recorded, and a replay refuses them; use asyncio",
     "zmq": "has its own network stack in C: its messages are neither recorded nor refused",
 }
 """Libraries with unrecorded input, by import name, with the consequence."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, overload
 
 from reenact import adapters
-from reenact.adapters import stdlib
+from reenact.adapters import loops, stdlib
 from reenact.core import boundary
 from reenact.core.boundary import RecordingTurnstile, Run, tracked
 from reenact.core.boundary.scope import _scope
@@ -153,6 +153,7 @@ class RecordingInProgress(Session):
         tracked.of_run(self._run)
         self._run.family = self._family = Recorded(self._run, self._recorder, self._plan())
         stdlib.begin(self._run)
+        loops.check(self._run)
         if self.plan is None:
             # The output of a whole program is heard by its process.
             self._stdout = Output(self._run)

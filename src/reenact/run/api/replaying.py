@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
-from reenact.adapters import stdlib
+from reenact.adapters import loops, stdlib
 from reenact.core import boundary
 from reenact.core.boundary import Run, tracked
 from reenact.core.model.divergence import Verdict, merged
@@ -83,6 +83,7 @@ class Replay(Session):
     def _begin(self) -> Run:
         if boundary.current() is not None:
             raise UsageError("a replay cannot begin inside a recording or another replay")
+        loops.check(None)
         log = self.recording.logs[0]
         self._replayer = replayer_of(self.recording, log, self._options)
         for note in self.recording.notes:
