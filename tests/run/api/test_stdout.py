@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -171,3 +173,31 @@ def test_what_could_not_be_compared_is_said(tmp_path: Path) -> None:
         pass
     assert replay.verdict.uncompared == ("the result (set replay.output)",)
     assert "not compared: the result" in str(replay.verdict)
+
+
+@pytest.mark.parametrize("form", ["%(asctime)s %(message)s", "[%(asctime)s] %(levelname)s %(message)s"])
+def test_the_times_of_log_lines_may_differ_and_the_verdict_says_so(tmp_path: Path, form: str) -> None:
+    stream = io.StringIO()
+    logger = logging.getLogger("times")
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter(form))
+    logger.addHandler(handler)
+
+    def program(created: float, word: str = "asked") -> None:
+        record = logger.makeRecord("times", logging.INFO, __file__, 1, word, (), None)
+        record.created, record.msecs = created, created % 1 * 1000
+        logger.handle(record)
+        print(stream.getvalue(), end="")
+        stream.truncate(0)
+        stream.seek(0)
+
+    try:
+        with reenact.record(home=tmp_path):
+            program(1_800_000_000.123)
+        verdict = replayed(tmp_path, lambda: program(1_800_000_777.5))
+        assert verdict.faithful
+        assert verdict.rules == ("ignore times of day in stdout",)
+        with pytest.raises(reenact.DivergenceError, match="answered"):
+            replayed(tmp_path, lambda: program(1_800_000_777.5, "answered"))
+    finally:
+        logger.removeHandler(handler)
