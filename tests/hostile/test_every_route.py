@@ -43,6 +43,8 @@ RAW = [
 @pytest.fixture
 def served(tmp_path):
     app = application(Settings(tmp_path / "home", ("localhost",)))
+    # A server makes its document once, whatever is asked of it.
+    app.openapi()
     ask = Asker(app, app.state.keys.make(role="admin")[1])
     with ask.client:
         yield app, ask

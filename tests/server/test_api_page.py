@@ -12,7 +12,7 @@ from reenact.server.routes import (
     diff,
     events,
     exchange,
-    heals,
+    healed_steps,
     live,
     recordings,
     state,
@@ -21,7 +21,7 @@ from reenact.server.routes import (
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 MODULES = (
-    anomalies, blobs, conversation, diff, events, exchange, heals, live, recordings, state, steps,
+    anomalies, blobs, conversation, diff, events, exchange, healed_steps, live, recordings, state, steps,
 )  # fmt: skip
 
 

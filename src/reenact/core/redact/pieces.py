@@ -13,7 +13,7 @@ from reenact.core.redact.work import Work
 _CONTEXT = 256  # how much of what was written is kept to recognise what follows
 _MOST_HELD = 65536
 _LITTLE = 1024  # bytes left out that are looked at again with each piece
-_SPARE = 8192  # looks that a text may cost beyond those that each piece has
+_SPARE = 20480  # looks that a text may cost beyond those that each piece has
 _A_PIECE = 16
 _BLOCK = 65536
 _RUN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./+="
