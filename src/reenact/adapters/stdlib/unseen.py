@@ -49,16 +49,16 @@ class Values:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._known = {
-            str(os.getpid()): "the process's number (os.getpid)",
-            str(os.getppid()): "the number of the process's parent (os.getppid)",
-        }
+        self._known: dict[bytes, str] = {}
+        self._threads: dict[int, dict[bytes, str]] = {}
+        self.add(str(os.getpid()), "the process's number (os.getpid)")
+        self.add(str(os.getppid()), "the number of the process's parent (os.getppid)")
         self._named: set[str] = set()
 
     def add(self, value: str, words: str) -> None:
         """Look for a value from here on."""
-        if len(self._known) < _MOST:
-            self._known.setdefault(value, words)
+        if len(self._known) < _MOST and len(value) >= _SHORTEST:
+            self._known.setdefault(value.encode("utf-8", "surrogatepass"), words)
 
     def named(self, text: str) -> None:
         """Say a thing once: in the recording and on standard error."""
@@ -78,14 +78,21 @@ class Values:
                 self._run.handler.note("source", text, call=call)
                 warn(f"{text}: a replay may ask with another one, and diverge there")
 
+    def _numbers(self) -> dict[bytes, str]:
+        """Return the numbers of the running thread, but for one that is the process's, too."""
+        ident, native = threading.get_ident(), threading.get_native_id()
+        numbers = {str(ident).encode(): "a thread's number (threading.get_ident)"}
+        if native != os.getpid():
+            numbers[str(native).encode()] = "a thread's number (threading.get_native_id)"
+        if len(self._threads) < _MOST:
+            self._threads[ident] = numbers
+        return numbers
+
     def _found(self, args: bytes) -> Iterator[str]:
-        numbers = {
-            str(threading.get_ident()): "a thread's number (threading.get_ident)",
-            str(threading.get_native_id()): "a thread's number (threading.get_native_id)",
-        }
-        for value, words in (numbers | self._known).items():
-            if len(value) >= _SHORTEST and _has(args, value.encode()):
-                yield words
+        for values in (self._known, self._threads.get(threading.get_ident()) or self._numbers()):
+            for value, words in values.items():
+                if value in args and _has(args, value):
+                    yield words
         if b" at 0x" in args and _ADDRESS.search(args):
             yield "an object's address (its default text)"
 
