@@ -640,7 +640,7 @@ def test_a_program_that_never_comes_to_its_block(shell):
     shell.write("agent.py", BLOCKS)
     _, recordings = _blocks(shell)
     again = shell.run("replay", recordings[0].id, "--", sys.executable, "-c", "print(1)")
-    assert again.status == 1
+    assert again.status == 2
     assert "record('dice')" in again.err
 
 
