@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reenact.adapters.stdlib import callers
-from reenact.core.boundary import current, entered
+from reenact.core.boundary import Run, current, entered
 from reenact.core.model.event import Source
 
 _MOST = 300
@@ -71,7 +71,7 @@ _UNSEEN: dict[int, tuple[object, str]] = {
 _LOOKS = {"exists", "is_file", "is_dir", "stat", "lstat", "is_symlink"}
 """Methods of `pathlib.Path` that ask the file system, which no audit event tells."""
 
-_known: weakref.WeakKeyDictionary[Any, tuple[int, Source]] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Any, tuple[weakref.ref[Run], Source]] = weakref.WeakKeyDictionary()
 """The sources of one run's tools; in the next run a name may stand for something else."""
 
 
@@ -81,16 +81,15 @@ def source_of(function: Any) -> Source | None:
     function = _plain(function) if scope is not None else None
     if scope is None or function is None:
         return None
-    run = id(scope.run)
     known = _known.get(function)
-    if known is not None and known[0] == run:
+    if known is not None and known[0]() is scope.run:
         return known[1]
     with entered(None):
         try:
             found = _Walk(function).source()
         except Exception as error:  # a program's own objects may raise at any attribute
             found = Source("", (f"its code cannot be read ({type(error).__name__})",))
-    _known[function] = run, found
+    _known[function] = weakref.ref(scope.run), found
     return found
 
 
