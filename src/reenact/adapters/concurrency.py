@@ -17,7 +17,6 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.thread import _WorkItem
 from contextvars import Context, ContextVar
-from types import FrameType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -95,9 +94,7 @@ def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
 def _create_task(original: Callable[..., Any]) -> Callable[..., Any]:
     def create_task(loop: Any, coro: Any, **options: Any) -> Any:
         scope = current()
-        if scope is None or scope.hidden or transparent():
-            return original(loop, coro, **options)
-        if _WAITS_IN_A_TASK and scope.run.rules > 1 and _by_wait_for(sys._getframe(1)):
+        if scope is None or scope.hidden or transparent(scope.run.rules):
             return original(loop, coro, **options)
         child = scope.child(name_of(coro))
         context = options.get("context")
@@ -114,23 +111,6 @@ def _create_task(original: Callable[..., Any]) -> Callable[..., Any]:
             _scope.reset(token)
 
     return create_task
-
-
-_WAITS_IN_A_TASK = sys.version_info < (3, 12)
-"""True if `asyncio.wait_for` of this Python starts a task for a coroutine."""
-
-_WAIT_FOR = asyncio.wait_for.__code__
-
-
-def _by_wait_for(frame: FrameType | None) -> bool:
-    """Return True if `asyncio.wait_for` starts a task, which later Pythons do not need."""
-    for _ in range(4):
-        if frame is None:
-            return False
-        if frame.f_code is _WAIT_FOR:
-            return True
-        frame = frame.f_back
-    return False
 
 
 async def _within(scope: Scope, coro: Awaitable[T]) -> T:

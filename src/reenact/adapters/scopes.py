@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import sys
 from contextvars import Context
@@ -9,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.core.boundary import Scope, current
+from reenact.core.model.event import RULES
 
 TRANSPARENT = {
     "pydantic_ai", "pydantic_graph", "agents", "langgraph", "langchain_core", "mcp", "openai", "anthropic",
@@ -37,10 +39,20 @@ def listening() -> Scope | None:
     return None if scope is None or scope.hidden else scope
 
 
-def transparent() -> bool:
-    """Return True if the code that starts this task belongs to a framework."""
+_WAIT_FOR = asyncio.wait_for.__code__ if sys.version_info < (3, 12) else None
+"""The code of `asyncio.wait_for` where it starts a task for a coroutine, up to Python 3.11."""
+
+
+def transparent(rules: int = RULES) -> bool:
+    """Return True if the code that starts this task belongs to a framework.
+
+    Args:
+        rules: The number of the run's matching rules: the older ones count the task of `asyncio.wait_for`.
+    """
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
+        if frame.f_code is _WAIT_FOR and rules > 1:
+            return True
         file = frame.f_code.co_filename
         found = _known[file] if file in _known else _judged(file, frame.f_globals.get("__name__", ""))
         if found is not None:

@@ -31,7 +31,7 @@ _CREATE = {
 _REDACTED = {
     "test_image_gen_metrics.yaml": "the signature in a URL is recorded as a token",
     "test_openai_responses_model_mcp_server_tool_with_connector.yaml": "an authorization is recorded as a token",
-    "test_cohere_v2_chat_legacy_with_streaming_async.yaml": "'ho' may begin a Slack hook: it moves to the next delta",
+    "test_cohere_v2_chat_legacy_with_streaming_async.yaml": "'sh' may begin a Shopify token: it moves likewise",
     "test_anthropic_mcp_servers_stream.yaml": "'AI' may begin a Google key: it moves to the next delta",
 }
 """Where a replay differs from the live run, and has to."""

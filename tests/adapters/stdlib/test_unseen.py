@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import reenact
+from reenact.adapters.stdlib import unseen
 
 
 @reenact.tool
@@ -29,6 +30,15 @@ def recorded(home: Path, question: Callable[[], Any]) -> reenact.Recording:
     with reenact.record(home=home) as recording:
         ask(question())
     return recording.load()
+
+
+def times() -> os.times_result:
+    """Read them through `os`: the parameters of tests are made before Reenact watches it."""
+    return os.times()
+
+
+def load() -> tuple[float, float, float]:
+    return os.getloadavg()
 
 
 def own_port() -> int:
@@ -117,7 +127,7 @@ def test_a_handler_of_a_signal_is_named(tmp_path: Path) -> None:
         lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
         lambda: time.clock_gettime_ns(time.CLOCK_MONOTONIC),
         lambda: os.times().elapsed,
-        os.getloadavg,
+        load,
         lambda: sqlite3.connect(":memory:").execute("select random(), hex(randomblob(8))").fetchone(),
         lambda: (
             sqlite3.connect(":memory:")
@@ -143,3 +153,47 @@ def test_times_of_the_process_keep_their_names(tmp_path: Path) -> None:
         again = os.times()
     assert again == first
     assert again.user == first.user
+
+
+@pytest.mark.parametrize(
+    ("read", "kind"),
+    [
+        (times, os.times_result),
+        (lambda: time.clock_gettime(time.CLOCK_BOOTTIME), float),
+        (lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME), int),
+        (lambda: sqlite3.connect(":memory:").execute("select random()").fetchone()[0], int),
+        (load, tuple),
+    ],
+)
+def test_a_read_that_an_edited_program_adds_gets_a_value_of_its_kind(
+    tmp_path: Path, read: Callable[[], Any], kind: type
+) -> None:
+    with reenact.record(home=tmp_path) as recording:
+        first = read()
+    with reenact.replay(recording.id, home=tmp_path) as replay:
+        assert read() == first
+        added = read()
+    assert type(added) is kind
+    assert any("not recorded" in note for note in replay.verdict.notes)
+
+
+def test_a_number_that_an_edited_program_draws_is_the_same_in_each_replay(tmp_path: Path) -> None:
+    with reenact.record(home=tmp_path) as recording:
+        pass
+    drawn = []
+    for _ in range(2):
+        with reenact.replay(recording.id, home=tmp_path):
+            drawn.append(sqlite3.connect(":memory:").execute("select random()").fetchone())
+    assert drawn[0] == drawn[1]
+
+
+def test_a_forked_process_is_searched_for_its_own_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with reenact.record(home=tmp_path) as recording:
+        ask("before")
+        monkeypatch.setattr(os, "getpid", lambda: 987654)
+        values = unseen._values[recording._run]  # type: ignore[index]
+        found = list(values._found(b'{"q":"process 987654"}'))
+        monkeypatch.undo()
+    assert found == ["the process's number (os.getpid)"]

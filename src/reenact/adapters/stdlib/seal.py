@@ -140,9 +140,6 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
         if scope is not None:
             watch.files.opened(arguments, frame)
         return
-    if event in _TEMPORARY:
-        unseen.temporary(watch.run, os.fsdecode(arguments[0]))
-        return
     heard = _Event(watch, scope, frame)
     if heard.by(_TOOLS) is None:
         handle(heard, arguments)
@@ -304,6 +301,10 @@ def _database(heard: _Event, arguments: tuple[Any, ...]) -> None:
         )
 
 
+def _temporary(heard: _Event, arguments: tuple[Any, ...]) -> None:
+    unseen.temporary(heard.watch.run, os.fsdecode(arguments[0]))
+
+
 def _opened(heard: _Event, arguments: tuple[Any, ...]) -> None:
     raise AssertionError("files are watched by `Files`")
 
@@ -319,8 +320,7 @@ _HANDLERS: dict[str, Callable[[_Event, tuple[Any, ...]], None]] = {
     "os.system": _system,
     "sqlite3.connect": _database,
     "open": _opened,
-    "tempfile.mkdtemp": _opened,
-    "tempfile.mkstemp": _opened,
+    "tempfile.mkdtemp": _temporary,
+    "tempfile.mkstemp": _temporary,
 }
-_TEMPORARY = frozenset(("tempfile.mkdtemp", "tempfile.mkstemp"))
 _NETWORK = frozenset(event for event in _HANDLERS if event.startswith("socket."))

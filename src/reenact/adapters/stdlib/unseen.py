@@ -50,9 +50,7 @@ class Values:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._known: dict[bytes, str] = {}
-        self._threads: dict[int, dict[bytes, str]] = {}
-        self.add(str(os.getpid()), "the process's number (os.getpid)")
-        self.add(str(os.getppid()), "the number of the process's parent (os.getppid)")
+        self._numbers: dict[tuple[int, int], dict[bytes, str]] = {}
         self._named: set[str] = set()
 
     def add(self, value: str, words: str) -> None:
@@ -78,23 +76,28 @@ class Values:
                 self._run.handler.note("source", text, call=call)
                 warn(f"{text}: a replay may ask with another one, and diverge there")
 
-    def _numbers(self) -> dict[bytes, str]:
-        """Return the numbers of the running thread, but for one that is the process's, too."""
-        ident, native = threading.get_ident(), threading.get_native_id()
-        numbers = {str(ident).encode(): "a thread's number (threading.get_ident)"}
-        if native != os.getpid():
-            numbers[str(native).encode()] = "a thread's number (threading.get_native_id)"
-        if len(self._threads) < _MOST:
-            self._threads[ident] = numbers
-        return numbers
-
     def _found(self, args: bytes) -> Iterator[str]:
-        for values in (self._known, self._threads.get(threading.get_ident()) or self._numbers()):
+        here = os.getpid(), threading.get_ident()
+        for values in (self._known, self._numbers.get(here) or self._numbers_of(*here)):
             for value, words in values.items():
                 if value in args and _has(args, value):
                     yield words
         if b" at 0x" in args and _ADDRESS.search(args):
             yield "an object's address (its default text)"
+
+    def _numbers_of(self, process: int, thread: int) -> dict[bytes, str]:
+        """Return the numbers of the running process and thread: a forked process has others."""
+        given = {
+            threading.get_native_id(): "a thread's number (threading.get_native_id)",
+            thread: "a thread's number (threading.get_ident)",
+            os.getppid(): "the number of the process's parent (os.getppid)",
+            process: "the process's number (os.getpid)",
+        }
+        texts = {str(number): words for number, words in given.items()}
+        numbers = {text.encode(): words for text, words in texts.items() if len(text) >= _SHORTEST}
+        if len(self._numbers) < _MOST:
+            self._numbers[process, thread] = numbers
+        return numbers
 
 
 _values: WeakKeyDictionary[Run, Values] = WeakKeyDictionary()

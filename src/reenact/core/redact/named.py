@@ -7,101 +7,15 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
+from reenact.core.redact import name_forms as forms
 from reenact.core.redact.column_names import Lists
 from reenact.core.redact.names import NUMERIC, Names, dense, is_placeholder
 from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.siblings import siblings
 from reenact.core.redact.tabular import Tables
 from reenact.core.redact.tags import Tags
-from reenact.core.redact.text import FORM_VALUE, SOFT, Hit, close, hit, is_json, level_of, name_behind, plain
+from reenact.core.redact.text import FORM_VALUE, Hit, close, hit, is_json, level_of, name_behind, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
-
-_GAP = rb"(?:\s|\\{1,15}[nrt])*+"  # spaces, also escaped, as in JSON in a string
-_CLOSE = rb"\\{0,15}[\"']"
-_END_OF_LINE = rb"(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n)"
-# What follows the name, up to the value. The outer group that matches tells how the two are written.
-_AFTER = re.compile(
-    rb"""
-      (?P<object> CLOSE GAP (?: , | : GAP \{ ) GAP CLOSE value CLOSE GAP : GAP (?P<oslashes>\\{0,15}) (?P<oopen>["']) )
-    | (?P<string> (?:(?P<kslashes>\\{0,15}) (?P<kquote>["']))?
-                  (?: \]? GAP (?::=|=>|:|=) | (?<=["']) GAP (?P<pair>,) )
-                  GAP [bru]? (?: (?P<triple> "" (?=") | \'\' (?=\') ) | (?P<three>\\{1,15})"(?P=three)"
-                                (?=(?P=three)") )?
-                  (?P<slashes>\\{0,15}) (?P<open>["'`\[]) )
-    | (?P<block>  [ \t]? : [ \t]{0,4} YAML [|>] [+\-0-9]{0,2} [ \t]{0,4} (?:\#[^\r\n\\"]{0,200})?
-                  EOL (?P<indent>[ \t]{1,40}) )
-    | (?P<heredoc> [ \t]{0,40} = [ \t]{0,4} <<[\-~]? \\{0,15}["']? (?P<word>[A-Za-z_]\w{0,30}) \\{0,15}["']? EOL )
-    | (?P<below>  : [ \t]{0,4} (?P<newline>EOL) (?P<item>[ \t]{0,40}(?:-[ \t]{1,4})?) (?<=[ ]) (?:CLOSE)?
-                  (?=[^\s"'\\&{}\[\]<>$(|*!\#:\-]{4}) )
-    | (?P<later>  (?:CLOSE)? EOL (?:[ \t]|\\{1,15}t){0,40} (?:CLOSE)? value (?:CLOSE)? [ ]{0,4} [:=] [ \t]{0,4}
-                  (?:CLOSE)? (?=[^\s"'\\&{}\[\]<>$(|*!]{3}) )
-    | (?P<number> (?P<nquote>CLOSE) GAP : GAP (?=[0-9]{3}) )
-    | (?P<bare>   (?:\]|%5D|(?P<kept>CLOSE)?(?P<gap>[ \t])?)? (?P<sep>[:=]) (?P<gap2>[ \t]{0,4} (?:(?<=[ \t]) YAML)?)
-                  (?=[^\s"'\\&{}\[\]<>$(|*!]{3}) )
-    | (?P<braced> [ ]?=[ ]? \{ (?=[^\s"'\\{}$<>]{4,200}\}) )
-    | (?P<tag>    > (?=GAP (?:<!\[)?[^\s<>&]{3}) )
-    | (?P<part>   (?:CLOSE)? (?:;(?:[^\r\n\\]{1,100}+|\\{1,15}["']){0,6}+)? EOL
-                  (?:[A-Za-z\-]{1,40}+:[^\r\n\\]{0,200}+ EOL){0,4}+ EOL )
-    | (?P<element> (?=</) )
-    | (?P<sql>    [ ]{1,3} \\{0,15} ' (?=[^\s'"\\,)]{4}) )
-    | (?P<flag>   [ ]{1,3} (?:CLOSE)? (?=[^\s"'\\\-]{3}) )
-    """.replace(b"CLOSE", _CLOSE)
-    .replace(b"GAP", _GAP)
-    .replace(b"YAML", rb"(?:[!&][\w!.:/\-]{0,40}[ \t]{1,4}){0,2}")
-    .replace(b"EOL", _END_OF_LINE),
-    re.IGNORECASE | re.VERBOSE,
-)
-# The name itself, read backwards.
-_KEY_BEHIND = re.compile(rb"(?P<name>[\w.\- $]{1,80})(?P<before>.{0,80})", re.DOTALL)
-_WORD_BEHIND = re.compile(rb"(?P<name>[\w.\-]{1,80})(?P<before>.{0,80})", re.DOTALL)
-_FIELD_BEHIND = re.compile(rb"(?:[\"']\\*)?=eman")
-_NAME_BEHIND = re.compile(rb"(?:[\"']\\*)?[ \t]*[:=][ \t]*(?:[\"']\\*)?(?:eman|yek)", re.IGNORECASE)
-_ASSIGNS_BEHIND = re.compile(
-    rb" +(?:VNE|GRA|xtes|vnetes|[A-Za-z]{1,3}- tes)(?![A-Za-z](?!\\))"
-)  # `ENV`, `ARG`, `setx`, `setenv`
-_PART_ENDS = (b"\n--", b"\\n--")  # before the next boundary of a multipart form: a newline, plain or escaped
-_LAST_LINE = re.compile(rb"[^\r\n\\\"]++(?=\\*+\"|\Z)")  # of a form that breaks off
-_ESCAPED_RETURN = re.compile(rb"(?:\\{1,15}r)?\\{0,15}\Z")
-_LONGEST_PART = 8192  # bytes
-_TAG_BEHIND = re.compile(rb"(?::[\w.\-]*)?<")
-_PAIR_OPENS_BEHIND = re.compile(rb"[\"']\\*b?(?:\s|[nrt]\\+)*[\[(]")
-
-_PAIR_ENDS = re.compile(rb"\\*[\"']" + _GAP + rb"[\])]")
-_NO_VALUE = re.compile(rb"[)\],;}]|\\+[nr]|\s")
-_ITEM = re.compile(rb"(?:[\s,]|\\{1,15}[nrt])*+[bru]?(?P<slashes>\\{0,15})(?P<open>[\"'])")
-# A member with a name that may mean something else and a value that is no secret, or a word with its probability, as
-# models return thousands: read in one step.
-_WEAK = ("token", "session", "auth", "pass")
-_PASSED = (
-    rb"(\\{0,15})\":\s?\1\"(?:(?:[^\"\\]{0,7}|[^\"\\0-9]{0,15})\1\""
-    rb"|[^\"\\]{0,64}+\1\",\s?\1\"(?:logprob|bytes)\1\")"
-)
-_LOG_PROBABILITY = re.compile(rb"\\*\"\s*,\s*\\*\"(?:logprob|bytes)\\*\"")
-_SCHEME = re.compile(
-    rb"\s*(?:bearer|basic|token|apikey|api-key|digest|negotiate|bot|aws4-hmac-sha256)(?:\s+|%20|\+)",
-    re.IGNORECASE,
-)
-# Where one cookie ends and the next begins, and its name and value: each byte is read twice at most.
-_COOKIE_ENDS = re.compile(rb";|,(?=\s*+[^=;,\s]++=)")
-_COOKIE = re.compile(rb"(?<![^=;,\s\"\\])([^=;,\s\"\\]++)=")
-_COOKIE_WORDS = frozenset(b"path domain expires max-age samesite version priority".split())
-_BARE_VALUE = re.compile(rb"(?:[^\s&;,\"'`()<>\\{}\[\]|]++|" + SOFT + rb")++")
-_REST_OF_LINE = re.compile(
-    rb"(?:[^\r\n\"'\\]++|"
-    + SOFT
-    + rb"|(?<==)\\{0,15}\"[\w/][^\"\\\r\n]{0,400}+\\{0,15}\")++"  # of `Digest`, too
-)
-_QUOTE = re.compile(rb"\\{0,15}[\"']")
-_LINE_ENDS = re.compile(rb"[ \t]*+(?:\Z|[\r\n\"'#]|\\+[nrt\"'])")
-_FLAG_VALUE = re.compile(rb"[^\s\"'\\$<{\[][^\s\"'\\]*")
-_TAGGED = re.compile(_GAP + rb"(?:<!\[CDATA\[)?([^<>\s\"\\]+?)(?:\]\]>)?" + _GAP + rb"\\*(?=</)")
-_SQL_VALUE = re.compile(rb"[^\s'\"\\]{4,}")
-_BLOCK_LINE = rb"[^\r\n\"\\]++"
-_NUMBER = re.compile(rb"-?[0-9][0-9.eE+\-]*(?=[\s,}\]]|\Z)")
-_ENDS_A_VALUE = frozenset({b'"', b"'", b"\\", b"\r", b"\n", b""})
-_IN_A_TAG = frozenset({b'"', b"'", b" ", b"\t", b"\r", b"\n", b"/", b">", b"\\"})
-_DIGITS = re.compile(rb"[0-9]{4,32}+(?=\s*+[,}\]\\])")
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_.]*")
 
 
 class _Key(NamedTuple):
@@ -120,8 +34,10 @@ class Named:
         self._tags = Tags(names)
         self._tables = Tables(names)
         self._lists = Lists(names)
-        weak = b"|".join(b'(?<="%b)' % name.encode() for name in _WEAK if names.kind(name.encode()) == "weak")
-        self._passed = re.compile(rb"(?:%b)%b" % (weak or b"(?!)", _PASSED))
+        weak = b"|".join(
+            b'(?<="%b)' % name.encode() for name in forms.WEAK if names.kind(name.encode()) == "weak"
+        )
+        self._passed = re.compile(rb"(?:%b)%b" % (weak or b"(?!)", forms.PASSED))
         self._looks = {
             "object": self._object,
             "string": self._string,
@@ -145,7 +61,7 @@ class Named:
             work.left += 0.75  # of the look that the mark has cost
             return ()
         work.spend(1)
-        after = _AFTER.match(data, at)
+        after = forms.AFTER.match(data, at)
         hits = list(self._looks[after.lastgroup or ""](data, at, after, work)) if after else []
         if hits or (after and after["kquote"] and not after["pair"]):
             return hits  # the name of a member is no value, no column, and no attribute
@@ -155,9 +71,9 @@ class Named:
     def _elsewhere(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
         """The secrets of a name with its value beside it, below it, or in its tag."""
         follows = data[at : at + 1]
-        hits = list(self._beside(data, at, work)) if follows in _ENDS_A_VALUE else []
+        hits = list(self._beside(data, at, work)) if follows in forms.ENDS_A_VALUE else []
         hits = hits or list(self._tables.look(data, at, work))
-        return hits or (self._tags.look(data, at, work) if follows in _IN_A_TAG else ())
+        return hits or (self._tags.look(data, at, work) if follows in forms.IN_A_TAG else ())
 
     def _beside(self, data: bytes, at: int, work: Work) -> Iterator[Hit]:
         key = self._word(data, at, work)
@@ -170,12 +86,12 @@ class Named:
 
     def look_in_tag(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
         """The secrets of the tag in which a name ends here."""
-        return self._tags.look(data, at, work) if data[at : at + 1] in _IN_A_TAG else ()
+        return self._tags.look(data, at, work) if data[at : at + 1] in forms.IN_A_TAG else ()
 
     def _word(self, data: bytes, at: int, work: Work) -> _Key | None:
         """Return the name of one word that ends here, if it is that of a secret. It is read once."""
         if work.word[0] != at:
-            work.word = at, self._key(data, at, _WORD_BEHIND)
+            work.word = at, self._key(data, at, forms.WORD_BEHIND)
         key: _Key | None = work.word[1]
         return key
 
@@ -189,7 +105,7 @@ class Named:
 
     def _string(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """Quoted forms: `"name": "value"`, `name="value"`, `["header", "value"]`, `"name": ["x"]`."""
-        key = self._key(data, at, _KEY_BEHIND)
+        key = self._key(data, at, forms.KEY_BEHIND)
         if key is None:
             return
         start, quoted = after.end(), after["open"]
@@ -208,7 +124,7 @@ class Named:
         level = level_of(after["slashes"])
         end = close(data, start, quoted[0], level, work)
         stop = len(data) if end is None else end
-        if after["pair"] and not flag and not _PAIR_ENDS.match(data, stop):
+        if after["pair"] and not flag and not forms.PAIR_ENDS.match(data, stop):
             return
         if careful and not _is_secret_text(data[start:stop]):
             return
@@ -220,11 +136,11 @@ class Named:
         name = key.name.decode().strip().lower()
         return (
             name in self._names.headers or key.kind in {"strong", "header", "cookie"}
-        ) and _PAIR_OPENS_BEHIND.match(key.before) is not None
+        ) and forms.PAIR_OPENS_BEHIND.match(key.before) is not None
 
     def _list(self, data: bytes, at: int, kind: str, work: Work) -> Iterator[Hit]:
         """The strings of a flat list: how many libraries keep the values of one header."""
-        while found := _ITEM.match(data, at):
+        while found := forms.ITEM.match(data, at):
             work.spend(LOOKS_A_HIT)
             level = level_of(found["slashes"])
             end = close(data, found.end(), found["open"][0], level, work)
@@ -252,14 +168,14 @@ class Named:
             yield from _cookies(data, start, stop, level, work)
             return
         work.read(stop - start)
-        scheme = _SCHEME.match(data, start, stop)
+        scheme = forms.SCHEME.match(data, start, stop)
         if scheme and scheme.end() < stop:
             start, kind = scheme.end(), "header"
         raw = data[start:stop]
         stop -= 0 if open_ else len(raw) - len(raw.rstrip())
         start += len(raw) - len(raw.lstrip())
         value = plain(data[start:stop], level)
-        if kind == "weak" and not open_ and (not dense(value) or _LOG_PROBABILITY.match(data, stop)):
+        if kind == "weak" and not open_ and (not dense(value) or forms.LOG_PROBABILITY.match(data, stop)):
             return
         if len(value) >= (1 if open_ or kind == "header" else 4):
             yield from hit(data, start, stop, value)
@@ -276,16 +192,17 @@ class Named:
             and key.before[:1] != b"/"
             and not after["kept"]
         ):
-            line = _REST_OF_LINE.match(data, start)
+            line = forms.REST_OF_LINE.match(data, start)
             if line:
                 yield from self._value(data, (start, line.end()), key.kind, 0, work, open_=False)
             return
         if after["kept"] and (
-            _NUMBER.match(data, start, start + 40) or (data[:1] in {b"{", b"["} and after["kept"] == b'"')
+            forms.NUMBER.match(data, start, start + 40)
+            or (data[:1] in {b"{", b"["} and after["kept"] == b'"')
         ):
             return  # in JSON the bare values are numbers and constants
         form = not gap and after["sep"] == b"=" and key.before[:1] in {b"", b"?", b"&", b'"'}
-        found = (FORM_VALUE if form else _BARE_VALUE).match(data, start)
+        found = (FORM_VALUE if form else forms.BARE_VALUE).match(data, start)
         if found is None or TOKEN.match(data, start):
             return
         work.read(len(found[0]) * 2)
@@ -301,10 +218,10 @@ class Named:
         key = self._word(data, at, work)
         if key is None:
             return
-        assigns = _ASSIGNS_BEHIND.match(key.before) is not None
+        assigns = forms.ASSIGNS_BEHIND.match(key.before) is not None
         if not key.name.startswith(b"-") and b"--" not in key.name and not assigns:
             return
-        found = _FLAG_VALUE.match(data, after.end())
+        found = forms.FLAG_VALUE.match(data, after.end())
         if found is None:
             return
         value = found[0].decode("utf-8", "replace")
@@ -318,7 +235,7 @@ class Named:
         if key and key.name.startswith(b"-"):
             yield from self._flag(data, at, after, work)
             return
-        found = _SQL_VALUE.match(data, after.end())
+        found = forms.SQL_VALUE.match(data, after.end())
         if not key or key.kind != "strong" or not found or is_placeholder(found[0]):
             return
         value = found[0].decode("utf-8", "replace")
@@ -329,10 +246,10 @@ class Named:
         """`password: |` and the lines below it that are indented as far."""
         key = self._word(data, at, work)
         lines = re.compile(
-            _BLOCK_LINE
+            forms.BLOCK_LINE
             + rb"(?:(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n){1,4}"
             + re.escape(after["indent"])
-            + _BLOCK_LINE
+            + forms.BLOCK_LINE
             + rb")*+"
         )
         found = lines.match(data, after.end(), after.end() + 8192) if key else None
@@ -344,10 +261,10 @@ class Named:
     def _heredoc(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`password = <<EOF`, the lines below it, and `EOF`."""
         key = self._word(data, at, work)
-        ends = re.compile(_END_OF_LINE + rb"[ \t]*+" + re.escape(after["word"]) + rb"\b")
-        found = ends.search(data, after.end(), after.end() + _LONGEST_PART) if key else None
+        ends = re.compile(forms.END_OF_LINE + rb"[ \t]*+" + re.escape(after["word"]) + rb"\b")
+        found = ends.search(data, after.end(), after.end() + forms.LONGEST_PART) if key else None
         if key:
-            work.read((found.end() - at) * 2 if found else _LONGEST_PART)
+            work.read((found.end() - at) * 2 if found else forms.LONGEST_PART)
         if key and found and _likely(value := plain(data[after.end() : found.start()], 0), key.kind):
             yield from hit(data, after.end(), found.start(), value)
 
@@ -357,14 +274,14 @@ class Named:
         item = re.compile(after["newline"].replace(b"\\", rb"\\") + after["item"] + rb"(?:\\{0,15}[\"'])?")
         start = after.end()
         while key:
-            found = _BARE_VALUE.match(data, start, start + _LONGEST_PART)
-            if found is None or not _LINE_ENDS.match(data, found.end()):
+            found = forms.BARE_VALUE.match(data, start, start + forms.LONGEST_PART)
+            if found is None or not forms.LINE_ENDS.match(data, found.end()):
                 return
             work.spend(LOOKS_A_HIT)
             work.read(len(found[0]) * 2)
             if found[0][-1:] != b":" and _is_secret_text(found[0]):
                 yield from hit(data, *found.span(), found[0].decode("utf-8", "replace"))
-            rest = _QUOTE.match(data, found.end())
+            rest = forms.QUOTE.match(data, found.end())
             following = (
                 item.match(data, rest.end() if rest else found.end()) if b"-" in after["item"] else None
             )
@@ -375,9 +292,9 @@ class Named:
     def _later(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`name: PASSWORD` and `value: ...` in the next line."""
         key = self._word(data, at, work)
-        if key is None or not _NAME_BEHIND.match(key.before):
+        if key is None or not forms.NAME_BEHIND.match(key.before):
             return
-        found = _BARE_VALUE.match(data, after.end())
+        found = forms.BARE_VALUE.match(data, after.end())
         if (
             found
             and not is_placeholder(found[0])
@@ -393,7 +310,7 @@ class Named:
     def _tag(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`<password>value</password>`."""
         key = self._word(data, at, work)
-        found = _TAGGED.match(data, after.end()) if key and _TAG_BEHIND.match(key.before) else None
+        found = forms.TAGGED.match(data, after.end()) if key and forms.TAG_BEHIND.match(key.before) else None
         if (
             key
             and found
@@ -405,18 +322,22 @@ class Named:
     def _part(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """A field of a multipart form: `name="password"`, an empty line, the value, a boundary."""
         key = self._word(data, at, work)
-        if key is None or not _FIELD_BEHIND.match(key.before):
+        if key is None or not forms.FIELD_BEHIND.match(key.before):
             return
         work.spend(LOOKS_A_HIT)
         start = after.end()
-        ends = [data.find(line, start, start + _LONGEST_PART) for line in _PART_ENDS]
+        ends = [data.find(line, start, start + forms.LONGEST_PART) for line in forms.PART_ENDS]
         found = [end for end in ends if end >= 0]
-        last = _LAST_LINE.match(data, start, start + _LONGEST_PART) if not found else None
+        last = forms.LAST_LINE.match(data, start, start + forms.LONGEST_PART) if not found else None
         if not found and not last:
             return
         text = last[0] if last else data[start : min(found)]
         work.read(len(text) * 2)
-        text = text.removesuffix(b"\r") if found and min(found) == ends[0] else _ESCAPED_RETURN.sub(b"", text)
+        text = (
+            text.removesuffix(b"\r")
+            if found and min(found) == ends[0]
+            else forms.ESCAPED_RETURN.sub(b"", text)
+        )
         if _likely(value := plain(text, 0), key.kind):
             yield from hit(data, start, start + len(text), value)
 
@@ -425,13 +346,13 @@ class Named:
         key = self._word(data, at, work)
         end = data.find(b"}", after.end(), after.end() + 201)
         value = data[after.end() : end].decode("utf-8", "replace")
-        if key and _likely(value, key.kind) and not _IDENTIFIER.fullmatch(value) and "(" not in value:
+        if key and _likely(value, key.kind) and not forms.IDENTIFIER.fullmatch(value) and "(" not in value:
             yield from hit(data, after.end(), end, value)
 
     def _number(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
         """`"pin": 123456`."""
         key = self._word(data, at, work)
-        found = _DIGITS.match(data, after.end())
+        found = forms.DIGITS.match(data, after.end())
         if key and found and key.name.lower().endswith(NUMERIC):
             yield from hit(data, *found.span(), found[0].decode(), quote=after["nquote"])
 
@@ -448,7 +369,9 @@ def _is_alone(key: _Key) -> bool:
 def _is_secret_text(value: bytes) -> bool:
     """Return True for text that looks like a secret, not like a word or a program's name."""
     text = value.decode("utf-8", "replace")
-    return dense(text) and not _IDENTIFIER.fullmatch(text.replace("-", "_")) and not is_placeholder(value)
+    return (
+        dense(text) and not forms.IDENTIFIER.fullmatch(text.replace("-", "_")) and not is_placeholder(value)
+    )
 
 
 def _opens_value(data: bytes, after: re.Match[bytes]) -> bool:
@@ -459,7 +382,7 @@ def _opens_value(data: bytes, after: re.Match[bytes]) -> bool:
         return True
     if after["open"] == b'"' and not after["slashes"] and is_json(data):
         return False  # in JSON no bare word stands before a string
-    return _NO_VALUE.match(data, after.end()) is None  # `input("Password: ")`
+    return forms.NO_VALUE.match(data, after.end()) is None  # `input("Password: ")`
 
 
 def _cookies(data: bytes, start: int, stop: int, level: int, work: Work) -> Iterator[Hit]:
@@ -468,13 +391,13 @@ def _cookies(data: bytes, start: int, stop: int, level: int, work: Work) -> Iter
     work.read((stop - start) * 2)
     at = start
     while at < stop:
-        end = _COOKIE_ENDS.search(data, at, stop)
+        end = forms.COOKIE_ENDS.search(data, at, stop)
         last = end.start() if end else stop
-        cookie = _COOKIE.search(data, at, last)
+        cookie = forms.COOKIE.search(data, at, last)
         if cookie:
             found = True
             work.spend(LOOKS_A_HIT)
-            if cookie[1].lower() not in _COOKIE_WORDS:
+            if cookie[1].lower() not in forms.COOKIE_WORDS:
                 value = data[cookie.end() : last].rstrip()
                 yield from hit(data, cookie.end(), cookie.end() + len(value), plain(value, level))
         at = last + 1
@@ -487,10 +410,10 @@ def _is_bare_secret(data: bytes, found: re.Match[bytes], sep: bytes, *, gap: boo
     text, after = found[0].decode("utf-8", "replace"), data[found.end() : found.end() + 1]
     if is_placeholder(found[0]) or after in {b"(", b"[", b"{"}:
         return False
-    identifier = _IDENTIFIER.fullmatch(text) is not None
+    identifier = forms.IDENTIFIER.fullmatch(text) is not None
     if after in {b",", b")"} and identifier:
         return False
     if not gap:  # not `secret:label`, `auth:basic`, a slice
         return sep == b"=" or (strong and not identifier and dense(text) and not text.isdigit())
-    lone = _LINE_ENDS.match(data, found.end()) is not None
+    lone = forms.LINE_ENDS.match(data, found.end()) is not None
     return lone and (sep == b":" or (dense(text) and not identifier))

@@ -37,6 +37,8 @@ _PLACEHOLDERS = word_set(
     "none null true false undefined string required optional str bytes secretstr redacted empty password"
 )
 _PATHLIKE = re.compile(r"(?:~|\.{1,2})?/[\w.\-]+(?:/[\w.\-@ ]+)+/?|[A-Za-z]:\\.*")
+_NOT_DENSE = re.compile(r"\s|://")
+_DIGIT = re.compile(r"\d")
 
 
 # Harmless as the name of a field to type into; and what only a form calls so.
@@ -154,6 +156,6 @@ def is_common(value: str) -> bool:
 
 def dense(value: str) -> bool:
     """Does this look like a secret rather than like a word? The test for keys that mean either."""
-    if len(value) < 8 or any(c.isspace() for c in value) or "://" in value or is_path(value):
+    if len(value) < 8 or _NOT_DENSE.search(value) or is_path(value):
         return False
-    return len(value) >= 16 or any(c.isdigit() for c in value)
+    return len(value) >= 16 or _DIGIT.search(value) is not None

@@ -17,7 +17,9 @@ _SPARE = 20480  # looks that a text may cost beyond those that each piece has
 _A_PIECE = 16
 _BLOCK = 65536
 _RUN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./+="
-_BEGINNINGS = {s.prefix[:n].encode(): s.strict for s in SHAPES for n in range(2, len(s.prefix) + 1)}
+_BEGINNINGS = {
+    s.prefix[:n].encode(): s.strict for s in SHAPES if not s.shown for n in range(2, len(s.prefix) + 1)
+}
 _LONGEST = max(map(len, _BEGINNINGS))
 _OPEN_PASSWORD = re.compile(rb"://[^\s/:@\"'\\?#<>]*+:([^\s/\"'\\?#<>]*+)\Z")
 _OPEN_VALUE_BEHIND = re.compile(
@@ -180,7 +182,7 @@ def _open_shapes(buffer: bytes) -> Iterator[int]:
         at = buffer.find(prefix, run)
         while at >= 0:
             if boundary(buffer, at, strict=shape.strict) and shape.unfinished.fullmatch(buffer, at):
-                yield at
+                yield at + shape.shown
                 break
             at = buffer.find(prefix, at + 1)
     for length in range(2, min(_LONGEST, end - run) + 1):

@@ -73,14 +73,7 @@ class Mixing(Replayer):
         if key not in self._mix.reads:
             return super().draw(scope, source, live)
         with self._lock:
-            place = self._drawn.get(key, 0)
-            self._drawn[key] = place + 1
-            values = self._mix.other.draws.get(key, [])
-            return (
-                codec.rebuild(values[place])
-                if place < len(values)
-                else self._undrawn(scope, source, place, values, live)
-            )
+            return self.reads.next(scope, key, self._mix.other.draws.get(key, []), live)
 
     def _take(self, call: CallRecord) -> None:
         super()._take(call)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
+from collections.abc import Callable
 
+from reenact.core.boundary import Answer
 from reenact.core.model.log import Log
 
 
 class RecordedPrints:
-    """The printed text of one process's recording.
+    """The printed text of one process's recording; each text is printed once.
 
     Args:
         log: The recorded process.
+
+    Attributes:
+        write: Prints a text.
     """
 
     def __init__(self, log: Log) -> None:
+        self.write: Callable[[str], object] = _print
         self._log = log
         self._inside: dict[int, list[int]] = {}
         self._due: dict[int, deque[tuple[int, int, str]]] = {}
@@ -23,20 +30,18 @@ class RecordedPrints:
                 if call.within is not None and call.within < call.number:
                     self._inside.setdefault(call.within, []).append(call.number)
 
-    def due(self, call: int, order: int | None = None) -> list[str]:
-        """Return the text that an answered call and the calls in it printed, up to a place.
-
-        The place is one in the run's order. Each text is returned once; without a place, all that is left.
-        """
-        if not self._log.printed:
-            return []
-        waiting = self._due.get(call)
+    def passed(self, answer: Answer, piece: int | None) -> None:
+        """Print what a call printed before its outcome (None), a chunk (its number) or its end."""
+        if not self._log.printed or answer.call is None:
+            return
+        order = answer.order
+        if piece is not None:
+            order = answer.pieces[piece].order if piece < len(answer.pieces) else None
+        waiting = self._due.get(answer.call)
         if waiting is None:
-            waiting = self._due[call] = deque(sorted(self._of(call)))
-        texts = []
+            waiting = self._due[answer.call] = deque(sorted(self._of(answer.call)))
         while waiting and (order is None or waiting[0][1] <= order):
-            texts.append(waiting.popleft()[2])
-        return texts
+            self.write(waiting.popleft()[2])
 
     def _of(self, call: int) -> list[tuple[int, int, str]]:
         found: list[tuple[int, int, str]] = []
@@ -46,3 +51,8 @@ class RecordedPrints:
             found += self._log.printed.get(number, ())
             pending += self._inside.get(number, ())
         return found
+
+
+def _print(text: str) -> None:
+    if sys.stdout is not None:
+        sys.stdout.write(text)

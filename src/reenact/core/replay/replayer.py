@@ -6,8 +6,6 @@ diverged: code that swallows the `Halt` meets it again at the next effect.
 
 from __future__ import annotations
 
-import hashlib
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +13,6 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from reenact.core.boundary import Answer, Handler, ReplayingTurnstile, Scope, Ticket
-from reenact.core.model import codec
 from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Cancelled, Effect, Outcome, Tree, Value
 from reenact.core.model.log import CallRecord, Log
@@ -26,6 +23,7 @@ from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.departures import Departures
 from reenact.core.replay.printed import RecordedPrints
 from reenact.core.replay.question import Question
+from reenact.core.replay.reads import Reads
 from reenact.core.replay.realignment import Realignment
 from reenact.core.replay.reruns import Tools
 from reenact.core.replay.terms import Terms
@@ -102,11 +100,9 @@ class Replayer(Handler):
         """Answers in place of the recorded ones, by call."""
         self.opened: set[int] = set()
         """The calls that run for real though their answer is recorded, to look inside."""
-        self._drawn: dict[tuple[str, str], int] = {}
+        self.reads = Reads(self.remark)
         self._answers = Answers(log, self.turnstile, self._unanswerable)
-        self._printed = RecordedPrints(log)
-        self.on_print: Callable[[str], object] = _print
-        """Prints text that an answered call printed when it was recorded."""
+        self.prints = RecordedPrints(log)
         self.terms = Terms(log, redactor)
         self.tools = Tools(log, self.terms, self.rules, tools, here=here)
 
@@ -164,17 +160,7 @@ class Replayer(Handler):
             self.watch.left(ticket.call, outcome)
 
     def passed(self, answer: Answer, piece: int | None) -> None:
-        for text in self.printed_by(answer, piece):
-            self.on_print(text)
-
-    def printed_by(self, answer: Answer, piece: int | None) -> list[str]:
-        """Return the text that a call printed before its outcome (None), a chunk, or its end."""
-        if answer.call is None:
-            return []
-        order = answer.order
-        if piece is not None:
-            order = answer.pieces[piece].order if piece < len(answer.pieces) else None
-        return self._printed.due(answer.call, order)
+        self.prints.passed(answer, piece)
 
     def due(self, scope: Scope, name: str) -> int | None:
         places = self._log.fired.get((self.terms.name(scope.path), name))
@@ -185,12 +171,7 @@ class Replayer(Handler):
             return live()
         key = (self.terms.name(scope.path), source)
         with self._lock:
-            place = self._drawn.get(key, 0)
-            self._drawn[key] = place + 1
-            values = self._log.draws.get(key, [])
-            if place < len(values):
-                return codec.rebuild(values[place])
-            return self._undrawn(scope, source, place, values, live)
+            return self.reads.next(scope, key, self._log.draws.get(key, []), live)
 
     def read_on(self, answer: Answer) -> BaseException:
         if answer.call is None:
@@ -390,7 +371,7 @@ class Replayer(Handler):
         answer = self._answers.recorded(call)
         if isinstance(answer.outcome, Cancelled):
             # Its answer never comes.
-            self.passed(answer, None)
+            self.prints.passed(answer, None)
         return answer
 
     def _unanswerable(self, call: CallRecord, flaw: str) -> Halt:
@@ -452,23 +433,3 @@ class Replayer(Handler):
     def _counted(self, effect: Effect) -> bool:
         self.let_live[effect.label] = self.let_live.get(effect.label, 0) + 1
         return True
-
-    def _undrawn(
-        self, scope: Scope, source: str, place: int, values: list[Tree], live: Callable[[], Any]
-    ) -> Any:
-        """Answer a read that the recording lacks (an edited program reads more), and note it."""
-        kind = source.partition(":")[0]
-        self.remark(f"a read of {source} in {scope.path} that was not recorded")
-        if kind == "clock" and values:
-            # Monotonic, in growing steps: a loop that waits for a deadline gets there. An int counts nanoseconds.
-            last, extra = codec.rebuild(values[-1]), (place - len(values) + 1) ** 2
-            return last + extra * 1000 if isinstance(last, int) else last + extra * 1e-6
-        if kind == "entropy":
-            size = len(live())
-            return hashlib.shake_256(f"{scope.path}|{source}|{place}".encode()).digest(size)
-        return live()
-
-
-def _print(text: str) -> None:
-    if sys.stdout is not None:
-        sys.stdout.write(text)

@@ -139,7 +139,7 @@ class Fork(Session):
         if self.plan is None:
             self._stdout = Output(self._child.run)
             self._stdout.install()
-            self._child.forker.replayer.on_print = self._stdout.print
+            self._child.forker.replayer.prints.write = self._stdout.print
         return self._child.run
 
     def _end(self, error: BaseException | None) -> None:

@@ -147,7 +147,7 @@ class Replay(Session):
             return
         self._stdout = Output(self._run)
         self._stdout.install()
-        self.replayer.on_print = self._stdout.print
+        self.replayer.prints.write = self._stdout.print
         self._family.on_block, self._family.on_block_end = self._stdout.again, self._stdout.uninstall
 
     def _compare_stdout(self, heard: Output) -> None:

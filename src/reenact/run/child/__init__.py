@@ -173,7 +173,7 @@ class _Joined(_Process):
         stdin.install(self.output.write)
         _scope.set(run.root)
         if self._member.replayer is not None:
-            self._member.replayer.on_print = self.output.print
+            self._member.replayer.prints.write = self.output.print
             Watch(self._member.replayer).install()
         family.report(self._member.plan)
 
@@ -196,7 +196,7 @@ class _ReplayedProgram(_Process):
         stdin.install(self.output.write, tty=bool(tty.get("stdin")))
         self.session = _replay(self.recording, plan)
         self.session.__enter__()
-        self.session.replayer.on_print = self.output.print
+        self.session.replayer.prints.write = self.output.print
         Watch(self.session.replayer).install()
         self._ended = debugged.attach(self.session)
         family.report(plan)

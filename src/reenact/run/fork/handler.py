@@ -136,8 +136,7 @@ class Forker(Handler):
             return
         try:
             with self._lock:
-                for text in self.replayer.printed_by(answer, piece):
-                    self.replayer.on_print(text)
+                self.replayer.prints.passed(answer, piece)
                 if answer.call == self._at.number and self._edit is not None:
                     self._sharing.edited(self._at, self._edit, piece)
                 else:
