@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -90,6 +92,38 @@ def test_a_question_with_a_value_that_is_not_recorded_is_named_with_its_line(
 def test_another_number_is_not_named(tmp_path: Path, question: Callable[[], Any]) -> None:
     recording = recorded(tmp_path, question)
     assert not [source for source in recording.sources if "tool:ask" in source]
+
+
+@pytest.mark.parametrize("number", [os.getpid(), os.getppid(), threading.get_native_id()])
+def test_a_number_of_the_program_that_is_equal_to_the_process_s_is_not_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(unseen, "_asked", set())
+    monkeypatch.setattr(unseen, "_look_at_program", lambda: None)  # this module's parameters hold them
+    recording = recorded(tmp_path, lambda: f"order {number}")
+    assert not recording.sources
+
+
+HELD = f"worker-{os.getpid()}"
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        (lambda: HELD, "os.getpid"),
+        (lambda: multiprocessing.current_process().pid, "os.getpid"),
+        (lambda: f"{os.getppid()}", "os.getppid"),
+        (lambda: threading.current_thread().native_id, "os.getpid|threading.get_native_id"),
+    ],
+)
+def test_a_number_of_the_process_is_named_however_the_program_got_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: Callable[[], Any], named: str
+) -> None:
+    monkeypatch.setattr(unseen, "_asked", set())
+    if question() != HELD:
+        monkeypatch.setattr(unseen, "_look_at_program", lambda: None)
+    sources = recorded(tmp_path, question).sources
+    assert any(re.search(named, source) for source in sources), sources
 
 
 def test_a_replay_that_asks_with_another_value_says_where_it_came_from(tmp_path: Path) -> None:
@@ -192,7 +226,8 @@ def test_a_forked_process_is_searched_for_its_own_number(
 ) -> None:
     with reenact.record(home=tmp_path) as recording:
         ask("before")
-        monkeypatch.setattr(os, "getpid", lambda: 987654)
+        os.getpid()
+        monkeypatch.setitem(unseen._own, "getpid", lambda: 987654)
         values = unseen._values[recording._run]  # type: ignore[index]
         found = list(values._found(b'{"q":"process 987654"}'))
         monkeypatch.undo()

@@ -35,7 +35,18 @@ _ADDRESS = re.compile(rb" at 0x[0-9a-f]{6,16}\b")
 _SHORTEST = 3
 """Shorter numbers mean something else far too often."""
 
+_NUMBERS = {
+    "get_native_id": "a thread's number (threading.get_native_id)",
+    "getppid": "the number of the process's parent (os.getppid)",
+    "getpid": "the process's number (os.getpid)",
+}
+_own = {"getpid": os.getpid, "getppid": os.getppid, "get_native_id": threading.get_native_id}
+
+_asked: set[str] = set()
+"""Functions that the program has called for a number of its process or thread."""
+
 _MOST = 64
+_SHORT = 200
 _LOOKED = 1 << 20
 _ASKED_TO_END = {signal.SIGINT, signal.SIGTERM}
 
@@ -50,7 +61,7 @@ class Values:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._known: dict[bytes, str] = {}
-        self._numbers: dict[tuple[int, int], dict[bytes, str]] = {}
+        self._numbers: dict[tuple[int, int, int], dict[bytes, str]] = {}
         self._named: set[str] = set()
 
     def add(self, value: str, words: str) -> None:
@@ -77,26 +88,25 @@ class Values:
                 warn(f"{text}: a replay may ask with another one, and diverge there")
 
     def _found(self, args: bytes) -> Iterator[str]:
-        here = os.getpid(), threading.get_ident()
-        for values in (self._known, self._numbers.get(here) or self._numbers_of(*here)):
+        here = _own["getpid"](), threading.get_ident(), len(_asked)
+        numbers = self._numbers.get(here)
+        for values in (self._known, self._numbers_of(here) if numbers is None else numbers):
             for value, words in values.items():
                 if value in args and _has(args, value):
                     yield words
         if b" at 0x" in args and _ADDRESS.search(args):
             yield "an object's address (its default text)"
 
-    def _numbers_of(self, process: int, thread: int) -> dict[bytes, str]:
-        """Return the numbers of the running process and thread: a forked process has others."""
-        given = {
-            threading.get_native_id(): "a thread's number (threading.get_native_id)",
-            thread: "a thread's number (threading.get_ident)",
-            os.getppid(): "the number of the process's parent (os.getppid)",
-            process: "the process's number (os.getpid)",
-        }
-        texts = {str(number): words for number, words in given.items()}
+    def _numbers_of(self, here: tuple[int, int, int]) -> dict[bytes, str]:
+        """Return the numbers of the running process and thread: a forked process has others.
+
+        Numbers of processes are short, so they count only if the program has asked for them.
+        """
+        texts = {str(_own[name]()): words for name, words in _NUMBERS.items() if name in _asked}
+        texts[str(here[1])] = "a thread's number (threading.get_ident)"
         numbers = {text.encode(): words for text, words in texts.items() if len(text) >= _SHORTEST}
         if len(self._numbers) < _MOST:
-            self._numbers[process, thread] = numbers
+            self._numbers[here] = numbers
         return numbers
 
 
@@ -130,6 +140,7 @@ def _place(frame: FrameType | None) -> str:
 def begin(run: Run) -> None:
     """Look at the questions of a run that is recorded."""
     if not run.replaying:
+        _look_at_program()
         values = _values[run] = Values(run)
         run.asked = values.look
 
@@ -146,17 +157,34 @@ def end(run: Run) -> None:
 
 def _uses(library: str) -> bool:
     """Return True if a module of the program holds that library, or a name of it."""
+    for value in _program_values():
+        name = value.__name__ if type(value) is ModuleType else getattr(type(value), "__module__", "")
+        if isinstance(name, str) and name.partition(".")[0] == library:
+            return True
+    return False
+
+
+def _look_at_program() -> None:
+    """Find numbers of the process that the program has asked for before anything was replaced."""
+    numbers = {str(_own[name]()): name for name in ("getppid", "getpid")}
+    held = {text: name for text, name in numbers.items() if name not in _asked and len(text) >= _SHORTEST}
+    if not held:
+        return
+    for value in _program_values():
+        if type(value) in {int, str}:
+            _asked.update(
+                name for text, name in held.items() if _has(str(value)[:_SHORT].encode(), text.encode())
+            )
+
+
+def _program_values() -> Iterator[Any]:
+    """The values of the global names in the program's own modules."""
     for module in list(sys.modules.values()):
         if not issubclass(type(module), ModuleType):
             continue
         namespace = object.__getattribute__(module, "__dict__")
-        if callers.module_kind(namespace) != callers.OWN:
-            continue
-        for value in list(namespace.values()):
-            name = value.__name__ if type(value) is ModuleType else getattr(type(value), "__module__", "")
-            if isinstance(name, str) and name.partition(".")[0] == library:
-                return True
-    return False
+        if callers.module_kind(namespace) == callers.OWN:
+            yield from list(namespace.values())
 
 
 def opened(run: Run, name: str, frame: FrameType) -> None:
@@ -186,6 +214,10 @@ def install() -> None:
     for name in ("cpu_count", "process_cpu_count"):
         if hasattr(os, name):
             early.replace(os, name, _recorded(f"machine:{name}", getattr(os, name), lambda value: value))
+    for module, name in ((os, "getpid"), (os, "getppid"), (threading, "get_native_id")):
+        early.replace(module, name, _noted(name, getattr(module, name)))
+    native_id = threading.Thread.native_id.fget  # type: ignore[attr-defined]
+    threading.Thread.native_id = property(_noted("get_native_id", native_id))  # type: ignore[assignment]
     early.replace(signal, "signal", _handled(signal.signal))
     original = socket.socket.getsockname
 
@@ -199,6 +231,21 @@ def install() -> None:
         return address
 
     socket.socket.getsockname = getsockname  # type: ignore[assignment,method-assign]
+
+
+def _noted(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    def read(*args: Any) -> Any:
+        if name not in _asked and _for_program(sys._getframe(1)):
+            _asked.add(name)
+        return original(*args)
+
+    return read
+
+
+def _for_program(frame: FrameType) -> bool:
+    if frame.f_globals.get("__name__") == "multiprocessing.process":  # `current_process().pid`
+        return callers.program(frame.f_back)
+    return callers.program(frame)
 
 
 def _recorded(source: str, original: Callable[[], Any], made: Callable[[Any], Any]) -> Callable[[], Any]:
