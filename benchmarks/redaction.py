@@ -3,10 +3,10 @@
     python -m benchmarks.redaction [EVERY]
 
 Processor time (`time.process_time`), the best of three rounds, of texts of 1 MB: as they come (`raw`), and as events
-(`line`) with one string, with a list, with an object, and with JSON in a string. All texts of `tests/hostile` are
-measured at 50 KB; EVERY takes each such one only (by default 40). The slowest of
-each form are then measured at 1 MB. Beside them: `json.dumps` of a megabyte, and a loop that takes 25 ms on an idle
-machine, so that figures of a slow processor can be compared.
+(`line`) with one string, with a list, with an object, and with JSON in a string. The texts of `tests/hostile` are
+measured once, the slowest of each form again; EVERY takes each such one only (by default 40). Beside them:
+`json.dumps` of a megabyte, and a loop that takes 25 ms on an idle machine, so that figures of a slow processor can be
+compared.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from tests.hostile.dense import forms, fragments
 from reenact.core.redact import Redactor
 
 MEGABYTE = 1_000_000
-_SCREENED = 50_000
-_SLOWEST = 2
+_SLOWEST = 3
 PLAIN = "Hello, I would like to pass on an opinion: the typing of my order is in session. "
 
 
@@ -48,9 +47,10 @@ def main(every: int) -> None:
     texts = [text for text in (*RUNS, *[*pieces(), *fragments()][::every]) if "\ud800" not in text]
     costs: dict[str, list[tuple[float, str]]] = {}
     for text in texts:
-        for name, data in forms(text, _SCREENED).items():
+        for name, data in forms(text, MEGABYTE).items():
             way = ways.get(name, redactor.line)
-            costs.setdefault(name, []).append((_milliseconds(partial(way, data), 1), text))
+            cost = _milliseconds(partial(way, data), 1) * MEGABYTE / len(data)
+            costs.setdefault(name, []).append((cost, text))
     unit = _loop()
     rows: list[tuple[str, float]] = [
         ("the loop", unit),

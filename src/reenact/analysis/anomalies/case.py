@@ -281,5 +281,5 @@ def _sorted(value: Any) -> Any:
 
 def short(text: str, limit: int = 160) -> str:
     """Text on one line, cut to a length that a person reads at a glance."""
-    line = " ".join(text.split())
+    line = " ".join(text.split(maxsplit=limit))
     return line if len(line) <= limit else line[: limit - 1] + "…"

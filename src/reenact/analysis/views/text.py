@@ -24,8 +24,11 @@ def _picture(match: re.Match[str]) -> str:
 
 def one_line(text: str, limit: int = 0) -> str:
     """Text on one line, cut where a limit is given."""
-    joined = visible(" ".join(text.split()))
-    return joined if not limit or len(joined) <= limit else joined[: limit - 1] + "…"
+    if not limit:
+        return visible(" ".join(text.split()))
+    joined = " ".join(text.split(maxsplit=limit))  # so many words are longer than the limit
+    line = visible(joined[: limit + 1])
+    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 LONGEST = 6000

@@ -17,7 +17,8 @@ _AGREES = re.compile(
     r"|that works|fine|perfect|great|absolutely|definitely|let's)\b",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"[A-Za-z][\w-]*\d[\w-]*|\d[\w-]*|[\w.]{1,64}@[\w.]+|[A-Za-z][\w-]{5,}")
+_VALUE = re.compile(r"(?<![\w.])[\w.]{1,64}+@[\w.]++|[A-Za-z0-9][\w-]*+")
+_LONG = 6
 
 
 @rule("unchecked-action", severity="error")
@@ -27,7 +28,9 @@ def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[
     for use in case.uses:
         if risky(use.name, tools) and not use.failed:
             wanted = {
-                one for one in _values(use.args) if len(one) > 2 and any(letter.isdigit() for letter in one)
+                one
+                for one in _values(compact(use.args))
+                if len(one) > 2 and any(letter.isdigit() for letter in one)
             }
             if wanted and not wanted & seen:
                 yield Found(
@@ -36,7 +39,7 @@ def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[
                     short(use.key),
                 )
         if not use.failed:
-            seen |= _values(use.args) | {value.lower() for value in _VALUE.findall(use.text)}
+            seen |= _values(compact(use.args)) | _values(use.text)
 
 
 @rule("unconfirmed-action", severity="warning")
@@ -59,8 +62,13 @@ def _heard(case: Case, use: Use) -> str | None:
     return told[-1] if len(told) > 1 else None
 
 
-def _values(args: Any) -> set[str]:
-    return {value.lower() for value in _VALUE.findall(compact(args))}
+def _values(text: str) -> set[str]:
+    """The addresses, the long words and those with a digit, in small letters."""
+    return {
+        value.lower()
+        for value in set(_VALUE.findall(text))
+        if len(value) >= _LONG or "@" in value or any(letter.isdigit() for letter in value)
+    }
 
 
 @rule("risky-action", severity="info")

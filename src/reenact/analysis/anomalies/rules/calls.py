@@ -15,6 +15,7 @@ from reenact.core.model.plain import compact
 _WORDS = re.compile(r"[^\W_]{3,}")
 # Bounded: a result of half a megabyte without spaces or digits took minutes, and no other thread ran meanwhile.
 _STATED = re.compile(r"[A-Za-z_][\w.-]{0,99}\d[\w.-]*|\d[\d,.:-]+\d|[A-Z][a-z]{2,}")
+_RUN = re.compile(r"[\w.,:-]++")
 _FEW = 2
 _LOOKS = 50_000_000
 
@@ -152,15 +153,22 @@ def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
             later.learn(texts.pop()[1].lower())
         if use.failed or len(use.text) < least or use.key in told:
             continue
-        stated = {word.lower() for word in _STATED.findall(use.text)} or {
-            word.lower() for word in _WORDS.findall(use.text)
-        }
+        stated = _stated(use.text) or {word.lower() for word in _WORDS.findall(use.text)}
         given = compact(use.args).lower()
         # Parts of words count, too, but where that would take time with the square of the texts.
         known: str | set[str] = given
         if len(stated) * len(given) > _LOOKS:
-            known = {word.lower() for word in (*_STATED.findall(given), *_WORDS.findall(given))}
+            known = _stated(given) | {word.lower() for word in _WORDS.findall(given)}
         stated = {word for word in stated if word not in known}
         if len(stated) > _FEW and not any(later.holds(word) for word in stated):
             told.add(use.key)
             yield Found(use.step, f"no part of the result of {use.name} was used afterwards", short(use.text))
+
+
+def _stated(text: str) -> set[str]:
+    """The names, ids and numbers of a text, in small letters.
+
+    Each different run of letters and digits is looked at once, and plain words are passed over.
+    """
+    runs = {run for run in _RUN.findall(text) if not (run.isalpha() and run.islower())}
+    return {word.lower() for run in runs for word in _STATED.findall(run)}
