@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+from pathlib import Path
+
 import pytest
 
 import reenact
+from reenact.analysis.diff import Kind
 from reenact.errors import NotARecording, RecordingNotFound, UsageError
 from reenact.lesson import (
     AgentStateSnapshot,
@@ -15,6 +19,7 @@ from reenact.lesson import (
     create_replay_model,
     record_session,
 )
+from reenact.lesson.compare import imported
 from tests.lesson.conftest import ASKED, SAID
 
 
@@ -32,17 +37,19 @@ def test_a_trace_is_analysed(file):
     assert (found["model"], found["anomalies"]) == ("function:gpt-4o", [])
 
 
-def test_what_looks_odd_is_named(tmp_path):
-    calls = [{"tool": "search", "args": {"q": "x"}}] * 2 + [{"tool": "t", "args": n} for n in range(10)]
-    file = SessionRecord("x", final_output="Sorry, I was unable to", tool_calls=calls).save(
-        tmp_path / "x.json"
-    )
-    assert BugReproducer(file).analyze_trace()["anomalies"] == [
-        "High tool call count: 12",
-        "Duplicate call: search",
-        "Possible error in output: contains 'sorry'",
-        "Possible error in output: contains 'unable'",
-    ]
+def test_anomalies_are_the_findings_of_diagnose_with_their_steps(shop, file):
+    session = SessionRecord.load(file)
+    session.messages[1:1] = session.messages[1:3] * 2
+    trace = BugReproducer(session.save(file)).analyze_trace()
+    found = [each for each in reenact.anomalies(imported(session)) if each.severity != "info"]
+    assert trace["anomalies"] == [f"step {each.step}: {each.sentence}" for each in found]
+    assert any("lookup_order" in sentence for sentence in trace["anomalies"])
+
+
+def test_a_session_without_a_model_cannot_be_analysed(tmp_path):
+    file = SessionRecord("x").save(tmp_path / "x.json")
+    with pytest.raises(NotARecording, match="session x cannot be read as lesson"):
+        BugReproducer(file).analyze_trace()
 
 
 def test_a_session_is_reproduced_and_the_attempt_is_a_recording(shop, file):
@@ -105,22 +112,34 @@ def test_a_trace_that_is_not_there_is_said(tmp_path):
         BugReproducer("nothing-of-that-id")
 
 
-def test_two_sessions_are_compared_part_by_part(shop, file, tmp_path):
+def test_two_sessions_are_compared_step_by_step(shop, file):
     assert compare_sessions(file, file).same
     shop.status = "delivered"
     other = record_session(shop.agent(), ASKED)[1]
     found = compare_sessions(file, other)
-    assert [each.path for each in found.differences] == ["messages[2].parts[0].content"]
-    assert "    - Order ORD-5521: 2x Widget Pro, status: shipped\n    + Order" in str(found)
-    assert compare_sessions(file, other, ignore=["args.messages[*].parts[*].content"]).same
-    assert str(compare_sessions(file, file)).endswith("the same")
+    paths = [(pair.a.number, part.path) for pair in found.pairs for part in pair.differences]
+    assert paths == [(2, "output"), (3, "new_messages[0].text")]
+    assert found.parting.why == "the same question got a different answer"
 
 
-def test_a_session_with_a_step_more_has_it_named(shop, file):
+def test_an_additional_step_shifts_no_other(shop, file):
     longer = SessionRecord.load(file)
-    longer.messages.append({"type": "ModelRequest", "parts": []})
-    (difference,) = compare_sessions(file, longer).differences
-    assert difference.path == "messages[6]"
+    longer.messages[1:1] = longer.messages[1:3]
+    found = compare_sessions(file, longer)
+    assert (found.counts[Kind.INSERTED], found.counts[Kind.DELETED]) == (2, 0)
+
+
+def test_sessions_and_their_recordings_are_compared_alike(shop, file):
+    assert compare_sessions(file, reenact.load("last")).same
+
+
+def test_the_temporary_recording_of_a_session_is_removed(file):
+    recording = imported(file)
+    folder = Path(recording.path)
+    assert folder.exists()
+    del recording
+    gc.collect()
+    assert not folder.exists()
 
 
 def test_a_snapshot_is_saved_and_loaded(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -11,17 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from reenact.core.model import codec
-from reenact.core.model.plain import compact, error_line
+from reenact.core.model.plain import error_line
+from reenact.core.query.recording import Recording
 from reenact.errors import DivergenceError
 from reenact.lesson import messages
+from reenact.lesson.compare import imported
 from reenact.lesson.session import SessionRecord, tag, text
 from reenact.run.api.fork import load
 from reenact.run.api.recording import record
-
-MANY = 10
-"""More tool calls than this are worth a look."""
-
-_SORRY = ("error", "sorry", "unable", "failed", "can't")
+from reenact.verbs.diagnose import anomalies
 
 
 class BugReproducer:
@@ -49,16 +46,25 @@ class BugReproducer:
     ) -> None:
         self._home = home
         self._error = ""
+        self._recording: Recording | None = None
         self.trace: dict[str, Any] = self._read(trace_file)
         self.reproduction_attempts: list[dict[str, Any]] = []
 
     def analyze_trace(self) -> dict[str, Any]:
         """Return a summary of the session and its anomalies.
 
-        The keys are `input`, `output`, `tool_calls`, `total_messages`, `timestamp`, `model`, and `anomalies`, one
-        sentence for each.
+        The keys are `input`, `output`, `tool_calls`, `total_messages`, `timestamp`, `model`, and `anomalies`: a
+        sentence for each warning and error of `reenact.anomalies`.
+
+        Raises NotARecording if the session holds no message of a model.
         """
         trace = self.trace
+        found = [f"The run failed: {self._error}"] if self._error else []
+        found += [
+            each.sentence if each.step is None else f"step {each.step}: {each.sentence}"
+            for each in anomalies(self._recording or imported(trace), home=self._home)
+            if each.severity != "info"
+        ]
         return {
             "input": trace["user_input"],
             "output": trace["final_output"],
@@ -66,7 +72,7 @@ class BugReproducer:
             "total_messages": len(trace["messages"]),
             "timestamp": trace["timestamp"],
             "model": trace["model"],
-            "anomalies": [*([f"The run failed: {self._error}"] if self._error else ()), *_anomalies(trace)],
+            "anomalies": found,
         }
 
     def attempt_reproduction(self, agent: Any, replay_model: Any = None) -> dict[str, Any]:
@@ -139,7 +145,7 @@ class BugReproducer:
         path = Path(given)
         if path.suffix == ".json":
             return asdict(SessionRecord.load(path))
-        recording = load(given, home=self._home)
+        self._recording = recording = load(given, home=self._home)
         sealed = recording.logs[0].sealed
         if sealed is not None and "error" in sealed:
             self._error = error_line(sealed["error"])
@@ -156,22 +162,6 @@ class BugReproducer:
             if attempt.get("error", "").startswith("DivergenceError"):
                 # Said once.
                 del attempt["error"]
-
-
-def _anomalies(trace: dict[str, Any]) -> Iterator[str]:
-    calls = trace["tool_calls"]
-    if len(calls) > MANY:
-        yield f"High tool call count: {len(calls)}"
-    seen = set()
-    for call in calls:
-        key = (call.get("tool"), compact(call.get("args")))
-        if key in seen:
-            yield f"Duplicate call: {call.get('tool')}"
-        seen.add(key)
-    output = text(trace["final_output"]).lower()
-    for word in _SORRY:
-        if word in output:
-            yield f"Possible error in output: contains '{word}'"
 
 
 def _short(value: Any) -> str:

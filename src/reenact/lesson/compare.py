@@ -1,82 +1,66 @@
-"""`compare_sessions`: where two sessions differ."""
+"""`compare_sessions`, and sessions as recordings, which `diff` and `diagnose` read."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict
+from pathlib import Path
 
-from reenact.core.replay.match import Rules, mismatches
-from reenact.errors import Mismatch
-from reenact.lesson import messages
-from reenact.lesson.replaying import Session, trace_of
-from reenact.lesson.session import text
+import orjson
 
-_SHOWN = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The differences between two sessions, in the order of their parts.
-
-    Attributes:
-        first: The id of the first session; `second`: that of the other.
-        differences: Paths such as `messages[3].parts[0].content`, with what the first has (`recorded`) and what the
-            second (`actual`).
-    """
-
-    first: str
-    second: str
-    differences: tuple[Mismatch, ...] = ()
-
-    @property
-    def same(self) -> bool:
-        """The inputs, messages and outputs are equal."""
-        return not self.differences
-
-    def __str__(self) -> str:
-        if self.same:
-            return f"{self.first} and {self.second}: the same"
-        lines = [f"{self.first} and {self.second} differ in {len(self.differences)} places:"]
-        for each in self.differences[:_SHOWN]:
-            lines += [f"  {each.path}", f"    - {_line(each.recorded)}", f"    + {_line(each.actual)}"]
-        if len(self.differences) > _SHOWN:
-            lines.append(f"  and {len(self.differences) - _SHOWN} more")
-        return "\n".join(lines)
+from reenact.analysis.diff import Diff
+from reenact.analysis.interchange import importers
+from reenact.core.model.plain import parsed
+from reenact.core.query.recording import Recording
+from reenact.core.store.local import LocalStore
+from reenact.lesson.session import Session, session_of
+from reenact.verbs.diff import diff
 
 
-def compare_sessions(first: Session, second: Session, *, ignore: Iterable[str] = ()) -> Comparison:
-    """Compare two sessions: input, messages and output.
+def compare_sessions(first: Session, second: Session, *, ignore: Iterable[str] = ()) -> Diff:
+    """Compare two sessions by `reenact.diff`: their messages, tool calls and outputs, step by step.
 
-    Ids, times and models are left out.
-
-        print(compare_sessions("sessions/monday.json", "sessions/tuesday.json"))
-
-    Messages are compared by position: after an extra step in one session, all later messages differ.
+        found = compare_sessions("sessions/monday.json", "sessions/tuesday.json")
+        if found.parting:
+            print(found.parting.why, found.parting.a, found.parting.b)
 
     Args:
         first: A SessionRecord, its dict, the file that it was saved to, or a recording that is loaded.
         second: The other one.
-        ignore: Parts to leave out, such as `"args.messages[*].parts[*].tool_call_id"`.
+        ignore: Parts of questions to leave out, as for `reenact.diff`.
 
     Raises:
         RecordingError: A file cannot be read, or is no session.
         UsageError: `ignore` names no part.
     """
-    one, other = trace_of(first), trace_of(second)
-    found = mismatches("session", _compared(one), _compared(other), Rules(ignore))
-    shown = tuple(Mismatch(each.path.removeprefix("args."), each.recorded, each.actual) for each in found)
-    return Comparison(one["session_id"], other["session_id"], shown)
+    return diff(imported(first), imported(second), ignore=ignore)
 
 
-def _compared(trace: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "user_input": trace["user_input"],
-        "messages": messages.comparable(trace["messages"], trace["instructions"]),
-        "final_output": trace["final_output"],
-    }
+def imported(session: Session) -> Recording:
+    """Return a session as the recording that `reenact import` makes of its file.
 
+    The recording lies in a temporary folder, which is removed with it.
 
-def _line(value: Any) -> str:
-    shown = text(value)
-    return shown if len(shown) <= 200 else f"{shown[:199]}…"
+    Raises NotARecording if the session holds no message of a model.
+    """
+    record = session_of(session)
+    options = orjson.OPT_NON_STR_KEYS | orjson.OPT_SORT_KEYS
+    document = orjson.loads(orjson.dumps(asdict(record), default=str, option=options))
+    for message in document["messages"]:
+        for part in message["parts"]:
+            if part.get("kind") == "tool-return":
+                # A session that was made of a recording has a tool's result as text.
+                part["content"] = parsed(part.get("content"))
+    _, (run,) = importers.runs_of(document, Path(f"session {record.session_id}"), "lesson")
+    folder = Path(tempfile.mkdtemp(prefix="reenact-"))
+    try:
+        store = LocalStore(folder)
+        recording = store.load(importers.keep(store, run))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(recording, shutil.rmtree, folder, ignore_errors=True)
+    return recording

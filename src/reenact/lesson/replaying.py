@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from reenact.core.query.recording import Recording
 from reenact.errors import UsageError
-from reenact.lesson.session import SessionRecord
+from reenact.lesson.session import Session, session_of
 
 if TYPE_CHECKING:
     from reenact.lesson.model import ReplayModel
-
-Session = SessionRecord | Mapping[str, Any] | Recording | str | os.PathLike[str]
 
 
 def create_replay_model(session_record: Session, *, ignore: Iterable[str] = ()) -> ReplayModel:
@@ -43,18 +38,4 @@ def create_replay_model(session_record: Session, *, ignore: Iterable[str] = ()) 
             f"a replay model is one of Pydantic AI's: pip install pydantic-ai-slim ({error})"
         ) from None
 
-    return ReplayModel(trace_of(session_record), ignore=ignore)
-
-
-def trace_of(session: Session) -> dict[str, Any]:
-    """A session as its dict."""
-    if isinstance(session, SessionRecord):
-        return asdict(session)
-    if isinstance(session, Recording):
-        return asdict(SessionRecord.of(session))
-    if isinstance(session, Mapping):
-        found = {"session_id": "", **session}
-        return asdict(SessionRecord.checked(found, Path(str(found["session_id"] or "the session"))))
-    if isinstance(session, (str, os.PathLike)):
-        return asdict(SessionRecord.load(session))
-    raise UsageError(f"a {type(session).__name__} is no session: give a SessionRecord, its dict or its file")
+    return ReplayModel(asdict(session_of(session_record)), ignore=ignore)

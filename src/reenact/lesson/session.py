@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,12 +14,13 @@ from typing import Any
 import orjson
 
 from reenact.core import messages as reading
+from reenact.core import private
 from reenact.core.messages import ModelCall
 from reenact.core.model.plain import compact, plain
 from reenact.core.query.recording import Recording, Step
 from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.errors import NotARecording, RecordingNotFound, UsageError
-from reenact.lesson import files, messages
+from reenact.lesson import messages
 
 _SESSION = "session:"
 
@@ -63,7 +65,7 @@ class SessionRecord:
         """
         data = orjson.dumps(asdict(self), default=str, option=orjson.OPT_NON_STR_KEYS)
         redactor = Redactor(rules, salt=secrets.token_bytes(16), environ=dict(os.environ))
-        return files.write(filepath, orjson.loads(redactor.line(data)))
+        return written(filepath, orjson.loads(redactor.line(data)))
 
     @classmethod
     def load(cls, filepath: str | os.PathLike[str]) -> SessionRecord:
@@ -134,6 +136,38 @@ class SessionRecord:
             if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
                 raise NotARecording(f"{path} is no session: messages[{number}] has no list of parts")
         return cls(**found)
+
+
+Session = SessionRecord | Mapping[str, Any] | Recording | str | os.PathLike[str]
+"""A SessionRecord, its dict, the file that it was saved to, or a recording that is loaded."""
+
+
+def session_of(source: Session) -> SessionRecord:
+    """Return the session of any source. Raises UsageError for other values, RecordingError for unreadable ones."""
+    if isinstance(source, SessionRecord):
+        return source
+    if isinstance(source, Recording):
+        return SessionRecord.of(source)
+    if isinstance(source, Mapping):
+        found = {"session_id": "", **source}
+        return SessionRecord.checked(found, Path(str(found["session_id"] or "the session")))
+    if isinstance(source, (str, os.PathLike)):
+        return SessionRecord.load(source)
+    raise UsageError(f"a {type(source).__name__} is no session: give a SessionRecord, its dict or its file")
+
+
+def written(filepath: str | os.PathLike[str], value: Any) -> Path:
+    """Write JSON for people, whole or not at all, creating the folder if missing; return the path.
+
+    Raises UsageError if it fails.
+    """
+    target = Path(filepath)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        private.write(target, json.dumps(value, indent=2, default=str, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error.strerror or error}") from None
+    return target
 
 
 def _conversation(recording: Recording, agent: str) -> tuple[Step, ModelCall, ModelCall]:

@@ -11,7 +11,8 @@ from typing import Any
 
 from reenact.core.query.recording import Recording
 from reenact.errors import NotARecording, RecordingNotFound, UsageError
-from reenact.lesson import files, messages
+from reenact.lesson import messages
+from reenact.lesson.session import written
 from reenact.run.api.state import snapshot, track
 
 EVERY = 5
@@ -38,7 +39,7 @@ class AgentStateSnapshot:
 
     def save(self, filepath: str | os.PathLike[str]) -> Path:
         """Write it as JSON, atomically; return the path. Raises UsageError if it fails."""
-        return files.write(filepath, asdict(self))
+        return written(filepath, asdict(self))
 
     @classmethod
     def load(cls, filepath: str | os.PathLike[str]) -> AgentStateSnapshot:

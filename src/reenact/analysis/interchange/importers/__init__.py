@@ -37,7 +37,7 @@ from reenact.core.store import bundle, shared
 from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load
 from reenact.errors import CorruptRecording, NotARecording, RecordingNotFound, TooLarge, UsageError
 
-__all__ = ["FORMATS", "Happened", "ImportedRun", "bring", "files_in", "keep", "runs"]
+__all__ = ["FORMATS", "Happened", "ImportedRun", "bring", "files_in", "keep", "runs", "runs_of"]
 
 Progress = Callable[[int, int], None]
 
@@ -176,7 +176,11 @@ def files_in(path: Path) -> list[Path]:
 
 def runs(path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
     """The runs that a file holds, and its format; nothing is written."""
-    document = _parsed(path)
+    return runs_of(_parsed(path), path, format)
+
+
+def runs_of(document: Any, path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
+    """The runs that a parsed file holds, and its format. Messages name the path."""
     for name, known in FORMATS.items():
         if name != format if format else not known.knows(document):
             continue
