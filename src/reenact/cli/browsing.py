@@ -16,10 +16,10 @@ from reenact.verbs.interface import Context, Filtered, Shown
 
 
 class Options(interface.Options):
-    """Browse the recordings: search, open one, replay it, debug it.
+    """Browse the recordings in the terminal: search, open, replay and debug them.
 
-    Enter opens, r replays, d debugs, e exports, / searches in the language of docs/filters.md, t draws forks below
-    what they come from, q leaves.
+    Enter opens, r replays, d debugs, e exports, / searches (docs/filters.md), t shows forks below their parents, q
+    quits.
     """
 
     common: ClassVar = (interface.HOME,)

@@ -22,18 +22,16 @@ if TYPE_CHECKING:
 class Options(interface.Options):
     """Collect traces over OTLP/HTTP; each becomes a recording.
 
-    Programs that send OpenTelemetry's traces send them here with [bold]OTEL_EXPORTER_OTLP_ENDPOINT[/bold] set to the
-    URL that is printed. Traces without a model call or a tool are left out. Ctrl-C ends it.
+    Set [bold]OTEL_EXPORTER_OTLP_ENDPOINT[/bold] of the programs to the printed URL. Traces without a model call or a
+    tool call are left out. Ctrl-C ends it.
     """
 
     common: ClassVar = (interface.HOME,)
 
-    port: Annotated[int, Field(ge=0, le=65535, description="The port; 0 is any that is free.")] = 4318
-    host: Annotated[
-        str, Field(description="The address to listen at; by default for this machine alone.")
-    ] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535, description="The port; 0 is any free one.")] = 4318
+    host: Annotated[str, Field(description="The address to listen at; by default, loopback.")] = "127.0.0.1"
     quiet: Annotated[
-        float, Field(ge=0.0, description="Seconds after its last span at which a trace is whole.")
+        float, Field(ge=0.0, description="A trace is complete this many seconds after its last span.")
     ] = 2.0
     tag: Annotated[
         tuple[str, ...], Field(description="A tag for the recordings; may be given several times.")

@@ -17,7 +17,7 @@ from reenact.verbs.interface import RECORDING, Cli, Context, Shown
 class Options(interface.Options):
     """Open the console: find, read, watch, compare and debug recordings in the browser.
 
-    For you on this machine: it needs no setup and no key, and other machines cannot reach it. Ctrl-C ends it.
+    It needs no setup and no key, and only this machine can reach it. Ctrl-C ends it.
 
     [bold]reenact console[/bold]
     [bold]reenact console last[/bold]
@@ -27,7 +27,7 @@ class Options(interface.Options):
 
     ref: Annotated[
         str | None,
-        Field(description="A recording to open there."),
+        Field(description="A recording to open."),
         Cli(argument=True, metavar="[ID]"),
         RECORDING,
     ] = None
@@ -37,7 +37,7 @@ class Options(interface.Options):
     ] = None
     show: Annotated[
         bool,
-        Field(description="Open it in the browser, where there is a screen."),
+        Field(description="Open the browser, if there is a screen."),
         Cli(names=("--open/--no-open",)),
     ] = True
 

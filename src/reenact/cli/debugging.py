@@ -21,11 +21,11 @@ from reenact.verbs.replay import Inserted, OnDivergence
 
 
 class Options(interface.Options):
-    """Debug a recorded run: its program runs again, stops where you want, and goes back too.
+    """Debug a recorded run: replay its program with breakpoints, and step forward or back.
 
-    Without a program to run (an imported run, a script that is gone) the recording is walked all the same.
+    Without its program (an imported run, a deleted script) you step through the recording only.
 
-    Exit status of a script (--plain): 0; 1 the program left its recording; 2 a command could not be carried out.
+    Exit status with --plain: 0; 1 the program diverged; 2 a command failed.
     """
 
     common: ClassVar = (interface.RUN_FOREIGN, interface.HOME)
@@ -34,20 +34,22 @@ class Options(interface.Options):
     command: Command = ()
     break_: Annotated[
         tuple[str, ...],
-        Field(description="Stop there: 7, tool:cancel_order, error, divergence, state:NAME; several times."),
+        Field(
+            description="A breakpoint: 7, tool:cancel_order, error, divergence, state:NAME; may be given several times."
+        ),
         Cli(names=("--break", "-b")),
     ] = ()
-    plain: Annotated[bool, Field(description="As lines, from standard input.")] = False
-    read: Annotated[bool, Field(description="Run nothing: only walk the recording.")] = False
+    plain: Annotated[bool, Field(description="Read commands from standard input, line by line.")] = False
+    read: Annotated[bool, Field(description="Run nothing: only step through the recording.")] = False
     web: Annotated[
-        bool, Field(description="In the browser, on this machine alone: the console's debugger.")
+        bool, Field(description="Open the console's debugger in the browser; only this machine can reach it.")
     ] = False
     port: Annotated[
-        int | None, Field(ge=0, le=65535, description="With --web: its port; by default any that is free.")
+        int | None, Field(ge=0, le=65535, description="With --web: its port; by default any free one.")
     ] = None
     show: Annotated[
         bool,
-        Field(description="With --web: open it, where there is a screen."),
+        Field(description="With --web: open the browser, if there is a screen."),
         Cli(names=("--open/--no-open",)),
     ] = True
     live: Live = ()

@@ -35,7 +35,13 @@ def add(app: typer.Typer, verb: Verb) -> None:
         "ignore_unknown_options": options.passes_options or options.passes_unknown,
         "allow_interspersed_args": not options.passes_options,
     }
-    app.command(verb.name, context_settings=settings, help=inspect.getdoc(options))(_command(verb))
+    app.command(verb.name, context_settings=settings, help=_help(options))(_command(verb))
+
+
+def _help(options: type[Options]) -> str:
+    """Return the docstring with each paragraph on one line: the terminal has another width."""
+    paragraphs = (inspect.getdoc(options) or "").split("\n\n")
+    return "\n\n".join(one if one.startswith("[bold]") else one.replace("\n", " ") for one in paragraphs)
 
 
 def _command(verb: Verb) -> Callable[..., None]:

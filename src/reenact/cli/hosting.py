@@ -44,7 +44,7 @@ def alone(
         page: The path of the page to open.
         port: The port, or None for the default.
         what: A description of the page, for the user.
-        show: Open it in the browser, where there is a screen.
+        show: Open the browser, if there is a screen.
         begun: A debugging session that is open from the start.
     """
     settings = Settings(store.root, LOOPBACK, keyless=True, running=True, reach=Reach(private=True))
@@ -66,12 +66,12 @@ def alone(
 
 
 class Options(interface.Options):
-    """Serve the console and the API, to a team.
+    """Serve the console and the API to a team.
 
     The first start that needs a key makes one that may do everything, and shows it once; [bold]reenact keys[/bold]
-    makes more. TLS is for what stands before it; name it by [bold]--host-name[/bold].
+    makes more. For TLS, use a proxy, and give its public name with [bold]--host-name[/bold].
 
-    With REENACT_STORE set it stands before a team's store (docs/team.md): uploads go there, and what is there is shown.
+    With REENACT_STORE it serves a team's store (docs/team.md): uploads go there.
 
     [bold]reenact serve --host 0.0.0.0 --host-name agents.example.com[/bold]
     """
@@ -80,52 +80,53 @@ class Options(interface.Options):
 
     host: Annotated[
         str,
-        Field(description="The address to listen at, or a name of this machine; 0.0.0.0 for all of them."),
+        Field(description="The address or name to listen at; 0.0.0.0 for all addresses."),
     ] = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65535, description="The port; 0 is any that is free.")] = PORT
+    port: Annotated[int, Field(ge=0, le=65535, description="The port; 0 is any free one.")] = PORT
     host_name: Annotated[
         tuple[str, ...],
         Field(
-            description="A name that it is reached by, such as agents.example.com. May be given several times."
+            description="A public name of the server, such as agents.example.com. May be given several times."
         ),
     ] = ()
     keyless: Annotated[
         bool | None,
         Field(
-            description="Ask for API keys. By default it asks, but on loopback where no key was ever made."
+            description="Require API keys. By default they are required, except on loopback if there are none."
         ),
         Cli(names=("--keyless/--keys",)),
     ] = None
     running: Annotated[
         bool,
         Field(
-            description="Let who may write run recorded programs on this machine: reproduce, fork, verify …"
+            description="Let users with write rights run recorded programs on this machine: reproduce, fork, verify …"
         ),
     ] = False
     run_foreign: Annotated[
         bool,
-        Field(
-            description="With --running: also programs of recordings that come from elsewhere, as uploads do."
-        ),
+        Field(description="With --running: also run programs of foreign recordings, as uploads are."),
     ] = False
     log: Log = None
     max_upload: Annotated[
-        int | None, Field(description="Of one recording, with its blobs, at most; by default 2GiB."), SIZE
+        int | None,
+        Field(description="The maximum size of a recording with its blobs; by default 2GiB."),
+        SIZE,
     ] = None
-    quota: Annotated[int | None, Field(description="Of all recordings of a project at most: 20GB."), SIZE] = (
-        None
-    )
+    quota: Annotated[
+        int | None, Field(description="The maximum size of all recordings of a project: 20GB."), SIZE
+    ] = None
     quota_recordings: Annotated[
-        int, Field(ge=0, description="The greatest number of recordings of a project; 0 is no limit.")
+        int, Field(ge=0, description="The maximum number of recordings of a project; 0 is no limit.")
     ] = 0
     rate: Annotated[
-        float, Field(ge=0, description="Requests a second of one key, on the average; 0 is as many as come.")
+        float,
+        Field(ge=0, description="The maximum average of requests a second for each key; 0 is no limit."),
     ] = 0.0
     browse_private: Annotated[
         tuple[str, ...],
         Field(
-            description="Machines beside the public network that browser sessions may open pages from: 10.0.0.0/8, "
-            "wiki.internal. May be given several times. A server on loopback without --host-name opens them all."
+            description="Private addresses that browser sessions may open: 10.0.0.0/8, wiki.internal. May be given "
+            "several times. A server on loopback without --host-name allows all of them."
         ),
         Cli(metavar="NETWORK|NAME"),
     ] = ()

@@ -20,7 +20,7 @@ from reenact.server.keys import DEFAULT, ROLES, Key, Keys, Role
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(
-        help="API keys of `reenact serve`: make one, see which there are, take one back.",
+        help="API keys of `reenact serve`: add, list and revoke them.",
         no_args_is_help=True,
     )
     group.command("add")(add)
@@ -40,7 +40,7 @@ def add(
     project: Annotated[str, typer.Option(help="The project that it is for.")] = DEFAULT,
     home: Home = None,
 ) -> None:
-    """Make a key. It is printed this once: only its hash is kept.
+    """Add a key. It is printed once; the server stores its hash only.
 
     [bold]reenact keys add ci --role write[/bold]
     """
@@ -82,11 +82,13 @@ def list_(
 
 
 def rm(
-    id: Annotated[str, typer.Argument(metavar="KEY", help="The key, or how it begins.", show_default=False)],
+    id: Annotated[
+        str, typer.Argument(metavar="KEY", help="The key, or its first characters.", show_default=False)
+    ],
     *,
     home: Home = None,
 ) -> None:
-    """Take a key back: from now on it is of no use."""
+    """Revoke a key."""
     keys = Keys(home_of(home))
     key = _meant(keys.all(), id)
     keys.remove(key.id)

@@ -30,9 +30,7 @@ Home = Annotated[
         help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.", show_default=False
     ),
 ]
-Log = Annotated[
-    Form | None, Field(description="Write each request and event to standard error: json or text.")
-]
+Log = Annotated[Form | None, Field(description="Log each request and event to standard error: json or text.")]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 Store = Annotated[
     str,

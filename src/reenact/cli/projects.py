@@ -28,7 +28,7 @@ Named = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(
-        help="The team's store: what its projects may have and for how long, cleaning, backup.",
+        help="The team's store: limits and retention of its projects, deletion, holds, backup.",
         no_args_is_help=True,
     )
     group.command("projects")(projects_)
@@ -50,23 +50,24 @@ def limits_(
     keep: Annotated[
         str,
         typer.Option(
-            metavar="TIME", help="Recordings go so long after they were last written to: 90d, 1y, none."
+            metavar="TIME", help="Delete recordings this long after they were last written to: 90d, 1y, none."
         ),
     ] = "",
     most: Annotated[
-        str, typer.Option(metavar="SIZE", help="Bytes that the project may have: 200GB, none.")
+        str, typer.Option(metavar="SIZE", help="Limit of the project's bytes: 200GB, none.")
     ] = "",
     recordings: Annotated[
-        str, typer.Option(metavar="NUMBER", help="Recordings that it may have: 1000000, none.")
+        str, typer.Option(metavar="NUMBER", help="Limit of its recordings: 1000000, none.")
     ] = "",
     store: Store = "",
     objects: Objects = "",
     json: Json = False,
 ) -> None:
-    """Say how much a project may have, and for how long; without options, show it.
+    """Set the limits and the retention of a project; without options, show them.
 
-    What is over the most is not taken: who sends it keeps it, and tries again. What is too old goes with
-    [bold]reenact team clean[/bold].
+    An upload beyond a limit is refused: the sender keeps it, and tries again later.
+
+    Recordings whose retention is over are deleted by [bold]reenact team clean[/bold].
 
     [bold]reenact team limits support --keep 90d --most 200GB --recordings 1000000[/bold]
     """
@@ -90,16 +91,17 @@ def clean(
     project: Named = "",
     *,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be deleted, and delete nothing.")
     ] = False,
     store: Store = "",
     objects: Objects = "",
     json: Json = False,
 ) -> None:
-    """Delete what a project keeps no longer, and large values that belong to no recording.
+    """Delete recordings whose retention is over, and large values that belong to no recording.
 
-    Ages are by the clock of the store's database. Others may read and write meanwhile. What is tagged
-    [bold]keep[/bold] stays, and what a hold means. What is deleted is not taken again. Let it run once a day.
+    The clock of the store's database decides. Recordings tagged [bold]keep[/bold] or under a hold are kept.
+
+    Deleted recordings cannot be uploaded again. Run it once a day; others may use the store meanwhile.
 
     [bold]reenact team clean support --dry-run[/bold]
     """

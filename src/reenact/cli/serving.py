@@ -17,9 +17,8 @@ from reenact.verbs.interface import Context, Ignore, Ref, Shown
 class Options(interface.Options):
     """Serve a recorded MCP session as an MCP server, for an agent in any language.
 
-    Its calls get the recorded answers, as strictly as in a replay: one that was not recorded gets an error that says
-    how it departs. In the end there is a verdict on standard error; the exit status is 1 if anything departed or was
-    left out.
+    Calls are answered from the recording, as strictly as in a replay: a call that was not recorded gets an error with
+    the difference. At the end the verdict is printed to standard error. Exit status 1: a call differed or was missing.
 
     [bold]"mcpServers": {"weather": {"command": "reenact", "args": ["mcp", "last"]}}[/bold]
     """
@@ -27,7 +26,9 @@ class Options(interface.Options):
     common: ClassVar = (interface.HOME,)
 
     ref: Ref
-    server: Annotated[str, Field(description="The name of the MCP server, if it has several.")] = ""
+    server: Annotated[str, Field(description="The name of the MCP server, if the recording has several.")] = (
+        ""
+    )
     port: Annotated[
         int | None,
         Field(

@@ -29,7 +29,7 @@ Where = Annotated[
 Tools = Annotated[
     Path | None,
     typer.Option(
-        help="The folder of pg_dump and pg_restore; by default they are looked for.", show_default=False
+        help="The folder of pg_dump and pg_restore; by default they are searched for.", show_default=False
     ),
 ]
 
@@ -44,7 +44,7 @@ def add(group: typer.Typer) -> None:
 def backup(
     where: Where, *, store: Store = "", objects: Objects = "", tools: Tools = None, json: Json = False
 ) -> None:
-    """Back up all projects of the team's store while it is in use. Earlier blobs stay.
+    """Back up all projects of the team's store while it is in use.
 
     [bold]reenact team backup s3://backups/reenact[/bold]
     """
@@ -63,7 +63,7 @@ def restore(
     tools: Tools = None,
     json: Json = False,
 ) -> None:
-    """Bring back what `reenact team backup` put aside, into an empty Postgres.
+    """Restore a backup of `reenact team backup` into an empty Postgres.
 
     [bold]reenact team restore s3://backups/reenact[/bold]
     """

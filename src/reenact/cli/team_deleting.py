@@ -15,7 +15,7 @@ from reenact.team.open import place_of, team_store
 
 _SECOND = 1_000_000_000
 
-Why = Annotated[str, typer.Option(help="The reason: it stands in the receipt, and in refusals.")]
+Why = Annotated[str, typer.Option(help="The reason, shown in receipts and refusals.")]
 Filter = Annotated[str, typer.Argument(metavar="FILTER", help="'tag:case-17', 'name:billing* and error' …")]
 
 
@@ -25,7 +25,7 @@ def add(group: typer.Typer) -> None:
     group.command("receipts")(receipts)
     group.command("readmit")(readmit)
     holding = typer.Typer(
-        help="Filters: what one means is deleted by nobody, also what comes later.", no_args_is_help=True
+        help="Holds: recordings that match one of these filters cannot be deleted.", no_args_is_help=True
     )
     holding.command("add")(hold_add)
     holding.command("remove")(hold_remove)
@@ -34,7 +34,7 @@ def add(group: typer.Typer) -> None:
 
 
 def rm(
-    refs: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, or the beginnings of some.")],
+    refs: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, or the first characters of ids.")],
     *,
     why: Why = "removed",
     store: Store = "",
@@ -44,8 +44,7 @@ def rm(
 ) -> None:
     """Delete recordings of the team's store for good, and print a receipt for each.
 
-    Copies elsewhere stay, and can no longer be pushed. A held one is refused, and then none
-    is deleted.
+    Copies elsewhere stay, and cannot be pushed again. If one of them is under a hold, none is deleted.
 
     [bold]reenact team rm k3v9 --why "asked for by the customer"[/bold]
     """
@@ -61,7 +60,7 @@ def rm(
 
 def receipts(
     refs: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Of these, by their whole ids.")
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Whole ids: only their receipts.")
     ] = None,
     *,
     store: Store = "",
@@ -111,7 +110,7 @@ def hold_add(
     objects: Objects = "",
     project: Project = "",
 ) -> None:
-    """Protect all recordings that match a filter, also later ones, from retention and deletion."""
+    """Protect all recordings that match a filter, also future ones, from retention and deletion."""
     if not why.strip():
         raise UsageError("say why it is held: --why 'case 17'")
     with team_store(place_of(store, objects, project)) as team:
@@ -120,7 +119,7 @@ def hold_add(
 
 
 def hold_remove(filter: Filter, *, store: Store = "", objects: Objects = "", project: Project = "") -> None:
-    """Let go what a hold means, by its filter, word for word."""
+    """Remove a hold, given by its exact filter."""
     with team_store(place_of(store, objects, project)) as team:
         if not team.release(filter):
             raise UsageError(f"there is no hold '{filter}'; `reenact team hold list` shows those there are")

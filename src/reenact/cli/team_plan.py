@@ -34,17 +34,19 @@ def plan(
         float, typer.Option(min=0, max=1, help="The share of the runs that comes as traces.")
     ] = _AS.spans,
     months: Annotated[int, typer.Option(min=1, help="The months for which they are kept.")] = _AS.months,
-    peak: Annotated[float, typer.Option(min=1, help="The busiest minute, in times the average.")] = _AS.peak,
+    peak: Annotated[
+        float, typer.Option(min=1, help="The load of the busiest minute, as a multiple of the average.")
+    ] = _AS.peak,
     replays: Annotated[int, typer.Option(min=0, help="Replays in the check of a release.")] = _AS.replays,
     work: Annotated[
-        float, typer.Option(min=0, help="CPU seconds that the program itself takes in one.")
+        float, typer.Option(min=0, help="CPU seconds of the program itself in a replay.")
     ] = _AS.work,
     minutes: Annotated[float, typer.Option(min=0.1, help="Minutes for that check.")] = _AS.minutes,
     json: Json = False,
 ) -> None:
-    """Say what so many runs want: cores, disks, and which way of running Reenact is enough.
+    """Estimate the cores and disks that a number of runs needs, and the setup that is enough.
 
-    Reckoned from figures that were measured on one machine (docs/fleet.md): a plan to begin with, not a promise.
+    The estimate rests on figures of one machine (docs/fleet.md).
 
     [bold]reenact team plan --runs 1000000 --replays 10000[/bold]
     """

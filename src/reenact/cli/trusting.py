@@ -21,7 +21,7 @@ from reenact.team.open import Reaching
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(
-        help="The key of this home, and the keys of others: their recordings run without a question.",
+        help="The key of this home, and trusted keys: their recordings run without a question.",
         invoke_without_command=True,
     )
     group.callback()(trust)
@@ -73,7 +73,7 @@ def add(
     *,
     home: Home = None,
 ) -> None:
-    """Trust a key: programs of recordings that it signed run without a question.
+    """Trust a key: the programs of recordings that it signed run without a question.
 
     [bold]reenact trust add ann ed25519:5f…[/bold]
     [bold]reenact trust add ann bug.reenact[/bold]
@@ -105,6 +105,6 @@ def remove(
     *,
     home: Home = None,
 ) -> None:
-    """Trust a key no longer."""
+    """Remove a trusted key."""
     key = Book(home_of(home)).remove(name)
     present.say(f"{fingerprint(key)} is trusted no longer")

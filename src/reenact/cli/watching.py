@@ -31,8 +31,8 @@ _SERVED = 8 * 3600.0
 class Options(interface.Options):
     """Watch a browser session: screen, steps, messages, network, console and accessibility tree.
 
-    One page that needs nothing else, to open in any browser, to send, or to keep. Two runs stand side by side, with the
-    first difference marked. A session that still goes on, or was killed, is shown as far as it came.
+    It makes one self-contained page for any browser. Two runs are shown side by side, with the first difference
+    marked. An unfinished or killed session is shown up to its last event.
 
     [bold]reenact watch last[/bold]
     [bold]reenact watch GOOD BAD -o parting.html[/bold]
@@ -53,24 +53,24 @@ class Options(interface.Options):
         Cli(names=("--output", "-o")),
     ] = None
     session: Annotated[
-        int, Field(ge=1, description="The number of the browser session, if a run had several.")
+        int, Field(ge=1, description="The number of the browser session, if the recording has several.")
     ] = 1
     pace: Annotated[
         Kind,
-        Field(description="real: true to time; compact: stretches in which nothing happens are squeezed."),
+        Field(description="real: the recorded times; compact: idle time shortened."),
     ] = "real"
-    frames: Annotated[bool, Field(description="Play the pictures themselves, not a video of them.")] = False
-    mask: Annotated[bool, Field(description="Cover fields with secrets.")] = True
+    frames: Annotated[bool, Field(description="Show the single pictures, not a video of them.")] = False
+    mask: Annotated[bool, Field(description="Cover secret fields.")] = True
     ignore: Annotated[
         tuple[str, ...],
         Field(
-            description="Of two runs, parts that need not be the same: args.value. May be given several times."
+            description="Of two runs, parts that are not compared: args.value. May be given several times."
         ),
     ] = ()
     serve: Annotated[
-        bool, Field(description="Serve it on this machine at a signed address, until Ctrl-C.")
+        bool, Field(description="Serve the page on this machine at a signed address, until Ctrl-C.")
     ] = False
-    force: Annotated[bool, Field(description="Replace a file that is there.")] = False
+    force: Annotated[bool, Field(description="Replace an existing file.")] = False
 
 
 def run(options: Options, context: Context) -> Shown:

@@ -138,12 +138,10 @@ def _wire(info: FieldInfo) -> Wire:
 
 def _subject(options: type[Options]) -> str:
     """Return the field with the recordings that the verb is about: its argument."""
-    return next(
-        name
-        for name, info in options.model_fields.items()
-        if RECORDING in info.metadata
-        and any(isinstance(mark, Cli) and mark.argument for mark in info.metadata)
-    )
+    for name, info in options.model_fields.items():
+        if RECORDING in info.metadata and any(isinstance(one, Cli) and one.argument for one in info.metadata):
+            return name
+    raise TypeError(f"{options.__module__}: a job needs an argument marked RECORDING")
 
 
 def _ids(options: Options) -> Iterable[str]:

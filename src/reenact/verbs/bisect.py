@@ -20,7 +20,7 @@ from reenact.verbs.reproduce.verb import Timeout
 class Options(interface.Options):
     """Find the decisive step: the fewest answers of a good run that turn the bad run good.
 
-    Each trial runs the program again, offline, with some answers replaced by those of the good run.
+    Each trial replays the program, offline, with some answers of the good run.
 
     [bold]reenact bisect 3f9a --good last --check 'grep -q refunded "$REENACT_STDOUT"'[/bold]
 
@@ -29,28 +29,26 @@ class Options(interface.Options):
 
     common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)
 
-    bad: Annotated[
-        str, Field(description="The run that went wrong."), Cli(argument=True, metavar="BAD"), RECORDING
-    ]
+    bad: Annotated[str, Field(description="The bad run."), Cli(argument=True, metavar="BAD"), RECORDING]
     command: Command = ()
-    good: Annotated[str, Field(description="A run of the same program that went well."), RECORDING]
+    good: Annotated[str, Field(description="A good run of the same program."), RECORDING]
     check: Annotated[
         str,
         Field(
-            description="A command that says whether an outcome is good: exit status 0; 125 for undecided. It finds "
-            "the program's output in the file $REENACT_STDOUT."
+            description="A command that judges an outcome: exit status 0 is good, 125 undecided. $REENACT_STDOUT is a "
+            "file with the program's output."
         ),
     ] = ""
     check_output: Annotated[
-        bool, Field(description="Good is what gives the output of the good run."), LOCAL
+        bool, Field(description="An outcome is good if the output is that of the good run."), LOCAL
     ] = False
     live: Live = ()
     ignore: Ignore = ()
     exact: Annotated[
-        bool, Field(description="Answer only what was asked to the letter, with the same history.")
+        bool, Field(description="Answer only requests that are identical, with the same history.")
     ] = False
     trials: Annotated[
-        int, Field(ge=1, description="The greatest number of trials of the search."), Wire(ge=1, le=10_000)
+        int, Field(ge=1, description="The maximum number of trials."), Wire(ge=1, le=10_000)
     ] = TRIALS
     timeout: Timeout = PATIENCE
 

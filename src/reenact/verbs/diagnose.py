@@ -32,11 +32,11 @@ from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Wire
 
 
 class Options(interface.Options):
-    """Find anomalies of recorded runs by named rules.
+    """Find anomalies of recorded runs with named rules.
 
-    Each finding has the step, its evidence, and a plain sentence.
+    Each finding has its step, its evidence and a sentence.
 
-    Exit status 0, or 1 where something of severity error is found. docs/diagnose.md has the rules and how to set them.
+    Exit status: 1 if a finding has the severity error, else 0. The rules and their settings: docs/diagnose.md.
     """
 
     common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
@@ -44,18 +44,18 @@ class Options(interface.Options):
 
     refs: Annotated[
         tuple[str, ...],
-        Field(description="Ids, the beginnings of some, `last`, or paths."),
+        Field(description="Ids, the first characters of ids, `last`, or paths."),
         Cli(argument=True, metavar="ID..."),
         RECORDING,
     ] = ()
     rules: Annotated[
         tuple[str, ...],
-        Field(description="Ask only this rule (or `all`); may be given several times."),
+        Field(description="Use only this rule (or `all`); may be given several times."),
         Cli(names=("--rule",)),
     ] = ()
     without: Annotated[
         tuple[str, ...],
-        Field(description="Do not ask this rule; may be given several times."),
+        Field(description="Leave out this rule; may be given several times."),
         Cli(names=("--no-rule",)),
     ] = ()
     baseline: Annotated[
@@ -67,21 +67,21 @@ class Options(interface.Options):
     judge: Annotated[
         str | None,
         Field(
-            description="Ask a model of Pydantic AI too (openai:gpt-4o); it is sent the recording's text.",
+            description="Also ask this model of Pydantic AI (openai:gpt-4o). The text of the recording is sent to it.",
         ),
         Cli(metavar="MODEL"),
         Wire(of=str, default="", max_length=200),
     ] = None
-    list_rules: Annotated[
-        bool, Field(description="List the rules, and no more."), Cli(names=("--rules",)), LOCAL
-    ] = False
+    list_rules: Annotated[bool, Field(description="Only list the rules."), Cli(names=("--rules",)), LOCAL] = (
+        False
+    )
     limit: Annotated[
         int,
-        Field(ge=1, description="The number of steps, the most suspect first."),
+        Field(ge=1, description="The number of steps shown, the most suspect first."),
         Cli(names=("--limit", "-n")),
         LOCAL,
     ] = 8
-    all: Annotated[bool, Field(description="All of them."), Cli(names=("--all", "-a")), LOCAL] = False
+    all: Annotated[bool, Field(description="Show all."), Cli(names=("--all", "-a")), LOCAL] = False
 
     @property
     def starts_programs(self) -> bool:

@@ -19,14 +19,16 @@ from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context
 
 
 class Options(interface.Options):
-    """Compare two runs: what they share, what differs word by word, and the first difference.
+    """Compare two runs: common steps, differences word by word, and the first difference.
 
-    Exit status 0 where they are the same, 1 where they differ.
+    Exit status: 0 the same, 1 different.
     """
 
     a: Annotated[
         str,
-        Field(description="The first run, say the good one: an id, the beginning of one, `last`, or a path."),
+        Field(
+            description="The first run, for example the good one: an id, the beginning of one, `last`, or a path."
+        ),
         Cli(argument=True, metavar="A"),
         RECORDING,
     ]
@@ -36,12 +38,14 @@ class Options(interface.Options):
     ] = None
     all: Annotated[
         bool,
-        Field(description="Equal steps too, all pairs, and all texts whole."),
+        Field(description="Also show equal steps and all pairs, and texts in full."),
         Cli(names=("--all", "-a")),
     ] = False
     ignore: Annotated[
         tuple[str, ...],
-        Field(description="A part of questions to leave out (args.body.seed); may be given several times."),
+        Field(
+            description="A part of requests that is not compared (args.body.seed); may be given several times."
+        ),
     ] = ()
 
 

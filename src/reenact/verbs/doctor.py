@@ -84,14 +84,14 @@ class Finding:
 
 
 class Options(interface.Options):
-    """Report the parts of this environment, or of a program, that would not be replayed."""
+    """Check this environment, or a program, for parts that cannot be replayed."""
 
     common: ClassVar = (JSON, interface.HOME)
 
     command: Command = ()
     run: Annotated[
         bool,
-        Field(description="Record the program and replay it at once, in a folder of its own."),
+        Field(description="Record the program and replay it at once, in a temporary folder."),
         LOCAL,
     ] = False
 

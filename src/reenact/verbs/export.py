@@ -23,7 +23,7 @@ STDOUT = Path("-")
 
 
 class Options(interface.Options):
-    """Write a recording to one file, to attach to a bug report.
+    """Write a recording to one file, for example to attach to a bug report.
 
     `reenact import` and `reenact show` read it.
 
@@ -40,22 +40,25 @@ class Options(interface.Options):
         Cli(argument=True),
         LOCAL,
     ] = None
-    force: Annotated[bool, Field(description="Replace a file that is there."), LOCAL] = False
+    force: Annotated[bool, Field(description="Replace an existing file."), LOCAL] = False
     salvage: Annotated[
-        bool, Field(description="Of a damaged recording, keep what is whole and note the holes.")
+        bool, Field(description="Keep the undamaged parts of a damaged recording, and mark the gaps.")
     ] = False
     otlp: Annotated[
-        str, Field(description="Send it as a trace to this OTLP endpoint instead."), Cli(metavar="URL"), LOCAL
+        str,
+        Field(description="Send it to this OTLP endpoint instead, as a trace."),
+        Cli(metavar="URL"),
+        LOCAL,
     ] = ""
     otlp_header: Annotated[
         tuple[str, ...],
-        Field(description="A header to send along, besides those of OTEL_EXPORTER_OTLP_HEADERS."),
+        Field(description="A header of the requests, in addition to OTEL_EXPORTER_OTLP_HEADERS."),
         Cli(metavar="'NAME: VALUE'"),
         LOCAL,
     ] = ()
     otlp_json: Annotated[
         Path | None,
-        Field(description="Write it as a trace, in OTLP's JSON; - is standard output."),
+        Field(description="Write it as a trace in OTLP's JSON to this file; - is standard output."),
         Cli(metavar="FILE"),
         LOCAL,
     ] = None

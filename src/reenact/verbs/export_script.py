@@ -15,10 +15,10 @@ from reenact.verbs.interface import Cli, Context, Ref, optional
 
 
 class Options(interface.Options):
-    """Write a recorded browser session as a script that does it again.
+    """Write a recorded browser session as a script that repeats it.
 
-    Elements are found by durable selectors. What an agent did stands in a block that falls back to an agent where a
-    step fails. Secrets are left out: the script reads them from the environment.
+    Elements are found by durable selectors. Steps of an agent are in a block that falls back to the agent if a step
+    fails. Secrets are left out: the script reads them from the environment.
     """
 
     common: ClassVar = (interface.HOME,)
@@ -30,9 +30,11 @@ class Options(interface.Options):
         Cli(names=("--output", "-o"), metavar="FILE"),
     ] = None
     session: Annotated[
-        str, Field(description="The session, if the recording has several."), Cli(metavar="SESSION")
+        str,
+        Field(description="The number of the browser session, if the recording has several."),
+        Cli(metavar="SESSION"),
     ] = ""
-    force: Annotated[bool, Field(description="Replace a file that is there.")] = False
+    force: Annotated[bool, Field(description="Replace an existing file.")] = False
 
 
 @dataclass(frozen=True)

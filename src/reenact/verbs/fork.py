@@ -16,27 +16,27 @@ UNABLE, STOPPED = 2, 3
 
 
 class Options(interface.Options):
-    """Run the recorded program again up to a step, and live from there; record the result.
+    """Replay the program up to a step, and run it live from there; record the result.
 
-    With --set that step has another answer, and the replay goes on as far as the program asks what was recorded.
+    With --set, the step has another answer, and the replay continues while the program's requests match the recording.
 
-    Exit status: the program's; 2 could not fork, 3 stopped because no model is at hand.
+    Exit status: the program's; 2 could not fork, 3 stopped because no model is available.
     """
 
     common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)
 
     ref: Ref
     command: Command = ()
-    at: Annotated[int, Field(description="The step that is the first to be live."), Wire(ge=1)]
+    at: Annotated[int, Field(description="The first live step."), Wire(ge=1)]
     set: Annotated[
         tuple[str, ...],
         Field(
-            description="Edit that step's answer: 'output.status = \"lost\"', 'text = No.', 'error = \"KeyError: x\"'."
+            description="Change its answer: 'output.status = \"lost\"', 'text = No.', 'error = \"KeyError: x\"'."
         ),
         Wire(of=list[Annotated[str, Field(max_length=10_000)]], max_length=100),
     ] = ()
     model: Annotated[
-        str, Field(description="Ask this language model from there on."), Wire(max_length=200)
+        str, Field(description="Use this language model from there on."), Wire(max_length=200)
     ] = ""
     live: Live = ()
     ignore: Ignore = ()

@@ -28,9 +28,9 @@ class Options(TeamOptions):
 
     common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
 
-    repair: Annotated[bool, Field(description="Repair what can be; what is broken is moved to broken/.")] = (
-        False
-    )
+    repair: Annotated[
+        bool, Field(description="Repair the faults; broken recordings are moved to broken/.")
+    ] = False
 
 
 @dataclass(frozen=True)

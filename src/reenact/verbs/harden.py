@@ -19,12 +19,11 @@ _MODULE = "reenact.browser.heal.harden.hardening"
 
 
 class Options(interface.Options):
-    """Try each step of a browser script on changed pages, and show what breaks and what helps.
+    """Test each step of a browser script on changed pages, and show which changes break it.
 
-    The script runs once as it is, and is recorded. Then its steps are done again on the recorded pages, each time with
-    one change around the step's element: other ids and classes, another label, another place, a cookie banner … Nothing
-    is sent to a server meanwhile but requests for what the recording does not keep. Exit status 1: a step would stop,
-    or something else would be acted on.
+    The script runs once and is recorded. Then each step runs again on the recorded page, with one change around its
+    element at a time: other ids and classes, another label, another place, a cookie banner … Only requests for
+    resources that the recording does not have are sent. Exit status 1: a step would fail, or act on another element.
     """
 
     common: ClassVar = (interface.JSON,)
@@ -40,7 +39,7 @@ class Options(interface.Options):
         Field(description="Its arguments, behind `--`."),
         Cli(argument=True, metavar="[ARGUMENTS]..."),
     ] = ()
-    mutations: Annotated[int, Field(description="Changes that are tried of each step.")] = 4
+    mutations: Annotated[int, Field(description="The number of changes tried for each step.")] = 4
     seed: Annotated[int, Field(description="The same seed makes the same changes.")] = 0
 
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Options(interface.Options):
-    """List the steps of scripts that needed help, and how it went.
+    """List the script steps that needed a repair, and the results.
 
-    Of each step in how many runs it ran, in how many it needed help, which rung of the ladder helped, when it did
-    last, and whether it was verified. A step that runs with what was learned counts as mended.
+    For each step: the number of runs, the number of repairs, the way of repair, the time of the last one, and whether
+    it was verified. A step that runs with a learned change counts as repaired.
     """
 
     common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
@@ -37,9 +37,9 @@ class Options(interface.Options):
         Path | None, Field(description="The learned changes as a diff of this script."), Cli(metavar="SCRIPT")
     ] = None
     write: Annotated[
-        bool, Field(description="With --patch: change the script, unless it has changes of yours.")
+        bool, Field(description="With --patch: change the script, unless it has uncommitted changes.")
     ] = False
-    runs: Annotated[bool, Field(description="Each heal by itself, the newest first.")] = False
+    runs: Annotated[bool, Field(description="List single repairs, the newest first.")] = False
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,16 @@ from reenact.errors import ReenactError
 from reenact.verbs import interface
 from reenact.verbs.interface import LOCAL, Cli, Context, recordable
 
+_FORMATS = "; ".join(
+    ["By default recognised. reenact: an export", *(f"{n}: {f.about}" for n, f in importers.FORMATS.items())]
+)
+
 
 class Options(interface.Options):
     """Import exported recordings, and runs that other programs wrote down.
 
-    Traces (OTLP with the GenAI conventions or OpenInference, as JSON, JSON lines, protobuf; Langfuse; OpenAI's Agents
-    SDK), logs of Inspect, ATIF, Claude Code, Codex, OpenHands, SWE-agent, Who&When, cassettes of vcrpy, chats in
-    OpenAI's form (one run, a list, or one per line), Pydantic AI's message JSON. What is imported lists, shows and
-    searches like any recording; there is no program to replay, but code that speaks HTTP replays from a cassette by
+    The formats are those of --format, as JSON, JSON lines, YAML or protobuf. What is imported lists, shows and searches
+    like any recording; there is no program to replay, but code that speaks HTTP replays from a cassette by
     reenact.replay().
     """
 
@@ -36,9 +38,7 @@ class Options(interface.Options):
         Cli(argument=True, metavar="FILE..."),
         LOCAL,
     ]
-    format: Annotated[
-        str, Field(description=f"reenact, {', '.join(importers.FORMATS)}; by default recognised.")
-    ] = ""
+    format: Annotated[str, Field(description=_FORMATS)] = ""
     name: Annotated[str, Field(description="A name for the recordings, instead of the file's.")] = ""
     tag: Annotated[tuple[str, ...], Field(description="A tag to give them; may be given several times.")] = ()
 

@@ -89,14 +89,14 @@ Filtered = Annotated[
     Cli(argument=True, metavar="[FILTER]"),
 ]
 Live = Annotated[
-    tuple[str, ...], Field(description="Let run for real: a kind (tool) or one (tool:cancel_order).")
+    tuple[str, ...], Field(description="Run for real: a kind (tool) or one (tool:cancel_order).")
 ]
 Tools = Annotated[
     tuple[str, ...],
     Field(description="Tools: rerun, answer or live; for one: refund=answer."),
 ]
 Ignore = Annotated[
-    tuple[str, ...], Field(description="Parts that need not match: args.body.seed, order, stdout.")
+    tuple[str, ...], Field(description="Parts that are not compared: args.body.seed, order, stdout.")
 ]
 
 

@@ -23,7 +23,7 @@ DEFAULT = Path("tests/test_recordings.py")
 
 
 class Options(interface.Options):
-    """Keep a recording as a pytest test, beside its recording.
+    """Write a pytest test from a recording, with a copy of the recording beside it.
 
     [bold]reenact keep last --as tests/test_orders.py --live tool[/bold]
     """
@@ -38,7 +38,9 @@ class Options(interface.Options):
         LOCAL,
     ] = None
     name: Annotated[
-        str, Field(description="The test's name; by default after the recording's."), Wire(max_length=200)
+        str,
+        Field(description="The name of the test; by default made from the recording's."),
+        Wire(max_length=200),
     ] = ""
     entry: Annotated[
         str,
@@ -49,12 +51,12 @@ class Options(interface.Options):
         Wire(max_length=1000),
     ] = ""
     is_async: Annotated[
-        bool, Field(description="The function of --entry is awaited."), Cli(names=("--async",))
+        bool, Field(description="The function of --entry is async."), Cli(names=("--async",))
     ] = False
     live: Annotated[
-        tuple[str, ...], Field(description="Let run for real in the test: tool, or tool:cancel_order.")
+        tuple[str, ...], Field(description="Run for real in the test: tool, or tool:cancel_order.")
     ] = ()
-    force: Annotated[bool, Field(description="Replace the recording's file if it is there."), LOCAL] = False
+    force: Annotated[bool, Field(description="Replace an existing copy of the recording."), LOCAL] = False
 
 
 @dataclass(frozen=True)

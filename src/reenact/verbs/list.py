@@ -25,20 +25,22 @@ STATUS = ("ok", "error", "stopped", "unsealed", "broken")
 class Options(interface.Options):
     """List recordings, the newest first.
 
-    A filter finds those in which some step is as it says: [bold]reenact list 'tool:cancel_order and error'[/bold].
-    `reenact list` says "found in" which steps. docs/filters.md has the language.
+    A filter finds recordings with a step that matches: [bold]reenact list 'tool:cancel_order and error'[/bold].
+    The list names these steps ("found in"). The filter language: docs/filters.md.
     """
 
     common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
 
     filter: Filtered = ()
-    tag: Annotated[tuple[str, ...], Field(description="Only with this tag; may be given several times.")] = ()
+    tag: Annotated[
+        tuple[str, ...], Field(description="Only recordings with this tag; may be given several times.")
+    ] = ()
     status: Annotated[str, Field(description="Only ok, error, stopped, unsealed or broken.")] = ""
     limit: Annotated[
-        int, Field(ge=1, description="The greatest number of recordings."), Cli(names=("--limit", "-n"))
+        int, Field(ge=1, description="The maximum number of recordings."), Cli(names=("--limit", "-n"))
     ] = 30
-    all: Annotated[bool, Field(description="All of them."), Cli(names=("--all", "-a"))] = False
-    tree: Annotated[bool, Field(description="Forks under the recordings that they come from.")] = False
+    all: Annotated[bool, Field(description="Show all."), Cli(names=("--all", "-a"))] = False
+    tree: Annotated[bool, Field(description="Show forks below their parent recordings.")] = False
 
 
 @dataclass(frozen=True)

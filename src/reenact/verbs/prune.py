@@ -24,14 +24,14 @@ _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 class Options(interface.Options):
-    """Delete old recordings: all but the newest, or all from before some time."""
+    """Delete old recordings, by number or by age."""
 
     common: ClassVar = (interface.HOME,)
 
-    keep: Annotated[int | None, Field(ge=0, description="Keep this many, the newest.")] = None
-    older_than: Annotated[str, Field(description="Only those last written before: 30d, 12h, 2w.")] = ""
+    keep: Annotated[int | None, Field(ge=0, description="Keep this many of the newest.")] = None
+    older_than: Annotated[str, Field(description="Only recordings older than this: 30d, 12h, 2w.")] = ""
     status: Annotated[str, Field(description="Only ok, error, stopped, unsealed or broken.")] = ""
-    dry_run: Annotated[bool, Field(description="Say what would be deleted, and delete nothing.")] = False
+    dry_run: Annotated[bool, Field(description="Show what would be deleted, and delete nothing.")] = False
     yes: Yes = False
 
 

@@ -9,10 +9,10 @@ from reenact.verbs.push import ChosenOptions, Result, exchanging, progress
 
 
 class Options(ChosenOptions):
-    """Bring recordings of the team's store here; of those that are here in part, the rest.
+    """Copy recordings from the team's store. Interrupted copies are completed.
 
     [bold]reenact pull k3v9[/bold]
-    [bold]reenact pull last[/bold]   the recording that was changed last
+    [bold]reenact pull last[/bold]   the most recently changed recording
     """
 
 

@@ -39,7 +39,7 @@ class ChosenOptions(TeamOptions):
 
     refs: Annotated[
         tuple[str, ...],
-        Field(description="Ids, or the beginnings of some."),
+        Field(description="Ids, or the first characters of ids."),
         Cli(argument=True, metavar="[ID]..."),
         RECORDING,
     ] = ()
@@ -47,7 +47,7 @@ class ChosenOptions(TeamOptions):
 
 
 class Options(ChosenOptions):
-    """Bring recordings to the team's store; of those that are there in part, the rest.
+    """Copy recordings to the team's store. Interrupted copies are completed.
 
     [bold]reenact push last[/bold]
     [bold]reenact push --all[/bold]

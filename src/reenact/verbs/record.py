@@ -17,11 +17,11 @@ from reenact.verbs.interface import LOCAL, Cli, Command, Context, recordable
 UNABLE = 2
 
 Name = Annotated[str, Field(description="The name that `reenact list` shows.")]
-Tags = Annotated[tuple[str, ...], Field(description="A word to find it by; may be given several times.")]
+Tags = Annotated[tuple[str, ...], Field(description="A tag for the recording; may be given several times.")]
 
 
 class Options(interface.Options):
-    """Run a program and record it. It need not know of Reenact.
+    """Run a program and record it. The program needs no change.
 
     [bold]reenact record -- python agent.py "Cancel my order"[/bold]
 
@@ -36,18 +36,18 @@ class Options(interface.Options):
     tag: Tags = ()
     proxy: Annotated[
         bool,
-        Field(
-            description="Any language: its SDKs are pointed at a recording proxy. Without COMMAND it waits."
-        ),
+        Field(description="Record SDKs of any language by a proxy. Without COMMAND it waits for requests."),
         LOCAL,
     ] = False
     risky: Annotated[
         str,
-        Field(description="Keep the tracked state before each such effect: 'tool:cancel_*'."),
+        Field(description="Take a snapshot of the tracked state before each such effect: 'tool:cancel_*'."),
         Cli(metavar="FILTER"),
     ] = ""
     snapshot_every: Annotated[
-        int, Field(ge=1, description="Look at the tracked state after so many steps."), Cli(metavar="N")
+        int,
+        Field(ge=1, description="Take a snapshot of the tracked state after this many steps."),
+        Cli(metavar="N"),
     ] = EVERY
 
 

@@ -41,9 +41,9 @@ ATTACHED = 8_000_000
 class Options(interface.Options):
     """Write one page about a recording, for readers without Reenact.
 
-    It shows the task, the answer, the steps, the environment, and the commands to go on with.
+    It shows the task, the answer, the steps, the environment, and commands to continue with.
 
-    Nothing is run for it, unless --times, --check or --check-world ask for that.
+    It runs nothing without --times, --check or --check-world.
 
     [bold]reenact report last -o report.html --good 3f9a[/bold]
     """
@@ -63,20 +63,22 @@ class Options(interface.Options):
     ] = "html"
     good: Annotated[
         str | None,
-        Field(description="A run that went well, to show what it was told otherwise."),
+        Field(description="A good run, to compare the answers."),
         RECORDING,
     ] = None
     check: Annotated[
-        str, Field(description="With --good: find the decisive step too, as `reenact bisect --check`.")
+        str, Field(description="With --good: also find the decisive step, as `reenact bisect --check`.")
     ] = ""
     times: Annotated[
         int,
-        Field(ge=0, description="Replay it so often for the page; by default nothing is run."),
+        Field(ge=0, description="The number of replays for the page; by default none."),
         Wire(ge=0, le=100),
     ] = 0
-    check_world: Annotated[bool, Field(description="Ask the recorded GET and HEAD requests again.")] = False
-    attach: Annotated[bool, Field(description="Put the recording in the page, or beside it."), LOCAL] = True
-    force: Annotated[bool, Field(description="Replace files that are there."), LOCAL] = False
+    check_world: Annotated[bool, Field(description="Send the recorded GET and HEAD requests again.")] = False
+    attach: Annotated[
+        bool, Field(description="Attach the recording: in the page, or as a file beside it."), LOCAL
+    ] = True
+    force: Annotated[bool, Field(description="Replace existing files."), LOCAL] = False
 
     @property
     def starts_programs(self) -> bool:

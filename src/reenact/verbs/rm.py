@@ -29,7 +29,7 @@ class Options(interface.Options):
 
     refs: Annotated[
         tuple[str, ...],
-        Field(description="Ids, or the beginnings of some."),
+        Field(description="Ids, or the first characters of ids."),
         Cli(argument=True, metavar="ID..."),
         RECORDING,
     ]

@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 class Options(interface.Options):
     """Send recordings to the server that REENACT_SERVER names.
 
-    With REENACT_SERVER (and REENACT_API_KEY) set, each recording is sent as it is made, by a process apart; while the
-    server is away they wait. This sends what waits now, and ends when all of it is there: before a container goes
-    away, say. The exit status is 1 if something is not there.
+    With REENACT_SERVER (and REENACT_API_KEY) set, a separate process sends each recording while it is made. While the
+    server cannot be reached, recordings wait in a queue. This command sends the queue now and ends when the server has
+    all of it, for example before a container ends. Exit status 1: some could not be sent.
 
-    [bold]reenact ship[/bold]             what waits
+    [bold]reenact ship[/bold]             the queue
 
-    [bold]reenact ship 3k9 last[/bold]    these, too
+    [bold]reenact ship 3k9 last[/bold]    these recordings, too
     """
 
     refs: Annotated[
         tuple[str, ...],
-        Field(description="Recordings that were not made with REENACT_SERVER set; by default what waits."),
+        Field(description="Recordings made without REENACT_SERVER; by default, the queue."),
         Cli(argument=True, metavar="[ID]..."),
         RECORDING,
     ] = ()
     all: Annotated[bool, Field(description="All recordings of this home.")] = False
-    follow: Annotated[bool, Field(description="Go on for as long as something is being recorded.")] = False
-    status: Annotated[bool, Field(description="Show what waits, with the reasons. Sends nothing.")] = False
+    follow: Annotated[bool, Field(description="Continue while programs are being recorded.")] = False
+    status: Annotated[bool, Field(description="Show the queue, with reasons. Sends nothing.")] = False
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
 
 class Options(interface.Options):
-    """Show a recording as a conversation, or one step whole.
+    """Show a recording as a conversation, or one step in full.
 
-    Of each model call only what is new since the previous one; what a tool did inside stands further in.
+    Of each model call, only the messages since the previous one are shown. Calls inside a tool are indented.
     """
 
     common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
@@ -38,22 +38,18 @@ class Options(interface.Options):
     ref: Ref
     step: Annotated[
         str,
-        Field(description="One step whole (7), or some of them (3-9, 12-)."),
+        Field(description="One step in full (7), or several (3-9, 12-)."),
         Cli(argument=True, metavar="[STEP]"),
     ] = ""
     filter: Annotated[
         str, Field(description="Only steps that match: tool:cancel_order and error …"), Cli(metavar="FILTER")
     ] = ""
-    full: Annotated[bool, Field(description="Fold nothing, however long."), Cli(names=("--full", "-f"))] = (
-        False
-    )
-    raw: Annotated[bool, Field(description="The events as they are stored, one JSON object per line.")] = (
-        False
-    )
-    state: Annotated[bool, Field(description="The tracked state as STEP was asked, or at the end.")] = False
+    full: Annotated[bool, Field(description="Show long texts in full."), Cli(names=("--full", "-f"))] = False
+    raw: Annotated[bool, Field(description="Print the stored events, one JSON object per line.")] = False
+    state: Annotated[bool, Field(description="Show the tracked state before STEP, or at the end.")] = False
     pictures: Annotated[
         Path | None,
-        Field(description="Write the pictures of the steps as files there."),
+        Field(description="Write the pictures of the steps to this folder."),
         Cli(metavar="FOLDER"),
     ] = None
 

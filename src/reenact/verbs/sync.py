@@ -8,10 +8,10 @@ from reenact.verbs.push import Result, TeamOptions, exchanging, progress
 
 
 class Options(TeamOptions):
-    """Push all that is here, and pull all that is there.
+    """Push all local recordings, and pull all of the team's.
 
-    What was deleted on one side does not come back from the other: what came from the team and was deleted there goes
-    here, too; what was recorded here stays, and is not pushed.
+    Recordings deleted in the team's store are not pushed again. Local copies of them that came from the team are
+    deleted; recordings made here are kept.
     """
 
 

@@ -22,10 +22,10 @@ from reenact.verbs.interface import LOCAL, Cli, Context, Ref, Wire
 
 
 class Options(interface.Options):
-    """Make a video of a browser session: each step named below the page, its element marked.
+    """Make a video of a browser session, with a caption for each step and its element marked.
 
-    It is drawn from the recording, at any time: while the session goes on, after a crash, and again with other
-    options. Captions (.vtt) and the map of its time (.json) go beside it.
+    It is made from the recording, at any time: during the session, after a crash, and again with other options.
+    Captions (.vtt) and the times of the steps (.json) are written beside it.
 
     [bold]reenact video last -o failure.mp4 --pace compact[/bold]
     """
@@ -43,15 +43,17 @@ class Options(interface.Options):
     ] = None
     pace: Annotated[
         Kind,
-        Field(description="real: true to time; compact: idle time squeezed, a halt before each action."),
+        Field(
+            description="real: the recorded times; compact: idle time shortened, a pause before each action."
+        ),
     ] = "real"
     session: Annotated[
         int | None,
-        Field(ge=1, description="The number of the browser session, if it has several."),
+        Field(ge=1, description="The number of the browser session, if the recording has several."),
         Wire(of=int, default=1, ge=1),
     ] = None
     mask: Annotated[bool, Field(description="Cover passwords, card numbers and one-time codes.")] = True
-    force: Annotated[bool, Field(description="Replace a file that is there."), LOCAL] = False
+    force: Annotated[bool, Field(description="Replace an existing file."), LOCAL] = False
 
 
 @dataclass(frozen=True)

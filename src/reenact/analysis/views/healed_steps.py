@@ -72,7 +72,7 @@ class HealView(View):
 
 
 class HealRunsView(View):
-    """Each heal by itself, the newest first."""
+    """The single repairs, the newest first."""
 
     items: tuple[HealView, ...]
 

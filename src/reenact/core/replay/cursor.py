@@ -19,7 +19,7 @@ class Cursor:
 
     Args:
         log: The recorded process.
-        rules: The parts that need not match.
+        rules: The parts that are not compared.
     """
 
     def __init__(self, log: Log, rules: match.Rules) -> None:

@@ -42,7 +42,7 @@ class Replayer(Handler):
         redactor: Built with the recording's salt, so that a secret in an argument becomes the recorded token.
         steps: The step number of each call.
         live: The kinds (`tool`) or labels (`tool:cancel_order`) that run for real.
-        ignore: Rules for parts that need not match; see `match.Rules` for their form.
+        ignore: Rules for parts that are not compared; see `match.Rules` for their form.
         policy: The effect of a departure: `raise` stops there; `realign` names it and keeps every other call with its
             own answer; `live` names it and answers everything after it live.
         inserted: Under `realign`, `refuse` a call without a counterpart or answer it `live`.

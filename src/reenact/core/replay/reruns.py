@@ -58,7 +58,7 @@ class Tools:
     Args:
         log: The recorded process.
         terms: Puts results into the recording's terms.
-        rules: The parts that need not match.
+        rules: The parts that are not compared.
         words: The modes; see `Modes`.
         here: True if this process has made the recording; the state of its objects is then a later one.
 

@@ -216,7 +216,7 @@ def fork(
             or `body` (of an HTTP answer); or a function from the old output to the new one, or to an exception.
         model: The language model to ask from there on, in the place of the program's.
         live: Kinds (`"tool"`) or labels that run for real before the step, too.
-        ignore: Parts that need not match before the step, as in `replay`.
+        ignore: Parts that are not compared before the step, as in `replay`.
         secrets: The rules for secrets, besides those in the parent's header.
         home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
 

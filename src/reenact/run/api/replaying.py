@@ -223,7 +223,7 @@ def replay(
         source: An id, an unambiguous prefix of one, `"last"`, a path, or a Recording.
         live: Kinds (`"tool"`) or labels (`"tool:cancel_order"`) that run for real; what happens inside them is
             still answered from the recording, unless it is let through too.
-        ignore: Parts that need not match, such as `"args.body.seed"`, `"http:* args.headers.x-trace"`, or `"order"`.
+        ignore: Parts that are not compared, such as `"args.body.seed"`, `"http:* args.headers.x-trace"`, or `"order"`.
         on_divergence: `"raise"` stops at the first departure. `"realign"` is for edited programs: departures are
             named, and all other calls keep their own answers. `"live"` goes live from the first departure on.
         inserted: Under `"realign"`, whether a new call is refused (`"refuse"`) or answered live (`"live"`).

@@ -20,7 +20,7 @@ class Point:
         step: The step that is the first to be live, or edited.
         edit: Its new answer, or None to let it go live.
         model: The language model to ask from there on, in the place of the program's; or empty.
-        live, ignore: The calls that run for real, and the parts that need not match, before the step.
+        live, ignore: The calls that run for real, and the parts that are not compared, before the step.
     """
 
     step: Step

@@ -174,7 +174,7 @@ class Asked:
     Args:
         log: The recorded process.
         cursor: The calls that have been asked for.
-        rules: The parts that need not match; used rules are noted here.
+        rules: The parts that are not compared; used rules are noted here.
     """
 
     def __init__(self, log: Log, cursor: Cursor, rules: match.Rules) -> None:

@@ -32,7 +32,7 @@ class Checks:
 
     Args:
         checks: Each by its name.
-        patience: Seconds that one may take.
+        patience: The limit of each replay, in seconds.
         lasts: Seconds for which an answer is reused, so that frequent requests cost nothing.
     """
 

@@ -36,7 +36,7 @@ def heals(access: Reader, filter: FilterText = "") -> HealsView:
 
 @router.get("/heals/runs", responses=REFUSED)
 def runs(access: Reader, filter: FilterText = "", script: Script = "") -> HealRunsView:
-    """Each heal by itself, the newest first."""
+    """List single repairs, the newest first."""
     found = reversed(_of(access, script, filter))
     return HealRunsView(items=tuple(_healed().recorded(one) for one in found))
 

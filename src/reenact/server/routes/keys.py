@@ -62,7 +62,7 @@ def make(request: Request, access: Admin, wanted: NewKey) -> MadeKey:
 
 @router.delete("/{id}", status_code=204, responses=refusals(401, 403, 404))
 def remove(request: Request, access: Admin, id: Id) -> None:
-    """Take a key back: from now on it is of no use."""
+    """Revoke a key."""
     if not _of(request).remove(id, access.project):
         raise HTTPException(404, f"this project has no key {id}")
 

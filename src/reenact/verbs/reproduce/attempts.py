@@ -37,7 +37,7 @@ def reproduce(
         source: An id, a prefix, `"last"`, a path, or a Recording.
         times: The number of replays.
         live: Kinds (`"tool"`) or labels that run for real.
-        ignore: The parts that need not match, as for a replay.
+        ignore: The parts that are not compared, as for a replay.
         patience: Seconds that each replay may take.
         command: Another program than the recorded one.
         home: The folder of the recordings.

@@ -110,7 +110,7 @@ def bisect(
         check: The check: a function of a `Rerun` that gives True, False, None (undecided); or a shell command
             (exit status 0 good, 125 undecided); None: what the good run gave as its output.
         live: Kinds (`"tool"`) or labels that run for real in every trial.
-        ignore: The parts that need not match, as for a replay.
+        ignore: The parts that are not compared, as for a replay.
         exact: Answer only what was asked to the letter. Else a question of which only the history is another is
             given the answer of its counterpart.
         trials: The maximum number of trials. Six more runs confirm that check and result can be trusted.

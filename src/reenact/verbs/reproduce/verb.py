@@ -20,15 +20,17 @@ from reenact.verbs.reproduce.trees import reproduction_tree
 from reenact.verbs.reproduce.world import check_world
 
 Timeout = Annotated[
-    float, Field(ge=0.1, description="Seconds that each run of the program may take."), Wire(gt=0, le=3600)
+    float, Field(ge=0.1, description="The limit of each run, in seconds."), Wire(gt=0, le=3600)
 ]
-CheckWorld = Annotated[bool, Field(description="Ask the recorded GET and HEAD requests again, and compare.")]
+CheckWorld = Annotated[
+    bool, Field(description="Send the recorded GET and HEAD requests again, and compare the responses.")
+]
 
 
 class Options(interface.Options):
-    """Replay a failure several times, quietly, and say if it reproduces.
+    """Replay a failure several times, and report if it reproduces.
 
-    Exit status: 0 reproduced, 1 different or flaky, 2 it cannot be run.
+    Exit status: 0 reproduced, 1 different or flaky, 2 could not run.
     """
 
     common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)

@@ -49,7 +49,7 @@ def verify(
             run, each in a fresh interpreter.
         options: The options of the replays.
         workers: The number of parallel replays; by default one for each core. An engine of your own has its own number.
-        timeout: Seconds that one may take.
+        timeout: The limit of each replay, in seconds.
         home: The folder of the recordings.
         progress: Told of each outcome as it comes.
         engine: Runs the replays; by default this machine.

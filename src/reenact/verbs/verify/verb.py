@@ -37,10 +37,10 @@ class Engines(StrEnum):
 class Options(interface.Options):
     """Replay many recordings against today's code, in parallel, each in a process of its own.
 
-    Foreign recordings are refused, each by its name, and the others go on; --run-foreign runs them too, and an --entry
-    of your own runs all.
+    Foreign recordings are refused by name, and the others run; --run-foreign runs them too, and --entry runs all with
+    your function.
 
-    Exit status: 0 all run as recorded (or better), 1 some do not, 2 it could not begin, or foreign ones were refused.
+    Exit status: 0 all as recorded (or better), 1 some differ, 2 could not begin, or foreign recordings were refused.
     """
 
     common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.TEAM, interface.JSON)
@@ -59,50 +59,52 @@ class Options(interface.Options):
         ),
         Wire(max_length=200),
     ] = ""
-    filter: Annotated[str, Field(description="Only recordings that it means."), LOCAL] = ""
+    filter: Annotated[str, Field(description="Only recordings that match it."), LOCAL] = ""
     workers: Annotated[
         int,
-        Field(ge=0, description="The number of replays at once; 0: one for each core."),
+        Field(ge=0, description="The number of parallel replays; 0: one for each core."),
         Cli(names=("--workers", "-j")),
         Wire(ge=0, le=64),
     ] = 0
     timeout: Annotated[
-        float, Field(ge=0.1, description="Seconds that one may take."), Wire(gt=0, le=3600)
+        float, Field(ge=0.1, description="The limit of each replay, in seconds."), Wire(gt=0, le=3600)
     ] = TIMEOUT
     engine: Annotated[
         Engines,
-        Field(description="The place of the replays: the cores of this machine, or a Ray cluster."),
+        Field(description="Run the replays on this machine's cores, or on a Ray cluster."),
         LOCAL,
     ] = Engines.LOCAL
     address: Annotated[
-        str, Field(description="Of the Ray cluster: ray://head:10001, or auto on a node of it."), LOCAL
+        str,
+        Field(description="The address of the Ray cluster: ray://head:10001, or auto on one of its nodes."),
+        LOCAL,
     ] = ""
     shard: Annotated[
         str,
-        Field(description="Only one of so many equal parts: 2/5. Parts of all jobs make the whole."),
+        Field(description="Only a part of the recordings, for parallel CI jobs: 2/5 is the second of five."),
         LOCAL,
     ] = ""
     from_zero: Annotated[
-        bool, Field(description="Parts are counted from 0: 0/5 is the first, 4/5 the last."), LOCAL
+        bool, Field(description="Count the parts of --shard from 0: 0/5 is the first."), LOCAL
     ] = False
     exclude: Annotated[
         tuple[str, ...],
         Field(
-            description="Files of this folder that are not shipped to the nodes of the cluster, as in a .gitignore."
+            description="Files of this folder that are not copied to the nodes of the cluster, as in a .gitignore."
         ),
         LOCAL,
     ] = ()
     resume: Annotated[
         bool,
-        Field(description="Only what no earlier run has found for this very code and these options."),
+        Field(description="Skip recordings that an earlier run has verified with the same code and options."),
         LOCAL,
     ] = False
     live: Live = ()
     tools: Tools = ()
     ignore: Ignore = ()
     on_divergence: OnDivergence = "raise"
-    junit: Annotated[Path | None, Field(description="Write JUnit XML there."), LOCAL] = None
-    html: Annotated[Path | None, Field(description="Write a page there."), LOCAL] = None
+    junit: Annotated[Path | None, Field(description="Write JUnit XML to this file."), LOCAL] = None
+    html: Annotated[Path | None, Field(description="Write a page to this file."), LOCAL] = None
 
     @property
     def starts_programs(self) -> bool:
