@@ -37,6 +37,7 @@ EXTRA = {
     "collect": ["--port", "0"],
     "list": ["--all", "--tree"],
     "reproduce": ["--times", "1"],
+    "prove": ["--times", "1"],
     "team plan": [],
 }
 """Options besides the arguments. `{ref}` is the recording, `{out}` a folder of the command's own."""

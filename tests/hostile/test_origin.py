@@ -31,6 +31,7 @@ SERVERS = {"serve", "console", "collect"}
 RUNNING = {
     "replay": ["ID"],
     "reproduce": ["ID"],
+    "prove": ["ID"],
     "reproduce --check-world": ["ID", "--check-world", "--", "true"],
     "bisect": ["ID", "--good", "GOOD", "--check", "true"],
     "fork": ["ID", "--at", "1"],

@@ -44,6 +44,23 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Departed:
+    """The first place where a replay was not as recorded.
+
+    Attributes:
+        step: The recorded step, or None.
+        text: The place and the difference, in one line.
+        place: The kind and the address of the departure, and the differing parts.
+        doubt: No difference was found, but the verdict has notes, or something ran for real.
+    """
+
+    step: int | None
+    text: str
+    place: tuple[object, ...]
+    doubt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Reproduction:
     """The result of several replays of a recording.
 
@@ -82,12 +99,27 @@ def judge(recording: Recording, attempts: Sequence[Attempt]) -> Reproduction:
         if parting := _parting(made[0], attempt, number):
             return told(Reproduces.FLAKY, parting)
     verdict = made[0].verdict
-    if verdict is not None and verdict.divergence is not None:
-        return told(Reproduces.DIFFERENT, str(verdict.divergence))
-    if verdict is not None and verdict.missing:
-        step, address = verdict.missing[0]
-        return told(Reproduces.DIFFERENT, f"step {step}, {address}, was not requested")
+    found = departed(recording, made[0])
+    if found is not None and verdict is not None and (verdict.divergences or verdict.missing):
+        return told(Reproduces.DIFFERENT, found.text)
     return told(Reproduces.REPRODUCED)
+
+
+def departed(recording: Recording, attempt: Attempt) -> Departed | None:
+    """Return where a replay was not as recorded, or None for a faithful one."""
+    if why := _unable(recording, attempt):
+        return Departed(None, why, (why,))
+    verdict = attempt.verdict
+    assert verdict is not None
+    if (found := verdict.divergence) is not None:
+        return Departed(found.step, str(found), (found.kind, found.address, found.mismatches, found.detail))
+    if verdict.missing:
+        step, address = verdict.missing[0]
+        return Departed(step, f"step {step}, {address}, was not requested", (step, address))
+    if verdict.faithful:
+        return None
+    doubts = [*(f"{label} ran for real" for label in verdict.live), *verdict.notes]
+    return Departed(None, f"partly from the recording: {doubts[0]}", tuple(doubts), doubt=True)
 
 
 def _unable(recording: Recording, attempt: Attempt) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -20,6 +21,7 @@ from reenact.analysis.views.text import ago, count, many, money, numbers, one_li
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Progress as Report
 from reenact.core.trust import Book
+from reenact.core.trust.proofs import Proof
 
 __all__ = [
     "ago", "count", "dump", "err", "json_escaped", "listed", "many", "money", "numbers", "one_line", "out", "progress",
@@ -97,17 +99,19 @@ def listed(
     all_ids: list[str],
     steps: dict[str, tuple[int, ...]],
     width: int,
+    *,
     book: Book | None = None,
+    proofs: Mapping[str, Proof] = MappingProxyType({}),
 ) -> Table:
     """Return the table of recordings, without empty columns; a narrow one has fewer columns."""
     columns = [
         column
-        for column in _columns(lines, steps, short_lengths(all_ids), book)
+        for column in _columns(lines, steps, short_lengths(all_ids), book, proofs)
         if any(cell.plain for cell in column[2])
     ]
     gap = 2 if width >= 100 else 1
     widths = _widths(columns, width, gap)
-    for least in ("tags", "time", "cost", "model", "when", "tokens"):
+    for least in ("tags", "time", "cost", "model", "when", "tokens", "proved"):
         if sum(widths) + gap * (len(widths) - 1) > width:
             columns = [column for column in columns if column[0] != least]
             widths = _widths(columns, width, gap)
@@ -135,7 +139,11 @@ def _widths(columns: list[Column], width: int, gap: int) -> list[int]:
 
 
 def _columns(
-    lines: list[Summary], steps: dict[str, tuple[int, ...]], lengths: dict[str, int], book: Book | None
+    lines: list[Summary],
+    steps: dict[str, tuple[int, ...]],
+    lengths: dict[str, int],
+    book: Book | None,
+    proofs: Mapping[str, Proof],
 ) -> list[Column]:
     return [
         ("id", False, [_id(line.id, lengths[line.id]) for line in lines]),
@@ -143,6 +151,7 @@ def _columns(
         ("name", False, [_name(line) for line in lines]),
         ("status", False, [status(line) for line in lines]),
         ("origin", False, [Text(origin(line, book), "yellow") for line in lines]),
+        ("proved", True, [Text(_times(proofs.get(line.id)), "green") for line in lines]),
         ("steps", True, [Text("" if line.broken else str(line.steps)) for line in lines]),
         ("found in", False, [Text(numbers(steps.get(line.id, ())), "cyan") for line in lines]),
         ("model", False, [Text(one_line(", ".join(line.models))) for line in lines]),
@@ -159,6 +168,10 @@ def _columns(
             [Text(one_line(" ".join(f"#{tag}" for tag in line.tags)), "magenta") for line in lines],
         ),
     ]
+
+
+def _times(proof: Proof | None) -> str:
+    return f"{proof.times}\N{MULTIPLICATION SIGN}" if proof is not None else ""
 
 
 def _id(id: str, length: int) -> Text:

@@ -23,6 +23,12 @@ VARIABLE = "REENACT_RUN"
 JOIN = "REENACT_JOIN"
 """Tells a process that the program starts which scope of the run it is."""
 
+SWITCH = "switch"
+"""The option of a plan with the switch interval of threads in seconds, for `reenact prove`."""
+
+SHIFTED = "shifted"
+"""The beginning of a pace with other delays, for `reenact prove`; the rest chooses them."""
+
 BOOTSTRAP = Path(__file__).parents[1] / "_bootstrap"
 """The folder whose `sitecustomize` makes a Python join."""
 

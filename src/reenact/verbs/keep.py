@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -13,10 +15,13 @@ from reenact.core.query.recording import Recording
 from reenact.core.store import bundle
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
-from reenact.errors import UsageError
+from reenact.errors import ProgramError, UsageError
+from reenact.run.launch.program import by_proxy
 from reenact.verbs import interface
 from reenact.verbs.interface import LOCAL, Cli, Context, Ref, Wire
 from reenact.verbs.keep_test import Kept, add, entry_of, kept
+from reenact.verbs.prove.calling import FunctionCall
+from reenact.verbs.prove.proving import prove
 
 DEFAULT = Path("tests/test_recordings.py")
 """The test file, if no option names one."""
@@ -57,6 +62,14 @@ class Options(interface.Options):
         tuple[str, ...], Field(description="Run for real in the test: tool, or tool:cancel_order.")
     ] = ()
     force: Annotated[bool, Field(description="Replace an existing copy of the recording."), LOCAL] = False
+    times: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="Replays under other conditions before; if one departs, nothing is written. 0: none.",
+        ),
+        LOCAL,
+    ] = 2
 
 
 @dataclass(frozen=True)
@@ -68,12 +81,14 @@ class Result(interface.Result):
         test: The test.
         file: The test's file.
         fixture: The recording's file.
+        proof: The result of the replays before, in a line; empty if there were none.
     """
 
     recording: Recording
     test: Kept
     file: Path
     fixture: Path
+    proof: str = ""
 
     def tree(self) -> dict[str, Any]:
         """Return the test's name, and the recording's path from the test's folder, as JSON values."""
@@ -81,11 +96,11 @@ class Result(interface.Result):
 
 
 def run(options: Options, context: Context) -> Result:
-    """Write the test into its file, and the recording beside it.
+    """Prove the recording, write the test into its file, and the recording beside it.
 
     Raises:
         ForeignRecording: The recording comes from elsewhere, and no `entry` says what the test is to run.
-        UsageError: Options contradict each other, or a file is in the way.
+        UsageError: Options contradict each other, a file is in the way, or a replay departed.
         RecordingError: There is no such recording.
     """
     run_foreign = context.run_foreign if options.entry else context.may_run((options.ref,))
@@ -105,13 +120,64 @@ def run(options: Options, context: Context) -> Result:
     test = kept(recording, file, name=options.name, entry=called, live=options.live)
     text = add(file.read_text(encoding="utf-8") if file.exists() else "", test)
     fixture = file.parent / test.fixture
+    if fixture.exists() and not options.force:
+        raise UsageError(f"{fixture} exists; --force replaces it")
+    # A job starts no program that its order does not ask for.
+    times = 0 if context.files else options.times
+    proof = _proof(recording, test, file, times, context, run_foreign=run_foreign) if times else ""
     private.folder(fixture.parent)
     source = store.find(options.ref)
     if source.is_file():
-        if fixture.exists() and not options.force:
-            raise UsageError(f"{fixture} exists; --force replaces it")
         private.write(fixture, source.read_bytes())
     else:
         bundle.export(store, options.ref, fixture, force=options.force)
     private.write(file, text)
-    return Result(recording, test, file, fixture)
+    return Result(recording, test, file, fixture, proof)
+
+
+def _proof(
+    recording: Recording, test: Kept, file: Path, times: int, context: Context, *, run_foreign: bool
+) -> str:
+    """Replay as the test will; return the result in a line.
+
+    Raises UsageError if a replay departed where the test would fail.
+    """
+    entry = test.entry
+    call = FunctionCall(entry.module, ast.unparse(entry.call), _paths(file)) if entry is not None else None
+    if call is None and by_proxy(recording):
+        return "not proved: it was recorded by the proxy"
+    if call is None and recording.header.get("entry") != "program":
+        # The program around a block may be a server, or these very tests.
+        return (
+            f"not proved: it is a block of a program; `reenact prove {recording.id}` runs the whole program"
+        )
+    progress = partial(context.say, of=times)
+    try:
+        done = prove(
+            recording, times=times, home=context.home, run_foreign=run_foreign, call=call, progress=progress
+        )
+    except ProgramError as error:
+        return f"not proved: {error}"
+    if done.proof is not None:
+        return done.sentence
+    # A test of a call, or with something live, does not ask for more than equal calls.
+    strict = call is None and "live=" not in test.text
+    departed = [each.departed for each in done.departures if each.departed is not None]
+    if done.unable or not (strict or any(not each.doubt for each in departed)):
+        return f"not proved: {done.sentence}"
+    if done.steady:
+        # It is not flaky: it fails each time, and may be meant to.
+        return f"not proved, the test fails as it is: {done.sentence}. Likely: {done.advice[0]}"
+    advice = "".join(f" Likely: {text}." for text in done.advice)
+    raise UsageError(
+        f"no test was written, it would be flaky: {done.sentence}.{advice} "
+        f"`reenact prove {recording.id}` says more; --times 0 keeps it unproved"
+    )
+
+
+def _paths(file: Path) -> tuple[str, ...]:
+    """Return the folders where pytest finds a test's modules: above its packages, and this."""
+    folder = file.absolute().parent
+    while (folder / "__init__.py").exists():
+        folder = folder.parent
+    return str(folder), str(Path.cwd())

@@ -13,7 +13,7 @@ import re
 import sys
 import textwrap
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,23 +32,6 @@ _LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A test to be written.
-
-    Attributes:
-        name: The test function's name.
-        fixture: The recording's file, relative to the test's folder.
-        imports: Lines that the test's file needs at its top.
-        text: The test function.
-    """
-
-    name: str
-    fixture: str
-    imports: tuple[str, ...]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Entry:
     """The call in the test: a function of a module, with arguments."""
 
@@ -61,6 +44,25 @@ class Entry:
         """The function's name."""
         assert isinstance(self.call.func, ast.Name)
         return self.call.func.id
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A test to be written.
+
+    Attributes:
+        name: The test function's name.
+        fixture: The recording's file, relative to the test's folder.
+        imports: Lines that the test's file needs at its top.
+        text: The test function.
+        entry: The call in it; None if it runs the recorded command.
+    """
+
+    name: str
+    fixture: str
+    imports: tuple[str, ...]
+    text: str
+    entry: Entry | None = None
 
 
 def kept(
@@ -87,7 +89,7 @@ def kept(
     fixture = f"recordings/{test_file.stem}/{title}{SUFFIX}"
     entry = entry or _recorded_function(recording, test_file)
     if entry is not None:
-        return _of_function(recording, entry, title, fixture, live)
+        return replace(_of_function(recording, entry, title, fixture, live), entry=entry)
     return _of_command(recording, test_file, title, fixture, live)
 
 

@@ -15,6 +15,7 @@ from reenact.core.store.base import Listed
 from reenact.core.store.local import home
 from reenact.core.store.shared import Origin
 from reenact.core.trust import Book
+from reenact.core.trust.proofs import Proof, Proofs
 from reenact.errors import UsageError
 from reenact.verbs import interface
 from reenact.verbs.interface import Cli, Context, Filtered
@@ -52,6 +53,7 @@ class Result(interface.Result):
         wanted: The filter.
         origins: The parents of recordings, by id; empty if no output needs them.
         book: The trusted keys.
+        proofs: The proofs of recordings, by id.
         place: The name of the store.
         searched: The number of recordings searched, if none was found.
         unknown: A word of the filter that is the kind of no step, if none was found.
@@ -61,13 +63,17 @@ class Result(interface.Result):
     wanted: Filter
     origins: Mapping[str, Origin]
     book: Book
+    proofs: Mapping[str, Proof]
     place: str
     searched: int = 0
     unknown: str = ""
 
     def tree(self) -> list[Any]:
         """Return the lines of the list as views."""
-        return [stored_line(hit, self.origins.get(hit.summary.id), self.book) for hit in self.listed.hits]
+        return [
+            stored_line(hit, self.origins.get(id := hit.summary.id), self.book, self.proofs.get(id))
+            for hit in self.listed.hits
+        ]
 
 
 def run(options: Options, context: Context) -> Result:
@@ -85,7 +91,11 @@ def run(options: Options, context: Context) -> Result:
         )
         ids = [hit.summary.id for hit in found.hits]
         origins = store.origins(ids) if options.tree or context.quiet else {}
-        result = partial(Result, found, wanted, origins, Book(home(context.home)), store.place)
+        book = Book(home(context.home))
+        known = Proofs(book)
+        lines = (hit.summary for hit in found.hits)
+        proofs = {line.id: proof for line in lines if (proof := known.of(line.id, line.path)) is not None}
+        result = partial(Result, found, wanted, origins, book, proofs, store.place)
         if ids or not (searched := index.count()):
             return result()
         kinds = index.kinds()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from reenact.core.model.storable import LONGEST, LONGEST_TAG
 from reenact.core.record.snapshot import EVERY
-from reenact.errors import UsageError
+from reenact.errors import ReenactError, UsageError
 from reenact.run import launch
 from reenact.verbs import interface
 from reenact.verbs.interface import LOCAL, Cli, Command, Context, recordable
+
+if TYPE_CHECKING:
+    from reenact.verbs.prove.proving import Proved
 
 UNABLE = 2
 
@@ -39,6 +43,11 @@ class Options(interface.Options):
         Field(description="Record SDKs of any language by a proxy. Without COMMAND it waits for requests."),
         LOCAL,
     ] = False
+    prove: Annotated[
+        bool,
+        Field(description="Then replay it five times under other conditions, as `reenact prove`."),
+        LOCAL,
+    ] = False
     risky: Annotated[
         str,
         Field(description="Take a snapshot of the tracked state before each such effect: 'tool:cancel_*'."),
@@ -53,14 +62,30 @@ class Options(interface.Options):
 
 @dataclass(frozen=True)
 class Result(interface.Result):
-    """The recording, and the end of the program."""
+    """The recording, and the end of the program.
+
+    Attributes:
+        done: The recording.
+        proved: The replays, if they were asked for.
+        unproved: The reason that it could not be replayed; else empty.
+    """
 
     done: launch.Recorded
+    proved: Proved | None = None
+    unproved: str = ""
 
     @property
     def status(self) -> int:
-        """The program's exit status; 2 if nothing was recorded."""
-        return UNABLE if self.done.recording is None else self.done.status
+        """The program's exit status; 2 if nothing was recorded.
+
+        If the program ended well, but a replay departed, 1; if it could not be replayed, 2.
+        """
+        if self.done.recording is None:
+            return UNABLE
+        if self.unproved or (self.proved is not None and self.proved.unable):
+            return self.done.status or UNABLE
+        departed = self.proved is not None and self.proved.proof is None
+        return self.done.status or int(departed)
 
     @property
     def failure(self) -> str:
@@ -78,16 +103,17 @@ def run(options: Options, context: Context) -> Result:
     tags = recordable("--tag", options.tag, LONGEST_TAG)
     recordable("--name", [options.name], LONGEST)
     if not options.proxy:
-        return Result(
-            launch.record(
-                options.command,
-                name=options.name,
-                tags=tags,
-                home=context.home,
-                risky=options.risky,
-                every=options.snapshot_every,
-            )
+        done = launch.record(
+            options.command,
+            name=options.name,
+            tags=tags,
+            home=context.home,
+            risky=options.risky,
+            every=options.snapshot_every,
         )
+        return _proved(done, context) if options.prove and done.recording is not None else Result(done)
+    if options.prove:
+        raise UsageError("--prove is for Python programs: those of --proxy are replayed by `reenact replay`")
     if options.risky or options.snapshot_every != EVERY:
         raise UsageError("--risky and --snapshot-every are for Python programs: --proxy sees no state")
     from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
@@ -95,3 +121,15 @@ def run(options: Options, context: Context) -> Result:
     if options.command:
         return Result(proxied.record(options.command, name=options.name, tags=tags, home=context.home))
     return Result(proxied.beside(context.listening, name=options.name, tags=tags, home=context.home))
+
+
+def _proved(done: launch.Recorded, context: Context) -> Result:
+    """Replay the new recording under other conditions."""
+    from reenact.verbs.prove.proving import TIMES, prove  # noqa: PLC0415 - few recordings are proved at once
+
+    assert done.recording is not None
+    try:
+        proved = prove(done.recording, home=context.home, progress=partial(context.say, of=TIMES))
+    except ReenactError as error:
+        return Result(done, unproved=str(error))
+    return Result(done, proved)

@@ -57,6 +57,7 @@ VERBS = [
     Verb("diagnose", "reenact.verbs.diagnose", job=True),
     Verb("video", "reenact.verbs.video", job=True),
     Verb("keep", "reenact.verbs.keep", job=True),
+    Verb("prove", "reenact.verbs.prove"),
     Verb("reproduce", "reenact.verbs.reproduce.verb", job=True),
     Verb("bisect", "reenact.verbs.bisect", job=True),
     Verb("report", "reenact.verbs.report", job=True),

@@ -18,8 +18,9 @@ from reenact.core.query.filter import Filter
 from reenact.core.query.recording import Recording
 from reenact.core.query.state import State
 from reenact.core.store.local import home
-from reenact.core.trust import Standing
+from reenact.core.trust import Book, Standing
 from reenact.core.trust.consent import standing_of
+from reenact.core.trust.proofs import Proof, Proofs
 from reenact.errors import UsageError
 from reenact.verbs import interface
 from reenact.verbs.interface import Cli, Context, Ref
@@ -62,6 +63,7 @@ class Result(interface.Result):
         options: The options of the command.
         facts: The recording.
         standing: Its origin.
+        proof: Its proof, if it has one.
         within: The numbers of the steps of the option `step`.
         chosen: Those of them that match the filter.
         state: The tracked state, if that is what is to be shown.
@@ -70,6 +72,7 @@ class Result(interface.Result):
     options: Options
     facts: RecordingFacts
     standing: Standing
+    proof: Proof | None
     within: Sequence[int]
     chosen: Sequence[int]
     state: State | None
@@ -87,7 +90,7 @@ class Result(interface.Result):
             return None
         if self.options.step.isdigit():
             return shown_step(self.facts.steps[self.chosen[0] - 1])
-        return stored_recording(self.facts, self.chosen, self.standing)
+        return stored_recording(self.facts, self.chosen, self.standing, self.proof)
 
 
 def run(options: Options, context: Context) -> Result:
@@ -109,7 +112,8 @@ def run(options: Options, context: Context) -> Result:
     if options.filter:
         chosen = [number for number in facts.where(wanted) if number in within]
     standing = standing_of(facts.recording, home(context.home))
-    return Result(options, facts, standing, within, chosen, state)
+    proof = Proofs(Book(home(context.home))).of(facts.recording.id, facts.recording.path)
+    return Result(options, facts, standing, proof, within, chosen, state)
 
 
 def _chosen(step: str, recording: Recording) -> range:

@@ -10,6 +10,7 @@ from reenact.core.query.summary import Summary
 from reenact.core.store.base import Hit
 from reenact.core.store.shared import Origin
 from reenact.core.trust import Book, Standing
+from reenact.core.trust.proofs import Proof
 
 
 class TokensView(View):
@@ -66,9 +67,13 @@ class LineView(View):
 
 
 class StoredLineView(LineView):
-    """A recording in a list of this machine: `path` is its folder or file."""
+    """A recording in a list of this machine: `path` is its folder or file.
+
+    `proved` is the number of faithful replays under other conditions, null if it is not proved, or was changed since.
+    """
 
     path: str
+    proved: int | None
 
 
 class ServedLineView(LineView):
@@ -156,6 +161,11 @@ def origin_view(standing: Standing | None) -> OriginView | None:
     return OriginView.model_validate(standing.tree()) if standing is not None else None
 
 
+def proved(proof: Proof | None) -> int | None:
+    """Return the number of replays of a proof, or None."""
+    return proof.times if proof is not None else None
+
+
 def parent_view(origin: Origin | None) -> ParentView | None:
     """Return the parent of a fork, or None."""
     return ParentView(id=origin.id, step=origin.step, how=origin.how) if origin is not None else None
@@ -201,16 +211,19 @@ def fields_of_line(
     }
 
 
-def stored_line(hit: Hit, origin: Origin | None = None, book: Book | None = None) -> StoredLineView:
+def stored_line(
+    hit: Hit, origin: Origin | None = None, book: Book | None = None, proof: Proof | None = None
+) -> StoredLineView:
     """Return a recording of this machine for a list.
 
     Args:
         hit: Its summary, and the steps that match a filter.
         origin: The recording that it was made from.
         book: The trusted keys; without it the origin stays unknown.
+        proof: Its proof, if it has one.
     """
     standing = book.of_line(hit.summary) if book is not None else None
     found = fields_of_line(
         hit.summary, parent=parent_view(origin), origin=origin_view(standing), found_in=hit.steps
     )
-    return StoredLineView(**found, path=hit.summary.path)
+    return StoredLineView(**found, path=hit.summary.path, proved=proved(proof))

@@ -15,6 +15,7 @@ from reenact.analysis.views.listing import (
     fields_of_line,
     origin_view,
     parent_view,
+    proved,
 )
 from reenact.analysis.views.steps import ShownStepView, shown_step
 from reenact.core.model.plain import plain
@@ -23,6 +24,7 @@ from reenact.core.query.recording import Recording
 from reenact.core.query.summary import summarise
 from reenact.core.store import bundle, shared
 from reenact.core.trust import Standing
+from reenact.core.trust.proofs import Proof
 from reenact.core.unpack import Archive
 
 
@@ -76,7 +78,7 @@ class EventsView(View):
 
 
 def stored_recording(
-    facts: RecordingFacts, chosen: Collection[int], standing: Standing
+    facts: RecordingFacts, chosen: Collection[int], standing: Standing, proof: Proof | None = None
 ) -> StoredRecordingView:
     """Return a recording of this machine with some of its steps.
 
@@ -84,6 +86,7 @@ def stored_recording(
         facts: The recording.
         chosen: The numbers of the steps.
         standing: Its origin.
+        proof: Its proof, if it has one.
     """
     found = facts.recording
     line = summarise(facts, path=found.path)
@@ -91,7 +94,8 @@ def stored_recording(
         line, parent=parent_view(shared.origin(found.header)), origin=origin_view(standing)
     )
     steps = tuple(shown_step(facts.steps[number - 1], brief=True) for number in chosen)
-    return StoredRecordingView(**about, **fields_of_head(found), path=line.path, step_list=steps)
+    head = fields_of_head(found)
+    return StoredRecordingView(**about, **head, path=line.path, proved=proved(proof), step_list=steps)
 
 
 def fields_of_head(found: Recording) -> dict[str, Any]:

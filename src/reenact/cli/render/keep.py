@@ -15,6 +15,8 @@ def show(result: Result, options: Options, context: Context) -> None:
     present.say(
         f"kept {result.recording.id} as {test.name} in {file}, with its recording in {result.fixture}"
     )
+    if result.proof:
+        present.say(present.visible(result.proof))
     if "pytest.mark.asyncio" in test.text and importlib.util.find_spec("pytest_asyncio") is None:
         present.say("the test is async: it needs pytest-asyncio")
     present.say(f"run it with: pytest {file}::{test.name}")

@@ -24,7 +24,9 @@ def show(result: Result, options: Options, context: Context) -> None:
         else:
             steps = {hit.summary.id: hit.steps for hit in found.hits if result.wanted.about_steps}
             width = present.out().width
-            present.show(present.listed(lines, list(found.ids), steps, width, result.book))
+            present.show(
+                present.listed(lines, list(found.ids), steps, width, book=result.book, proofs=result.proofs)
+            )
     if not lines and not result.searched:
         present.say(f"no recordings in {result.place}; `reenact record -- python agent.py` makes one")
     elif not lines:

@@ -38,3 +38,9 @@ def show(result: Result, options: Options, context: Context) -> None:
     present.say(f"reenact: replay it with: reenact replay {ref}{command}")
     if options.proxy and not recording.steps:
         present.say("reenact: no request came by the proxy: docs/proxy.md names the variables that SDKs read")
+    if result.proved is not None:
+        from reenact.cli.render.prove import panel  # noqa: PLC0415 - few recordings are proved at once
+
+        present.err().print(panel(result.proved))
+    elif result.unproved:
+        present.say(f"reenact: not proved: {present.visible(result.unproved)}")

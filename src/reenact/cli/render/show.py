@@ -21,8 +21,9 @@ from reenact.core.query.recording import Recording
 from reenact.core.query.summary import summarise
 from reenact.core.store import shared
 from reenact.core.store.local import EVENTS, LocalStore
-from reenact.core.trust import Standing
+from reenact.core.trust import Book, Standing
 from reenact.core.trust.consent import standing_of
+from reenact.core.trust.proofs import Proof, Proofs
 from reenact.verbs.show import Options, Result
 
 
@@ -42,7 +43,7 @@ def show(result: Result, options: Options, context: Context) -> None:
             tell_step(page, facts, int(options.step))
             return
         if result.whole:
-            _whole(page, facts, result.standing, options.ref)
+            _whole(page, facts, result.standing, result.proof, options.ref)
             return
         tell(page, facts, frozenset(result.chosen), options.ref)
         if not result.chosen:
@@ -52,16 +53,17 @@ def show(result: Result, options: Options, context: Context) -> None:
 def told(console: Console, store: LocalStore, ref: str) -> None:
     """Print a whole recording as a conversation. Raises RecordingError."""
     facts = RecordingFacts(store.load(ref))
-    _whole(Page(console, full=False), facts, standing_of(facts.recording, store.root), ref)
+    proof = Proofs(Book(store.root)).of(facts.recording.id, facts.recording.path)
+    _whole(Page(console, full=False), facts, standing_of(facts.recording, store.root), proof, ref)
 
 
-def _whole(page: Page, facts: RecordingFacts, standing: Standing, ref: str) -> None:
-    _head(page, facts, standing)
+def _whole(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | None, ref: str) -> None:
+    _head(page, facts, standing, proof)
     tell(page, facts, frozenset(range(1, len(facts.steps) + 1)), ref)
     _foot(page, facts)
 
 
-def _head(page: Page, facts: RecordingFacts, standing: Standing) -> None:
+def _head(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | None) -> None:
     recording = facts.recording
     line = summarise(facts, path=recording.path)
     title = Text(present.one_line(recording.name) or "recording", "bold").append(
@@ -90,6 +92,8 @@ def _head(page: Page, facts: RecordingFacts, standing: Standing) -> None:
         page.block("ended with", line.problem, 0, "red")
     if not standing.at_home or standing.name:
         page.line(Text(present.one_line(standing.sentence), "yellow"))
+    if proof is not None:
+        page.line(Text(present.one_line(proof.sentence, 300), "green"))
     if recording.status == "unsealed":
         page.line(Text("unsealed: the program still runs, or was cut off", "yellow"))
     for note in recording.notes:

@@ -1,10 +1,12 @@
-"""A home's trusted keys, and the foreign recordings whose programs its user has allowed.
+"""A home's trusted keys, the foreign programs that its user has allowed, and its proofs.
 
     trusted.jsonl    `{"key": "ed25519:…", "name": "ann"}`; with `"name": null` the key is trusted no longer. The key of
                      a team's project is called `project NAME`
     accepted.jsonl   `{"content": "…", "id": "…"}`: a recording with exactly that content
+    proved.jsonl     the same with `"times": 5`, `at` and `conditions`: `reenact prove` replayed it so often, each time
+                     faithfully; with `"times": 0` it does not hold any longer
 
-Both lie beside the home's key, outside of the home. Lines are appended, so that several processes may write at once. A
+They lie beside the home's key, outside of the home. Lines are appended, so that several processes may write at once. A
 file that others than the user may write or read is not believed.
 """
 
@@ -25,7 +27,7 @@ from reenact.core.trust.identity import KEY, Identity, fingerprint, is_private, 
 from reenact.core.trust.origin import PROJECT, Origin, Seal, Standing, Where
 from reenact.errors import UsageError
 
-TRUSTED, ACCEPTED = "trusted.jsonl", "accepted.jsonl"
+TRUSTED, ACCEPTED, PROVED = "trusted.jsonl", "accepted.jsonl", "proved.jsonl"
 NAME = re.compile(r"[\w.@+-]{1,64}", re.ASCII)
 
 
@@ -117,6 +119,14 @@ class Book:
     def accept(self, content: str, id: str) -> None:
         """Remember it. Raises UsageError where that cannot be written."""
         self._append(ACCEPTED, {"content": content, "id": id})
+
+    def proofs(self) -> Iterator[dict[str, Any]]:
+        """Return the lines about proved recordings, the oldest first."""
+        return self._lines(PROVED)
+
+    def add_proof(self, line: dict[str, Any]) -> None:
+        """Remember one more. Raises UsageError where that cannot be written."""
+        self._append(PROVED, line)
 
     @cached_property
     def _own(self) -> str:

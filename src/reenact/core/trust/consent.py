@@ -114,8 +114,12 @@ def escaped(text: str) -> str:
 
 def content(recording: Recording) -> str:
     """A digest of all events of a recording, also of those that a fork shares with its parents."""
+    return content_at(Path(recording.path))
+
+
+def content_at(path: Path) -> str:
+    """Return the digest of `content` for the recording in a folder or file. Raises OSError."""
     digest = hashlib.sha256()
-    path = Path(recording.path)
     if path.is_file():
         _zipped(path, digest)
     else:

@@ -44,7 +44,7 @@ from reenact.run.child.debug_run import Debugged
 from reenact.run.child.forking import Forking, tell
 from reenact.run.child.watch import Watch
 from reenact.run.output import Output, compare
-from reenact.run.plan import Plan, take
+from reenact.run.plan import SWITCH, Plan, take
 from reenact.run.processes import Member
 
 _TERMINAL = "/dev/tty"
@@ -69,6 +69,8 @@ def _follow(plan: Plan) -> None:
         plan = plan.child("main~1")
         if plan.mode == "fork":
             raise ProgramError("the command starts several Pythons, and only one can be forked")
+    if (interval := plan.options.get(SWITCH)) is not None:
+        sys.setswitchinterval(float(interval))
     process: _Process
     if plan.process != "main":
         process = _Joined(plan)

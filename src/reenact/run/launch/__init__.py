@@ -164,10 +164,12 @@ def replaying(
     home: str | os.PathLike[str] | None = None,
     verb: str = "replay",
     run_foreign: bool = False,
+    seed: str | None = None,
 ) -> Start:
     """Return the way to start a program so that it replays; reports go to `place`.
 
-    Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
+    `seed` is another PYTHONHASHSEED than the recorded one. Raises ForeignRecording, ProgramError or UsageError where it
+    cannot be run.
     """
     if by_proxy(recording):
         raise ProgramError(
@@ -181,10 +183,11 @@ def replaying(
     path = str(Path(recording.path).absolute())
     environ = dict(os.environ)
     program = recording.header.get("program") or {}
-    if program.get("hash_seed") is not None:
+    seed = seed or program.get("hash_seed")
+    if seed is not None:
         environ.pop("PYTHONHASHSEED", None)
     plan = Plan("replay", recording.id, path, str(LocalStore(home).root), str(place), options=words)
-    environ |= plan.environ(environ, seed=program.get("hash_seed"))
+    environ |= plan.environ(environ, seed=seed)
     return Start(argv, executable, environ, cwd)
 
 

@@ -60,7 +60,7 @@ def reproduce(
             )
         except ProgramError as error:
             return Reproduction(recording.id, Reproduces.CANNOT_RUN, str(error))
-        attempts.append(_attempt(done))
+        attempts.append(attempt_of(done))
         if progress is not None:
             word = (
                 "no verdict"
@@ -76,7 +76,8 @@ def reproduce(
     return judge(recording, attempts)
 
 
-def _attempt(done: Rerun) -> Attempt:
+def attempt_of(done: Rerun) -> Attempt:
+    """Return what a run amounted to, for a comparison with others."""
     written = str(done.written.get("text")) if done.written is not None else done.stdout
     complaints = [line for line in done.stderr.splitlines() if line.strip()]
     return Attempt(

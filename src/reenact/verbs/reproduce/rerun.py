@@ -7,9 +7,10 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any
 
 from reenact.core.model.divergence import Verdict
@@ -52,6 +53,28 @@ class Rerun:
     warnings: tuple[str, ...] = ()
 
 
+class Conditions:
+    """The conditions of one run; these are the recorded ones.
+
+    Attributes:
+        words: Options of the replay besides the given ones.
+        seed: Another PYTHONHASHSEED than the recorded one, or None.
+    """
+
+    words: Mapping[str, Any] = MappingProxyType({})
+    seed: str | None = None
+
+    def folder(self, recorded: str | None) -> str | None:
+        """Return the folder to run in."""
+        return recorded
+
+    def started(self, process: subprocess.Popen[bytes]) -> None:
+        """The program runs."""
+
+
+RECORDED = Conditions()
+
+
 def rerun(
     recording: Recording,
     words: Mapping[str, Any],
@@ -61,6 +84,7 @@ def rerun(
     patience: float = PATIENCE,
     verb: str = "reproduce",
     run_foreign: bool = False,
+    conditions: Conditions = RECORDED,
 ) -> Rerun:
     """Run the recorded program again, or another command, without a terminal; keep its output.
 
@@ -72,18 +96,28 @@ def rerun(
         patience: Seconds until it is ended.
         verb: The verb to suggest with another command if this one cannot be run.
         run_foreign: The user lets a foreign recording's program run.
+        conditions: The conditions to run it under.
 
     Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
     """
     with folder() as place:
         start = replaying(
-            recording, dict(words), place, command=command, home=home, verb=verb, run_foreign=run_foreign
+            recording,
+            {**words, **conditions.words},
+            place,
+            command=command,
+            home=home,
+            verb=verb,
+            run_foreign=run_foreign,
+            seed=conditions.seed,
         )
+        start = replace(start, cwd=conditions.folder(start.cwd))
         began = perf_counter()
         out, err = place / "stdout", place / "stderr"
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = start.open(stdout.fileno(), stderr.fileno())
-            status = _ended(process, patience)
+            conditions.started(process)
+            status = ended(process, patience)
         seconds = perf_counter() - began
         reports = reports_in(place)
         texts = _text(out), _text(err)
@@ -116,7 +150,7 @@ def where(recording: Recording, command: Sequence[str]) -> Path:
     return path
 
 
-def _ended(process: subprocess.Popen[bytes], patience: float) -> int | None:
+def ended(process: subprocess.Popen[bytes], patience: float) -> int | None:
     """Return the exit status, or None after the time limit. End all processes it has started."""
     try:
         return process.wait(patience)

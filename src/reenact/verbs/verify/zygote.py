@@ -142,7 +142,7 @@ def _replayed(task: dict[str, Any], call: Callable[[Recording], Any]) -> dict[st
     if isinstance(sealed.get("error"), dict):
         report["recorded_error"] = error_line(sealed["error"])
     session = replay(recording, **task["options"])
-    raised = _entered(session, recording, call)
+    raised = called(session, lambda: call(recording))
     report["verdict"] = verdict_tree(session.verdict)
     if isinstance(raised, _CannotCall):
         report["failed"] = str(raised)
@@ -155,15 +155,15 @@ class _CannotCall(Exception):
     """The recording does not say with what to call the program."""
 
 
-def _entered(session: Replay, recording: Recording, call: Callable[[Recording], Any]) -> BaseException | None:
-    """Run the program within the replay. Returns what it raised."""
+def called(session: Replay, call: Callable[[], Any]) -> BaseException | None:
+    """Call a function within a replay, and await what it gives. Returns what it raised."""
 
     async def awaited(found: Any) -> None:
         session.output = await found
 
     try:
         with session:
-            found = call(recording)
+            found = call()
             if inspect.isawaitable(found):
                 asyncio.run(awaited(found))
             elif found is not None:

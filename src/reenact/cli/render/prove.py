@@ -1,0 +1,46 @@
+"""The output of `reenact prove`, and of the proofs of other commands."""
+
+from __future__ import annotations
+
+from rich.console import Group
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.text import Text
+
+from reenact.cli import present
+from reenact.cli.context import Context
+from reenact.verbs.prove import Options, Result
+from reenact.verbs.prove.proving import Proved
+
+
+def show(result: Result, options: Options, context: Context) -> None:
+    """Print the result of the replays, unless it is printed as JSON."""
+    if not context.json:
+        present.out().print(panel(result.done))
+
+
+def panel(done: Proved) -> Panel:
+    """Return the result of the replays, with the likely cause and what was not tried."""
+    color = "green" if done.proof is not None else "red"
+    word = (
+        f"proved {present.many(done.proof.times, 'time')}"
+        if done.proof is not None
+        else "could not be proved"
+        if done.unable
+        else "not proved"
+    )
+    lines = [Text(present.visible(done.sentence))]
+    lines += [Text(f"likely: {text}") for text in done.advice]
+    lines += [Text(f"not tried: {each.value}: {why}", "yellow") for each, why in done.missed.items()]
+    if done.unwritten:
+        lines.append(Text(f"the proof could not be kept: {present.visible(done.unwritten)}", "yellow"))
+    body = Group(*lines)
+    if done.uncovered:
+        uncovered = (Padding(Text(present.visible(text)), (0, 0, 0, 2)) for text in done.uncovered)
+        body = Group(body, Text("not covered by the recording:", "dim"), *uncovered)
+    title = Text.assemble(
+        (word, f"bold {color}"),
+        f"  {done.recording.id}",
+        (f"  {present.visible(done.recording.name)}", "dim"),
+    )
+    return Panel(body, title=title, title_align="left", border_style=color, expand=False)
