@@ -17,7 +17,7 @@ CALLERS = {
     "core/model/putback.py",  # restore
     "core/replay/answers.py",
     "core/replay/mixing.py",
-    "core/replay/replayer.py",
+    "core/replay/reads.py",
     "verbs/verify/zygote.py",  # the arguments of the program's own function
 }
 

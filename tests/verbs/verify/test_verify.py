@@ -98,16 +98,16 @@ def test_an_error_that_is_gone_is_fixed_and_a_new_one_is_broken(shop, shell):
 
 
 @pytest.mark.parametrize(
-    ("does", "said"),
+    ("does", "timeout", "said"),
     [
-        ("os.kill(os.getpid(), signal.SIGKILL)", "the process was ended by SIGKILL"),
-        ("os._exit(3)", "the process ended with exit status 3"),
-        ("pass", "no end after 2 seconds"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", 300, "the process was ended by SIGKILL"),
+        ("os._exit(3)", 300, "the process ended with exit status 3"),
+        ("pass", 12, "no end after 12 seconds"),
     ],
 )
-def test_a_crash_or_a_hang_costs_one_recording_only(shop, shell, does, said):
+def test_a_crash_or_a_hang_costs_one_recording_only(shop, shell, does, timeout, said):
     shell.write("shop.py", SHOP.replace("if fail:", f"while question == 'q2': {does}\n        if fail:"))
-    outcomes = verify(shop, entry="shop:answer", timeout=2)
+    outcomes = verify(shop, entry="shop:answer", timeout=timeout)
     assert statuses(outcomes) == [Status.SAME, Status.SAME, Status.UNABLE, Status.SAME, Status.SAME]
     assert said in outcomes[2].detail
 

@@ -66,9 +66,11 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
         await _settle(deed)
         if camera is not None:
             deed.said += camera.aside()
+        deed.said += live.watchdog.said()
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
         deed.error = error
         deed.said, deed.why = await _reason(deed, error, told)
+        deed.said += live.watchdog.said()
     outcome = await _outcome(deed, actor, told)
     if camera is not None and live.camera is not None:
         await camera.after(

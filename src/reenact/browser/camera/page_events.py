@@ -22,6 +22,8 @@ BURST = 100
 """Most console messages, and most errors, kept in one second."""
 LINES = 50_000
 """Most console messages and errors kept in a session."""
+_FLOOD = 2_000
+"""Console messages left out after which a session is no longer told of them, until a tab shows another page."""
 
 
 @dataclass(slots=True)
@@ -58,6 +60,7 @@ class PageEvents:
         """The page's events without pictures, in words, since the list was last emptied."""
         self._dialogs: dict[int, dict[str, Any]] = {}
         self._sessions: dict[int, Any] = {}
+        self._left_out = 0
         self._listeners = {"console": log.guarded(self._console), "weberror": log.guarded(self._weberror)}
         self._disconnected = log.guarded(self._lost)
 
@@ -82,6 +85,7 @@ class PageEvents:
 
     def attach(self, page: Any, tab: int) -> None:
         """Listen to a page."""
+        page.on("framenavigated", self._log.guarded(self._listen_again))
         page.on("download", self._log.guarded(lambda download: self._download(tab, download)))
         self._log.start(self._watch_dialogs(page, tab), "dialogs")
         # Playwright reports a chooser here only if the program listens itself; this listener requests none.
@@ -110,11 +114,21 @@ class PageEvents:
         return clean if len(clean) <= TEXT else f"{clean[:TEXT]}…"
 
     def _console(self, message: Any) -> None:
-        if self._room("console"):
+        if not self._room("console"):
+            self._left_out += 1
+            if self._left_out == _FLOOD:
+                self._context.remove_listener("console", self._listeners["console"])
+        else:
             place = message.location
             told: dict[str, Any] = {"level": message.type, "text": self._short(message.text)}
             told |= {"url": place.get("url"), "row": place.get("lineNumber")}
             self._log.write("console", tab=self._tab(message.page), **told)
+
+    def _listen_again(self, frame: Any) -> None:
+        if frame.parent_frame is None:
+            if self._left_out >= _FLOOD:
+                self._context.on("console", self._listeners["console"])
+            self._left_out = 0
 
     def _weberror(self, error: Any) -> None:
         if self._room("errors"):

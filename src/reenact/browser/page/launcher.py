@@ -155,6 +155,8 @@ async def _for_a_guest(playwright: Playwright, settings: LaunchSettings, path: s
                 executable_path=room.program,
                 env={**room.environ(headed=not settings.headless)},
                 downloads_path=room.incoming,
+                # Windows open by a click, as for a person: a page could open thousands by itself.
+                ignore_default_args=["--disable-popup-blocking"],
                 **_options(settings, arguments),
             )
             door = await beginning

@@ -37,6 +37,7 @@ from reenact.browser.page import secret, snapshot
 from reenact.browser.page.consequence import SentRequests
 from reenact.browser.page.launcher import DOWNLOADS, LaunchSettings, connect, launch
 from reenact.browser.page.screenshot import screenshot
+from reenact.browser.page.watchdog import Watchdog
 from reenact.core.boundary import Sidecar
 from reenact.core.model.event import FORMAT
 from reenact.errors import ActionError, SessionError
@@ -58,6 +59,7 @@ class LiveBrowser:
         asked: The next action, and its element or the reason that there is none.
         requests: The requests of its tabs.
         room: The sandbox of a server's browser; None for a program's own.
+        watchdog: Ends scripts of pages that do not end. A page with a window may wait for its person.
     """
 
     context: BrowserContext
@@ -89,6 +91,7 @@ class LiveBrowser:
         self._began = self._used = monotonic()
         self._busy = 0
         self._watch: asyncio.Task[None] | None = None
+        self.watchdog = Watchdog(self._open_front)
         self._beside: Sidecar | None = None
 
     # -- from the beginning to the end -----------------------------------------------------------------------
@@ -122,6 +125,8 @@ class LiveBrowser:
             await self.context.new_page()
         self._front = self.context.pages[-1]
         self._watch = asyncio.create_task(self._end_in_time())
+        if self.settings.headless or self.settings.guest is not None:
+            self.watchdog.start()
         return self._told()
 
     async def close(self, why: str) -> None:
@@ -130,6 +135,7 @@ class LiveBrowser:
             self.ended = why
         if self._watch is not None and self._watch is not asyncio.current_task():
             self._watch.cancel()
+        self.watchdog.stop()
         if self.camera is not None:
             camera, self.camera = self.camera, None
             await camera.stop()
@@ -167,10 +173,12 @@ class LiveBrowser:
         if self.ended is not None:
             raise SessionError(self.ended)
         self._busy += 1
+        self.watchdog.busy(now=True)
         try:
             yield
         finally:
             self._busy -= 1
+            self.watchdog.busy(now=self._busy > 0)
             self._used = monotonic()
 
     # -- tabs ------------------------------------------------------------------------------------------------
@@ -187,6 +195,11 @@ class LiveBrowser:
         if self.settings.guest is not None and not is_shown(front.url):
             raise SessionError(f"the tab shows {front.url[:100]}, which is not for others to see: close it")
         return front
+
+    def _open_front(self) -> Page | None:
+        return (
+            None if self.ended is not None or self._front is None or self._front.is_closed() else self._front
+        )
 
     def show(self, page: Page) -> None:
         """Bring a tab to the front of the session."""
@@ -339,6 +352,7 @@ class LiveBrowser:
         if page in self._numbers:
             return
         self.number(page)
+        self.watchdog.opened(page)
         self.navigations += 1
         self._unborn = max(self._unborn - 1, 0)
         self._moved.set()

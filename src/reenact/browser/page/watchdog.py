@@ -1,0 +1,99 @@
+"""Stop a page's script that does not end, so that no action waits for it without end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic
+from weakref import WeakKeyDictionary
+
+from playwright.async_api import CDPSession, Error, Page
+
+SILENT = 30.0
+"""Seconds in which a page does not answer, after which its script is stopped."""
+_PROTOCOL = 5.0
+
+
+class Watchdog:
+    """Asks the front page for an answer while an action takes long.
+
+    A page whose script runs without end is told to stop it. A page that then still does not answer is closed, which
+    ends the action.
+
+    Args:
+        front: Returns the tab in front, or None.
+    """
+
+    def __init__(self, front: Callable[[], Page | None]) -> None:
+        self._front = front
+        self._said: list[str] = []
+        self._since: float | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._sessions: WeakKeyDictionary[Page, asyncio.Task[CDPSession | None]] = WeakKeyDictionary()
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._task = asyncio.create_task(self._watch())
+
+    def opened(self, page: Page) -> None:
+        """Connect to a new tab: a page in an endless script lets no new connection in."""
+        if page not in self._sessions:
+            self._sessions[page] = asyncio.create_task(_session(page))
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def busy(self, *, now: bool) -> None:
+        """Note that an action begins, or that the last one has ended."""
+        self._since = (self._since or monotonic()) if now else None
+
+    def said(self) -> str:
+        """Return what was stopped since the last call, as the end of a sentence."""
+        said, self._said = self._said, []
+        return "".join(f"; {text}" for text in said)
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(SILENT / 3)
+            page = self._front()
+            if page is None or self._since is None or monotonic() - self._since < SILENT / 3:
+                continue
+            if await _answers(page):
+                continue
+            self._said.append(f"the page did not answer for {SILENT:g} s: its script was stopped")
+            await self._stop_script(page)
+            if not await _answers(page):
+                self._said.append("it still did not answer: the tab was closed")
+                with suppress(Error):
+                    if len(page.context.pages) == 1:
+                        await page.context.new_page()
+                    await page.close()
+
+    async def _stop_script(self, page: Page) -> None:
+        with suppress(Error, TimeoutError):
+            async with asyncio.timeout(_PROTOCOL):
+                session = await self._sessions[page]
+                if session is not None:
+                    await session.send("Runtime.terminateExecution")
+
+
+async def _session(page: Page) -> CDPSession | None:
+    try:
+        return await page.context.new_cdp_session(page)
+    except Error:  # it is closed already
+        return None
+
+
+async def _answers(page: Page) -> bool:
+    """Return False if the page's main thread does nothing else for too long."""
+    try:
+        async with asyncio.timeout(SILENT):
+            await page.evaluate("1")
+    except TimeoutError:
+        return False
+    except Error:  # it moves to another page, or is closed
+        return True
+    return True
