@@ -272,6 +272,8 @@ def test_a_proof_is_that_of_one_content_and_the_last_word_counts(recording, home
     Proofs(Book(Path(home))).put(recording.id, content(recording), proof)
     assert known() == proof
     assert known().sentence == "proved 5 times on 2026-11-23: another hash seed"
+    Proofs(Book(Path(home))).put(recording.id, content(recording), Proof(2, "2026-11-24", ()))
+    assert known() == proof
     Proofs(Book(Path(home))).put(recording.id, content(recording), None)
     assert known() is None
     Proofs(Book(Path(home))).put(recording.id, "other", proof)

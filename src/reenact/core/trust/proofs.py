@@ -71,9 +71,12 @@ class Proofs:
     def put(self, id: str, content: str, proof: Proof | None) -> None:
         """Remember that a recording with that content is proved, or is not.
 
-        Raises UsageError where that cannot be written.
+        A proof with fewer replays than the known one changes nothing. Raises UsageError where it cannot be written.
         """
-        if proof is None and content not in self._known:
+        known = self._known.get(content)
+        if proof is None and known is None:
+            return
+        if proof is not None and known is not None and known.times > proof.times:
             return
         line = (
             {"times": proof.times, "at": proof.at, "conditions": proof.conditions} if proof else {"times": 0}

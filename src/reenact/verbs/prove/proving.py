@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -167,16 +167,19 @@ def prove(
     bench = _Rounds(recording, again, progress)
     trials, missed = bench.run(shared_out(times))
     judged = judge(recording, [trial.attempt for trial in trials])
-    proof, unwritten = None, ""
+    proof = None
     if all(trial.departed is None for trial in trials) and content(recording) == before:
         applied = {each for trial in trials for each in trial.conditions}
         names = tuple(each.value for each in Condition if each in applied)
         proof = Proof(times, datetime.now(UTC).isoformat(timespec="seconds"), names)
+    done = Proved(recording, tuple(trials), missed, judged.uncovered, proof)
+    if proof is None and not done.departures:
+        return done
     try:
         Proofs(Book(LocalStore(home).root)).put(recording.id, before, proof)
     except UsageError as error:
-        unwritten = str(error)
-    return Proved(recording, tuple(trials), missed, judged.uncovered, proof, unwritten)
+        return replace(done, unwritten=str(error))
+    return done
 
 
 class _Rounds:
