@@ -20,7 +20,7 @@ from contextvars import Context, ContextVar
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakSet
 
-from reenact.adapters import ordered, sleepers
+from reenact.adapters import ordered, sleepers, waits
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
 from reenact.core.boundary import Scope, entered
@@ -59,6 +59,7 @@ def install() -> None:
     _replace(threading.Thread, "join", sleepers.join)
     _replace(threading.Condition, "wait", sleepers.wait)
     _replace(threading.Condition, "notify", sleepers.notify)
+    waits.install(_replace)
     _replace(ThreadPoolExecutor, "submit", _submit)
     _replace(ThreadPoolExecutor, "shutdown", _shut_pool)
     _replace(_WorkItem, "run", _work)

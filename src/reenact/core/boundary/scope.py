@@ -100,6 +100,11 @@ class Handler:
         return False
 
     @property
+    def poison(self) -> Halt | None:
+        """The divergence that ended the run, if one did."""
+        return None
+
+    @property
     def offline(self) -> bool:
         """True if nothing at all may run for real."""
         return False

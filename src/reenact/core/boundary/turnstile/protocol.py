@@ -75,6 +75,9 @@ class Turnstile(Protocol):
     def woken(self, thread: int) -> None:
         """A blocked thread has been woken by this one, and will go on."""
 
+    def others_run(self) -> bool:
+        """Return True if another thread of the program can still go on."""
+
     def job_done(self) -> None:
         """An executor's job has returned; its loop will hear of it."""
 

@@ -228,6 +228,10 @@ class ReplayingTurnstile(_Base):
                 _wait(self._cond, min(left, 0.002))
                 until = max(until, monotonic() + _SETTLING) if self._paused else until
 
+    def others_run(self) -> bool:
+        with self._cond:
+            return self._paused > 0 or bool(self._waiting) or not self._alone(get_ident())
+
     def over(self, place: int) -> bool:
         """Return True if no thread runs or waits for an outcome before that place.
 

@@ -1,0 +1,156 @@
+"""Time limits of waits between threads, which end in a replay as in the recording.
+
+The end of each wait with a time limit passes the turnstile, with its outcome in the name of its line: `limit:get#0`
+was in time, `limit:get#0:late` was not. A replay waits for the recorded turn. It returns at once from a wait that was
+late, and it waits for one that was in time as long as another thread can go on, however long the limit is.
+
+After a wait that was late, questions for the same thing (`Thread.is_alive`, `Future.done`, `Event.is_set`) are
+recorded too: their answers depend on the time that has passed.
+
+Futures count for all code in a run, other waits only for the program's own: some libraries wait in the background,
+again and again. Locks in C (`Lock.acquire(timeout=…)`) and barriers are not recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from types import FrameType
+from typing import Any
+
+from reenact.adapters.scopes import listening
+from reenact.adapters.stdlib import callers
+from reenact.core.boundary import Scope, entered
+from reenact.core.boundary.turnstile import real_time
+from reenact.core.store.writer import warn
+
+_LATE = ":late"
+_SLICE = 0.05
+"""Seconds between two looks at what else the replay does."""
+_LEAST = 2.0
+"""Seconds for what another thread, outside of the run, may still bring."""
+_QUIET = 10.0
+"""Seconds after which a replay says what it waits for."""
+
+
+class TooLate(Exception):
+    """The time limit ended the wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A wait with a time limit.
+
+    Args:
+        scope: The scope of the thread that waits.
+        name: The name of its end in the recording.
+        limit: The time limit, in seconds.
+    """
+
+    scope: Scope
+    name: str
+    limit: float
+
+    @property
+    def what(self) -> str:
+        """The wait in words."""
+        return self.name.partition(":")[2].partition("#")[0]
+
+    def over(self, met: bool, write: Callable[[], None] | None = None) -> None:
+        """Go on after the wait, in this thread's turn, and record the outcome."""
+        run, name = self.scope.run, self.name if met else self.name + _LATE
+
+        def fire() -> None:
+            run.handler.fire(self.scope, name)
+            if write is not None:
+                write()
+
+        run.turnstile.pass_sync(None, fire)
+
+    def due(self) -> tuple[bool, str, int] | None:
+        """Return the recorded outcome with its name and place, or None."""
+        run = self.scope.run
+        if not run.replaying or run.handler.gone_live:
+            return None
+        for met, name in ((True, self.name), (False, self.name + _LATE)):
+            place = run.handler.due(self.scope, name)
+            if place is not None:
+                return met, name, place
+        return None
+
+    def recorded(self) -> bool | None:
+        """Wait in a replay for the recorded turn; return the recorded outcome or None."""
+        due = self.due()
+        if due is None:
+            return None
+        met, name, place = due
+        run = self.scope.run
+        run.turnstile.pass_sync(place, partial(run.handler.fire, self.scope, name))
+        return met
+
+    def answer(self, attempt: Callable[[float], Any]) -> Any:
+        """Wait, or end the wait as it was recorded.
+
+        Args:
+            attempt: Waits for the given seconds; raises `TooLate` behind them.
+        """
+        met = self.recorded()
+        if met is None:
+            try:
+                value = attempt(self.limit)
+            except TooLate:
+                self.over(met=False)
+                raise
+            except Exception:
+                self.over(met=True)
+                raise
+            self.over(met=True)
+            return value
+        if not met:
+            raise TooLate
+        return self.until(attempt)
+
+    def until(self, attempt: Callable[[float], Any]) -> Any:
+        """Wait for what was in time in the recording. Raises `Halt` if it can no longer come."""
+        began, told = real_time(), False
+        while True:
+            try:
+                with entered(None):
+                    return attempt(_SLICE)
+            except TooLate:
+                waited = real_time() - began
+            handler = self.scope.run.handler
+            if handler.poison is not None:
+                raise handler.poison
+            if handler.gone_live and waited >= self.limit:
+                raise TooLate
+            if waited < max(self.limit, _LEAST):
+                continue
+            if not self.scope.run.turnstile.others_run():
+                raise handler.refuse(
+                    self.scope.path,
+                    f"{self.what} was in time when it was recorded; now its limit of {self.limit:g} s is over, and no "
+                    "other thread can go on",
+                )
+            if waited > _QUIET and not told:
+                told = True
+                warn(f"the replay waits for other threads, in {self.what} of {self.scope.path}")
+
+
+def deadline(
+    what: str, limit: float | None, caller: FrameType, of: Callable[[FrameType], bool] = callers.program
+) -> Deadline | None:
+    """Return the wait, if it has a limit and its caller is one `of` those whose waits count."""
+    if limit is None:
+        return None
+    scope = listening()
+    if scope is None or not of(caller):
+        return None
+    name = f"limit:{what}"
+    return Deadline(scope, f"{name}#{scope.count(name)}", limit)
+
+
+def not_ours(caller: FrameType) -> bool:
+    """Return True for all code but Reenact's."""
+    return callers.program(caller) or not caller.f_code.co_filename.startswith(callers.OURS)
