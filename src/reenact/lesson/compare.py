@@ -21,7 +21,7 @@ from reenact.verbs.diff import diff
 
 
 def compare_sessions(first: Session, second: Session, *, ignore: Iterable[str] = ()) -> Diff:
-    """Compare two sessions by `reenact.diff`: their messages, tool calls and outputs, step by step.
+    """Compare the messages, tool calls and outputs of two sessions by `reenact.diff`.
 
         found = compare_sessions("sessions/monday.json", "sessions/tuesday.json")
         if found.parting:

@@ -143,7 +143,10 @@ Session = SessionRecord | Mapping[str, Any] | Recording | str | os.PathLike[str]
 
 
 def session_of(source: Session) -> SessionRecord:
-    """Return the session of any source. Raises UsageError for other values, RecordingError for unreadable ones."""
+    """Return the session of any source.
+
+    Raises UsageError for other values, RecordingError for unreadable ones.
+    """
     if isinstance(source, SessionRecord):
         return source
     if isinstance(source, Recording):
@@ -157,9 +160,9 @@ def session_of(source: Session) -> SessionRecord:
 
 
 def written(filepath: str | os.PathLike[str], value: Any) -> Path:
-    """Write JSON for people, whole or not at all, creating the folder if missing; return the path.
+    """Write indented JSON, completely or not at all; return the path.
 
-    Raises UsageError if it fails.
+    A missing folder is made. Raises UsageError if it fails.
     """
     target = Path(filepath)
     try:

@@ -23,7 +23,7 @@ BURST = 100
 LINES = 50_000
 """Most console messages and errors kept in a session."""
 _FLOOD = 2_000
-"""Console messages left out after which a session is no longer told of them, until a tab shows another page."""
+"""Left-out console messages after which the camera hears no more of this page."""
 
 
 @dataclass(slots=True)
