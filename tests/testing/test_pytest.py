@@ -100,8 +100,8 @@ def test_a_test_that_leaves_its_recording_fails_and_shows_recorded_against_actua
     status, said = suite.run()
     assert status == 1
     assert "the test no longer matches its recording: CHANGED at step 1" in said
-    assert "recorded  'ORD-1'" in said
-    assert "actual    'ORD-2'" in said
+    assert 'recorded  "ORD-1"' in said
+    assert 'actual    "ORD-2"' in said
     assert "pytest --reenact=update 'test_agent.py::test_price'" in said
     assert "Traceback" not in said
     assert suite.calls == 1

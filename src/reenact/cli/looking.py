@@ -7,7 +7,7 @@ import sys
 
 from rich.text import Text
 
-from reenact.analysis.views.difference import difference, written
+from reenact.analysis.views.difference import recorded_and_actual
 from reenact.analysis.views.terminal import Terminal
 from reenact.analysis.views.values import arguments, literal, pretty
 from reenact.analysis.views.verdict import brief
@@ -174,7 +174,7 @@ class Looking:
 
     def _compared(self, differing: list[Mismatch]) -> None:
         for mismatch in differing:
-            old, new = difference(written(mismatch.recorded), written(mismatch.actual))
+            old, new = recorded_and_actual(mismatch)
             self._page.line(Text(f"differs   {mismatch.path}", "yellow"))
             self._page.line(Text.assemble(("recorded  ", "dim"), old), 2, 10)
             self._page.line(Text.assemble(("actual    ", "dim"), new), 2, 10)

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.panel import Panel
 from rich.text import Text
 
-from reenact.analysis.views.difference import difference, written
+from reenact.analysis.views.difference import recorded_and_actual
 from reenact.analysis.views.text import many
 from reenact.analysis.views.verdict import as_options, facts, unrequested, word
 from reenact.core.model.divergence import Verdict
@@ -61,8 +61,7 @@ def divergence_parts(divergence: Divergence) -> Iterator[RenderableType]:
 
 
 def _mismatch(mismatch: Mismatch) -> RenderableType:
-    old, new = written(mismatch.recorded), written(mismatch.actual)
-    recorded, actual = difference(old, new)
+    recorded, actual = recorded_and_actual(mismatch)
     return Group(
         Text(mismatch.path, "bold"),
         Text.assemble(("  recorded  ", "dim"), recorded),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic import BaseModel
 from rich.text import Text
 
-from reenact.analysis.views.difference import difference, written
+from reenact.analysis.views.difference import recorded_and_actual
 from reenact.analysis.views.text import cut, one_line, visible
 from reenact.analysis.views.values import literal_or_text, pretty
 from reenact.analysis.views.verdict import as_options, lines, word
@@ -256,7 +256,7 @@ def _judged(state: State) -> Judged | None:
 def _differing(found: Iterable[Mismatch]) -> list[Differing]:
     shown = []
     for mismatch in list(found)[:_MOST]:
-        old, new = difference(written(mismatch.recorded), written(mismatch.actual))
+        old, new = recorded_and_actual(mismatch)
         shown.append(
             Differing(path=one_line(mismatch.path), recorded=list(_parts(old)), actual=list(_parts(new)))
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from reenact.analysis.views.difference import difference, written
+from reenact.analysis.views.difference import recorded_and_actual
 from reenact.analysis.views.text import count, many, money, one_line, seconds, visible
 from reenact.analysis.views.values import literal_or_text, pretty, spelled
 from reenact.analysis.views.verdict import as_options, lines, word
@@ -226,7 +226,7 @@ def _mismatches(found: tuple[Mismatch, ...], *, wide: bool) -> Iterator[Line]:
     if found and wide:
         yield Line(Text("recorded", "bold dim"), 2, Text("actual", "bold dim"))
     for mismatch in found:
-        old, new = difference(written(mismatch.recorded), written(mismatch.actual))
+        old, new = recorded_and_actual(mismatch)
         yield Line(Text(mismatch.path, "bold"))
         if wide:
             yield Line(old, 2, new)

@@ -1,4 +1,4 @@
-"""Two texts, recorded and actual, with what differs between them marked."""
+"""A divergence, recorded against actual, with what differs marked."""
 
 from __future__ import annotations
 
@@ -9,12 +9,33 @@ from typing import Any
 
 from rich.text import Text
 
+from reenact.analysis.views.verdict import place
 from reenact.core.align.subsequence import common
-from reenact.errors import ABSENT
+from reenact.errors import ABSENT, Divergence, Mismatch
 
+_SHOWN = 8
 _AROUND = 60
 _LONGEST = 700
 _COMPARED = 3000
+
+
+def recorded_and_actual(mismatch: Mismatch) -> tuple[Text, Text]:
+    """The two sides of a mismatch as JSON, each with what the other has not in bold."""
+    return difference(written(mismatch.recorded), written(mismatch.actual))
+
+
+def divergence_lines(divergence: Divergence) -> Iterator[str]:
+    """One divergence as plain text: its place, its sentence, and each part, recorded and actual."""
+    yield place(divergence)
+    if divergence.detail:
+        yield f"  {divergence.detail}"
+    for mismatch in divergence.mismatches[:_SHOWN]:
+        recorded, actual = recorded_and_actual(mismatch)
+        yield f"  {mismatch.path}"
+        yield f"    recorded  {recorded}"
+        yield f"    actual    {actual}"
+    if (more := len(divergence.mismatches) - _SHOWN) > 0:
+        yield f"  and {more} more differences"
 
 
 def difference(old: str, new: str) -> tuple[Text, Text]:

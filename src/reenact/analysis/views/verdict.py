@@ -10,6 +10,7 @@ from typing import Literal
 from reenact.analysis.views.base import View
 from reenact.analysis.views.text import many, one_line
 from reenact.core.model.divergence import Verdict
+from reenact.errors import Divergence
 
 _SHOWN = 8
 _LISTED = re.compile(r"\b(live|ignore|tools)=\['([^']*)'\]")
@@ -88,6 +89,12 @@ def facts(verdict: Verdict) -> Iterator[FactView]:
         yield FactView(before="! ", after=note, tone="warning")
 
 
+def place(divergence: Divergence) -> str:
+    """Return the kind and the place of a divergence: `CHANGED at step 2, main/model:gpt#0`."""
+    where = f"step {divergence.step}, " if divergence.step is not None else ""
+    return f"{divergence.kind.value} at {where}{divergence.address}"
+
+
 def unrequested(verdict: Verdict) -> list[tuple[int, str]]:
     """Return the recorded steps that were not requested, but those that a divergence names."""
     named = {divergence.step for divergence in verdict.divergences}
@@ -99,8 +106,7 @@ def lines(verdict: Verdict) -> Iterator[str]:
     for fact in facts(verdict):
         yield fact.text
     for divergence in verdict.divergences[:_SHOWN]:
-        where = f"step {divergence.step}, " if divergence.step is not None else ""
-        yield one_line(f"{divergence.kind.value} at {where}{divergence.address}: {divergence.detail}", 300)
+        yield one_line(f"{place(divergence)}: {divergence.detail}", 300)
     if len(verdict.divergences) > _SHOWN:
         yield f"and {many(len(verdict.divergences) - _SHOWN, 'more divergence')}"
     left = unrequested(verdict)

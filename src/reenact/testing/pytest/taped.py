@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from reenact.analysis.views.difference import divergence_lines
 from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
 from reenact.core.store import bundle
@@ -25,7 +26,6 @@ from reenact.team import ship
 from reenact.testing.pytest import mode
 
 _OPTIONS = ("live", "ignore", "on_divergence", "inserted", "pace", "tools")
-_SHOWN = 6
 
 
 class Taped:
@@ -180,22 +180,12 @@ def _path(item: pytest.Function, given: str | None) -> Path:
 
 def _told(divergence: Divergence, recording: Recording, path: Path, node: str) -> str:
     """A divergence, as a test's failure."""
-    where = f"step {divergence.step}, " if divergence.step is not None else ""
-    lines = [
-        f"the test no longer matches its recording: {divergence.kind.value} at {where}{divergence.address}"
-    ]
-    lines += [f"  {divergence.detail}"] if divergence.detail else []
-    for mismatch in divergence.mismatches[:_SHOWN]:
-        lines += [
-            f"  {mismatch.path}",
-            f"    recorded  {mismatch.recorded!r}",
-            f"    actual    {mismatch.actual!r}",
-        ]
-    if (more := len(divergence.mismatches) - _SHOWN) > 0:
-        lines.append(f"  and {more} more differences")
+    text, *parts = divergence_lines(divergence)
     # A call behind the last step comes before one that is not there to be shown.
     shown = divergence.step if divergence.step is not None and divergence.step <= len(recording.steps) else ""
-    lines += [
+    lines = [
+        f"the test no longer matches its recording: {text}",
+        *parts,
         f"  look at it:       reenact show {_short(path)} {shown}".rstrip(),
         f"  if it is intended: pytest --reenact=update {node!r}",
     ]
