@@ -2,9 +2,9 @@
 
     python -m benchmarks.sizing postgresql://… file:///folder [RECORDINGS]
 
-The figures that `reenact team plan` reckons with. The Postgres must run on this machine, for its processes' CPU time is
-read: seconds of CPU, not of the clock, so that other people's work on the machine matters little. Recordings are those
-of `benchmarks.search`, sent to a server (`reenact serve`, a process of its own) as shippers send them.
+The figures that `benchmarks.machines` calculates with. The Postgres must run on this machine, for its processes' CPU
+time is read: seconds of CPU, not of the clock, so that other people's work on the machine matters little. Recordings
+are those of `benchmarks.search`, sent to a server (`reenact serve`, a process of its own) as shippers send them.
 """
 
 from __future__ import annotations

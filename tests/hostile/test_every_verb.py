@@ -38,7 +38,6 @@ EXTRA = {
     "list": ["--all", "--tree"],
     "reproduce": ["--times", "1"],
     "prove": ["--times", "1"],
-    "team plan": [],
 }
 """Options besides the arguments. `{ref}` is the recording, `{out}` a folder of the command's own."""
 

@@ -11,7 +11,6 @@ import typer
 
 from reenact.cli import present
 from reenact.cli.options import Json, Objects, Store
-from reenact.cli.team_plan import plan
 from reenact.errors import UsageError
 from reenact.team.open import place_of
 
@@ -38,7 +37,6 @@ def add(group: typer.Typer) -> None:
     """Add the commands to the group `team`."""
     group.command()(backup)
     group.command()(restore)
-    group.command()(plan)
 
 
 def backup(

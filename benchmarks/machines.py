@@ -1,13 +1,18 @@
 """Estimate the machines and disks for a number of runs, from measured figures.
 
+    python -m benchmarks.machines --runs 1000000 --replays 10000
+
 The estimate uses averages and one peak, and no more: it tells whether one machine is enough, not the milliseconds
 of a wait. docs/fleet.md gives the source of each figure; `python -m benchmarks.sizing` measures them anew.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
-from dataclasses import dataclass, replace
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
 _MONTH = 30 * 24 * 3600
 
@@ -153,3 +158,46 @@ def _stage(load: Load, found: Plan) -> str:
     if found.disk > _ONE_DISK or found.kept > _ONE_HOME or found.server_cores > 1:
         return "team"
     return "server" if load.runs > _ALONE else "laptop"
+
+
+def rows(load: Load, found: Plan) -> list[tuple[str, str]]:
+    """Return the lines of a plan: a name and a text each."""
+    server = f"{_counted(found.server_cores, 'core')}, {large(found.memory)} of memory"
+    replay = _counted(found.replay_cores, "core")
+    return [
+        ("kept", f"{found.kept:,} recordings, after {_counted(load.months, 'month')}"),
+        ("events", f"{found.events:,.1f} a second, {found.peak:,.0f} in the busiest minute"),
+        ("uploads", f"{large(found.bytes)} a second in the busiest minute"),
+        ("server", f"{server}, {large(found.disk)} of disk"),
+        ("Postgres", f"{_counted(found.postgres_cores, 'core')}, {large(found.database)} of disk"),
+        ("object store", large(found.objects)),
+        ("replays", f"{replay} for {load.replays:,} in {load.minutes:g} minutes"),
+        ("enough", found.stage),
+    ]
+
+
+def large(size: float) -> str:
+    """Return a number of bytes as text, in units up to TB."""
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size >= factor:
+            return f"{size / factor:,.3g} {unit}"
+    return f"{size / 1e3:,.3g} kB"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def main(words: Sequence[str]) -> None:
+    """Print the plan for the load that the options describe: one for each field of `Load`."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.machines", description=Load.__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    for each in fields(Load):
+        parser.add_argument(f"--{each.name}", type=type(each.default), default=each.default)
+    load = Load(**vars(parser.parse_args(words)))
+    for what, said in rows(load, plan(load)):
+        print(f"{what:<12}  {said}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
