@@ -11,7 +11,7 @@ from reenact.core.store import bundle, local
 from reenact.errors import SearchEnded, TooLarge
 from reenact.server import cache, permission, readers
 from reenact.server.app import application
-from reenact.server.readers import Closing, Job, Reader
+from reenact.server.readers import Closing, Job, ReaderProcess
 from reenact.server.routes import debug, exchange
 from reenact.server.settings import Settings
 from tests.hostile.forge import forge_folder
@@ -201,7 +201,7 @@ SWELL = Job(bytearray, (1 << 40,))
 
 @pytest.mark.timeout(300)
 def test_a_process_that_takes_too_much_time_or_memory_or_dies_is_ended_and_the_next_job_is_done():
-    reader = Reader(longest=5, memory=600 << 20)
+    reader = ReaderProcess(longest=5, memory=600 << 20)
     try:
         wrong, right = Job(int, ("x",)), Job(len, ("abc",))
         jobs = [reader.submit(job) for job in (SPIN, SWELL, Job(os.abort, ()), wrong, right)]
@@ -221,7 +221,7 @@ def test_a_process_that_takes_too_much_time_or_memory_or_dies_is_ended_and_the_n
 
 
 def test_a_server_that_ends_answers_those_who_wait():
-    reader = Reader()
+    reader = ReaderProcess()
     waiting = [reader.submit(SPIN), reader.submit(Job(len, ("abc",)))]
     reader.close()
     for one in waiting:

@@ -9,7 +9,7 @@ import pytest
 
 from reenact.analysis.anomalies.case import Case
 from reenact.analysis.anomalies.config import Choice
-from reenact.analysis.anomalies.known import Known, stated
+from reenact.analysis.anomalies.known import KnownFacts, stated
 from reenact.analysis.anomalies.rules import actions, words
 from reenact.analysis.anomalies.rules.calls import tandems
 from reenact.analysis.interchange.importers.agents import _speakers
@@ -34,7 +34,7 @@ FRAGMENTS = ("a-", "a", "1", "1,111", "_", "A-", "Aaa ", "`", "```", "é", "a1-"
 
 @pytest.mark.parametrize("fragment", FRAGMENTS)
 def test_what_a_text_states_is_found_in_time_in_proportion(fragment):
-    is_linear(lambda size: (stated(repeated(fragment, size)), Known().learn([repeated(fragment, size)])))
+    is_linear(lambda size: (stated(repeated(fragment, size)), KnownFacts().learn([repeated(fragment, size)])))
 
 
 @pytest.mark.parametrize("fragment", [*FRAGMENTS, "a@", "."])

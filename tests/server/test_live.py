@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.server.library import Library
+from reenact.server.library import ProjectLibrary
 from reenact.server.routes.live import _news, _rows
 from tests.server.asking import Asking
 
@@ -83,7 +83,7 @@ def test_a_line_moves_while_the_run_goes_on_and_is_not_live_after_a_kill(home, w
 
 @pytest.mark.thorough
 def test_steps_are_told_as_they_come_each_once_until_the_seal(home, writer):
-    library = Library(Path(home))
+    library = ProjectLibrary(Path(home))
     writer.step("Rome")
 
     async def listen():
@@ -113,7 +113,7 @@ def test_a_step_that_was_open_is_told_again_when_its_answer_comes(home, tmp_path
     place = next(at for at, line in enumerate(lines) if line.startswith(b'{"event":"returned"'))
     events = folder / "events.jsonl"
     events.write_bytes(b"\n".join(lines[:place]) + b"\n")
-    library = Library(Path(home))
+    library = ProjectLibrary(Path(home))
 
     async def listen():
         told = []
@@ -128,7 +128,7 @@ def test_a_step_that_was_open_is_told_again_when_its_answer_comes(home, tmp_path
 
 
 def test_who_comes_back_gets_what_was_missed_and_is_told_where_that_is_not_known(home):
-    library = Library(Path(home))
+    library = ProjectLibrary(Path(home))
     library.start()
 
     def recorded(name):

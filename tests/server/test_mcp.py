@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 
 import reenact
 from reenact.errors import UsageError
-from reenact.server.answers import Answers, servers
+from reenact.server.answers import ServerAnswers, servers
 from reenact.server.mcp import server_of
 
 
@@ -71,7 +71,7 @@ def recorded(program, home):
 @pytest.mark.parametrize("recorded_in", ["legacy", "auto"])
 def test_another_client_gets_the_recorded_answers(home, recorded_in, spoken):
     first, recording = recorded(errand(shop(), recorded_in), home)
-    answers = Answers(recording)
+    answers = ServerAnswers(recording)
     assert asyncio.run(errand(server_of(answers), spoken)) == first
     assert answers.verdict().faithful, answers.verdict()
     assert answers.verdict().served == 5
@@ -79,7 +79,7 @@ def test_another_client_gets_the_recorded_answers(home, recorded_in, spoken):
 
 def test_a_changed_call_is_named_and_what_follows_is_refused(home):
     _, recording = recorded(errand(shop(), "legacy"), home)
-    answers = Answers(recording)
+    answers = ServerAnswers(recording)
 
     async def ask():
         async with Client(server_of(answers), mode="legacy") as client:
@@ -105,7 +105,7 @@ def test_a_changed_call_is_named_and_what_follows_is_refused(home):
 )
 def test_a_call_before_its_turn_and_an_unknown_one_depart(home, asked, said):
     _, recording = recorded(errand(shop(), "legacy"), home)
-    answers = Answers(recording)
+    answers = ServerAnswers(recording)
 
     async def ask():
         async with Client(server_of(answers), mode="legacy") as client:
@@ -125,18 +125,18 @@ def test_calls_that_were_in_flight_together_may_come_in_any_order(home):
             )
 
     first, recording = recorded(together(shop(), "ABC"), home)
-    answers = Answers(recording)
+    answers = ServerAnswers(recording)
     assert asyncio.run(together(server_of(answers), "CAB")) == first
     assert answers.verdict().faithful
 
 
 def test_a_rule_lets_an_argument_or_the_order_differ(home):
     _, recording = recorded(errand(shop(), "legacy"), home)
-    answers = Answers(recording, ignore=["tool:lookup args.order"])
+    answers = ServerAnswers(recording, ignore=["tool:lookup args.order"])
     asyncio.run(errand(server_of(answers), "legacy", "X", "Y", "Z"))
     assert answers.verdict().faithful
     assert answers.verdict().rules == ("ignore tool:lookup args.order",)
-    answers = Answers(recording, ignore=["order"])
+    answers = ServerAnswers(recording, ignore=["order"])
     asyncio.run(errand(server_of(answers), "legacy", "B", "A", "A"))
     assert answers.verdict().faithful
 
@@ -155,11 +155,11 @@ def test_a_secret_argument_is_matched_by_its_token(home):
 
     _, recording = recorded(unlocked(server, key), home)
     assert key not in str(recording.step(3).args)
-    answers = Answers(recording)
+    answers = ServerAnswers(recording)
     assert asyncio.run(unlocked(server_of(answers), key)) == "open"
     assert answers.verdict().faithful
     with pytest.raises(BaseExceptionGroup):
-        asyncio.run(unlocked(server_of(Answers(recording)), key.replace("a", "b")))
+        asyncio.run(unlocked(server_of(ServerAnswers(recording)), key.replace("a", "b")))
 
 
 def test_of_several_servers_one_is_chosen(home):
@@ -170,10 +170,10 @@ def test_of_several_servers_one_is_chosen(home):
     _, recording = recorded(ask(), home)
     assert servers(recording) == ["one", "two"]
     with pytest.raises(UsageError, match="choose with --server: one, two"):
-        Answers(recording)
+        ServerAnswers(recording)
     with pytest.raises(UsageError, match="no MCP server 'three'; it has: one, two"):
-        Answers(recording, "three")
-    answers = Answers(recording, "two")
+        ServerAnswers(recording, "three")
+    answers = ServerAnswers(recording, "two")
     assert asyncio.run(errand(server_of(answers), "auto"))[0][0] == "two"
     assert answers.verdict().faithful
 
@@ -182,4 +182,4 @@ def test_a_recording_without_a_server_is_refused(home):
     with reenact.record(home=home) as recording:
         pass
     with pytest.raises(UsageError, match="has no answers of an MCP server"):
-        Answers(recording.load())
+        ServerAnswers(recording.load())

@@ -16,7 +16,7 @@ from reenact.cli import main
 from reenact.cli.browsing import as_text
 from reenact.core.store.local import LocalStore
 from reenact.tui.browse import Browser, Shown
-from reenact.tui.reader import Reader
+from reenact.tui.reader import LinesPane
 from tests.conftest import Shell
 
 SMALL, LARGE = (80, 24), (200, 50)
@@ -163,7 +163,7 @@ async def test_one_is_opened_as_a_conversation_and_closed_again(store, size):
     async with screen(store, size, filter="tool:look_up", count=2) as on:
         await on.press("enter")
         await on.until(lambda: isinstance(on.app.screen, Shown))
-        page = on.app.screen.query_one(Reader)
+        page = on.app.screen.query_one(LinesPane)
         await on.until(lambda: "tool:look_up" in page.said)
         assert "ORD-5521" in on.text
         await on.press("q")

@@ -17,8 +17,8 @@ from reenact.run.debugger.machine import Phase
 from reenact.run.driver import Driver
 from reenact.run.launch import Options
 from reenact.tui.app import Debugger, Heard
-from reenact.tui.help import Help
-from reenact.tui.reader import Reader
+from reenact.tui.help import HelpScreen
+from reenact.tui.reader import LinesPane
 from tests.cli.test_debugging import AGENT, Typing
 from tests.conftest import Shell
 
@@ -69,7 +69,7 @@ class Screen:
 
     @property
     def page(self):
-        return self.app.query_one("#page", Reader).said
+        return self.app.query_one("#page", LinesPane).said
 
     @property
     def rows(self):
@@ -369,12 +369,12 @@ async def test_help_lists_every_key_and_every_command(shell):
 
     async with screen(shell, LARGE) as at:
         await at.press("question_mark")
-        assert isinstance(at.app.screen, Help)
-        text = at.app.screen.query_one(Reader).said
+        assert isinstance(at.app.screen, HelpScreen)
+        text = at.app.screen.query_one(LinesPane).said
         assert [key.help for key in KEYS if key.help not in text] == []
         assert [command.help for command in COMMANDS if command.help not in text] == []
         await at.press("escape")
-        assert not isinstance(at.app.screen, Help)
+        assert not isinstance(at.app.screen, HelpScreen)
 
 
 @pytest.mark.thorough

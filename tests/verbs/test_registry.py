@@ -17,7 +17,7 @@ from pydantic import ValidationError
 import reenact
 from reenact.cli import INTERFACES, main
 from reenact.server import orders
-from reenact.server.work import Desk, work
+from reenact.server.work import JobContext, work
 from reenact.verbs import interface
 from reenact.verbs.registry import VERBS, Verb
 
@@ -61,7 +61,7 @@ def test_it_is_a_job_with_limits_and_without_what_is_local(greet, tmp_path):
     asked = order(kind="greet", recording=greet, options={"times": 3})
     assert (asked.ids, asked.runs) == ([greet], False)
     out = io.BytesIO()
-    work(asked, Desk(tmp_path / "home", out=out, files=tmp_path, quiet=True))
+    work(asked, JobContext(tmp_path / "home", out=out, files=tmp_path, quiet=True))
     told = [json.loads(line) for line in out.getvalue().splitlines()]
     assert told == [
         {"done": 1, "total": 1, "label": "greeted"},

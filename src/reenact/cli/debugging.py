@@ -9,7 +9,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from reenact.cli import present
-from reenact.cli.plain import Lines
+from reenact.cli.plain import PlainSession
 from reenact.core.query.facts import RecordingFacts
 from reenact.errors import UsageError
 from reenact.run import launch
@@ -86,7 +86,7 @@ def run(options: Options, context: Context) -> Shown:
     try:
         if note:
             present.say(f"reenact: {note}; reading only")
-        status = Lines(driver, RecordingFacts(recording), typed=sys.stdin.isatty()).run()
+        status = PlainSession(driver, RecordingFacts(recording), typed=sys.stdin.isatty()).run()
     finally:
         driver.close()
     return Shown(status)

@@ -24,7 +24,7 @@ _HOLDS = ("$bytes", "$blob")
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class StepPicture:
     """A picture of a step: its path in the outcome (`images[0].data`), its kind, its bytes."""
 
     path: str
@@ -35,13 +35,13 @@ class Picture:
         return f"{self.path}: image/{self.kind}, {len(self.data):,} bytes"
 
 
-def of(step: StepFacts) -> list[Picture]:
+def of(step: StepFacts) -> list[StepPicture]:
     """Return the pictures in a step's outcome."""
     outcome = step.call.outcome
     return [] if outcome is None else list(_found(step, outcome.get("value"), ""))
 
 
-def _found(step: StepFacts, tree: Any, path: str, *, tagged: bool = False) -> Iterator[Picture]:
+def _found(step: StepFacts, tree: Any, path: str, *, tagged: bool = False) -> Iterator[StepPicture]:
     if isinstance(tree, list):
         for place, item in enumerate(tree):
             yield from _found(step, item, f"{path}[{place}]")
@@ -50,7 +50,7 @@ def _found(step: StepFacts, tree: Any, path: str, *, tagged: bool = False) -> It
             data = binary(step.step.log.filled(tree)) or b""
             kind = next((kind for mark, kind in _KINDS if data.startswith(mark)), None)
             if kind is not None:
-                yield Picture(path, kind, data)
+                yield StepPicture(path, kind, data)
             return
         for name, item in tree.items():
             # A tag of the codec's, and the fields in it, are no part of what a reader calls the place.

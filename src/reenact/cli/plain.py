@@ -25,7 +25,7 @@ FOLLOWED, DIVERGED, MISTAKEN = 0, 1, 2
 _TICK = 0.05
 
 
-class Lines:
+class PlainSession:
     """One session: read commands, one a line, and write their results.
 
     Args:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from reenact.cli import present
 from reenact.cli.verdict import panel
-from reenact.server.answers import Answers
+from reenact.server.answers import ServerAnswers
 from reenact.team.open import Reaching
 from reenact.verbs import interface
 from reenact.verbs.interface import Context, Ignore, Ref, Shown
@@ -44,7 +44,7 @@ class Options(interface.Options):
 def run(options: Options, context: Context) -> Shown:
     """Serve the session until its client leaves. Raises RecordingError, UsageError."""
     recording = Reaching(context.home).load(options.ref)
-    answers = Answers(recording, options.server, options.ignore)
+    answers = ServerAnswers(recording, options.server, options.ignore)
     from reenact.server.mcp import over_http, over_stdio  # noqa: PLC0415 - the mcp package may not be there
 
     if answers.asked_back:

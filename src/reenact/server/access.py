@@ -9,7 +9,7 @@ from fastapi import Depends, HTTPException, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from reenact.server.keys import ROLES, Role
-from reenact.server.library import Library
+from reenact.server.library import ProjectLibrary
 
 __all__ = ["ROLES", "Access", "Admin", "Reader", "Role", "Writer"]
 
@@ -26,7 +26,7 @@ class Access:
 
     project: str
     role: Role
-    library: Library
+    library: ProjectLibrary
 
 
 _SCHEME = HTTPBearer(scheme_name="key", description="An API key: `reenact keys add`.", auto_error=False)

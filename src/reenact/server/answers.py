@@ -34,7 +34,7 @@ _CALLS = ("tools/call", "resources/read", "prompts/get", "completion/complete")
 _ASKED_BACK = ("sampling/createMessage", "elicitation/create", "roots/list")
 
 
-class Departed(Exception):
+class UnrecordedCall(Exception):
     """A call that was not recorded, or came out of turn; the message names the departure."""
 
     def __init__(self, divergence: Divergence) -> None:
@@ -47,7 +47,7 @@ def servers(recording: Recording) -> list[str]:
     return list(dict.fromkeys(name for step in recording if (name := _server_of(step)) is not None))
 
 
-class Answers:
+class ServerAnswers:
     """The answers of one server in a recording, and the record of those already given.
 
     Args:
@@ -96,7 +96,7 @@ class Answers:
         Raises Departed, and raises it again for every later call.
         """
         if self._departed is not None:
-            raise Departed(self._departed)
+            raise UnrecordedCall(self._departed)
         effect = effect_of(method, params, leaf=True)
         args = self._tree(effect.args)
         same = (
@@ -170,9 +170,9 @@ class Answers:
         detail = f"the next recorded step is {following.number}, {following.label}"
         return Divergence(Departure.EXTRA, label, following.number, detail=detail)
 
-    def _depart(self, divergence: Divergence) -> Departed:
+    def _depart(self, divergence: Divergence) -> UnrecordedCall:
         self._departed = divergence
-        return Departed(divergence)
+        return UnrecordedCall(divergence)
 
 
 def _only(recording: Recording) -> str:

@@ -24,7 +24,7 @@ _PATIENCE = 3.0
 """Seconds that a process has to clean up when it is told to end."""
 
 
-class Child:
+class JobProcess:
     """The process that works on a job; the constructor starts it.
 
     Args:

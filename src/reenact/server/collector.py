@@ -15,7 +15,7 @@ from prometheus_client.core import Metric
 
 from reenact.analysis.interchange.importers.otel.span import Span
 from reenact.server.keys import DEFAULT
-from reenact.server.library import Library
+from reenact.server.library import ProjectLibrary
 from reenact.server.operations.checks import room
 from reenact.server.operations.logs import event
 from reenact.server.projects import Projects
@@ -81,7 +81,7 @@ class Collecting:
             for project, traces in known:
                 self._settle(self._projects.library(project), traces, project)
 
-    def _settle(self, library: Library, traces: Traces, project: str) -> None:
+    def _settle(self, library: ProjectLibrary, traces: Traces, project: str) -> None:
         def failed(text: str) -> None:
             # The text may quote a span: log the trace's id only.
             event("trace_failed", logging.WARNING, trace=text.split()[1], project=project)

@@ -13,7 +13,7 @@ _KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class FeedEvent:
     """An event: its number, its kind (`recording`, `gone`, `job`), and the key of its item.
 
     `tell` makes the data when it is sent: a listener that was away gets the newest state once.
@@ -32,7 +32,7 @@ class Feed:
         self.epoch = secrets.token_hex(4)
         self._lock = threading.Lock()
         self._number = 0
-        self._news: OrderedDict[tuple[str, str], News] = OrderedDict()
+        self._news: OrderedDict[tuple[str, str], FeedEvent] = OrderedDict()
         self._forgotten = 0
         self._listeners: set[Callable[[], None]] = set()
 
@@ -46,7 +46,7 @@ class Feed:
         """
         with self._lock:
             self._number += 1
-            self._news[kind, key] = News(self._number, kind, key, tell)
+            self._news[kind, key] = FeedEvent(self._number, kind, key, tell)
             self._news.move_to_end((kind, key))
             if len(self._news) > _KEPT:
                 _, oldest = self._news.popitem(last=False)
@@ -60,7 +60,7 @@ class Feed:
         """The current position, in the form of `Last-Event-ID`."""
         return f"{self.epoch}-{self._number}"
 
-    def since(self, number: int) -> list[News] | None:
+    def since(self, number: int) -> list[FeedEvent] | None:
         """Return the news after a number, in order, or None where some of it is forgotten."""
         with self._lock:
             if not self._forgotten <= number <= self._number:

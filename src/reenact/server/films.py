@@ -246,7 +246,7 @@ def _masked(footage: Footage, picture: PaintedPage) -> bytes:
 
 
 @dataclass
-class Following:
+class SessionFollower:
     """Reads a session's file as it grows.
 
     Args:
@@ -312,7 +312,7 @@ class Following:
 
 async def followed(footage: Footage) -> AsyncIterator[Frame | Grown]:
     """Yield a session's pictures and growth from now on; end with the session."""
-    following = Following(footage)
+    following = SessionFollower(footage)
     while True:
         for item in await asyncio.to_thread(following.look):
             yield item

@@ -30,7 +30,7 @@ import orjson
 from reenact.core import private
 from reenact.core.store.local import new_id
 from reenact.errors import RecordingNotFound, UsageError
-from reenact.server.child import Child
+from reenact.server.child import JobProcess
 from reenact.server.orders import ORDERS, Order
 from reenact.server.permission import allowed_at
 from reenact.server.projects import Projects
@@ -109,7 +109,7 @@ class Jobs:
         self._lock = threading.RLock()
         self._own: dict[str, Job] = {}
         self._known: dict[str, Job] = {}
-        self._children: dict[str, Child] = {}
+        self._children: dict[str, JobProcess] = {}
         self._held: dict[str, BinaryIO] = {}
         self._places: dict[str, str] = {}
         self._told: list[Told] = []
@@ -232,7 +232,7 @@ class Jobs:
             if self._closing or self._own[id].status != "queued":
                 return
             try:
-                child = Child(
+                child = JobProcess(
                     folder, self._projects.folder(project), folder / _LOG, run_foreign=self._run_foreign
                 )
             except OSError as error:
@@ -250,7 +250,7 @@ class Jobs:
             del self._children[id]
             self._end(project, id, **self._came(child, last, status), files=_files(folder))
 
-    def _came(self, child: Child, last: dict[str, Any], status: int) -> dict[str, Any]:
+    def _came(self, child: JobProcess, last: dict[str, Any], status: int) -> dict[str, Any]:
         """Rechange the outcome of a job, from its last message and its exit status."""
         if "result" in last:
             return {"status": "done", "result": last["result"]}

@@ -44,7 +44,7 @@ _PATIENCE = 0.15
 _LONG = 2000
 
 
-class Library:
+class ProjectLibrary:
     """The recordings of one project. They are read when first needed.
 
     Args:

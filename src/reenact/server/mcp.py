@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, get_args
 
 from reenact.errors import UsageError
-from reenact.server.answers import GREETINGS, Answers, Departed
+from reenact.server.answers import GREETINGS, ServerAnswers, UnrecordedCall
 
 try:
     import uvicorn
@@ -48,7 +48,7 @@ class _Anything(RequestParams):
     model_config = ConfigDict(extra="allow")
 
 
-def server_of(answers: Answers) -> Server[Any]:
+def server_of(answers: ServerAnswers) -> Server[Any]:
     """Return an MCP server that gives only these answers.
 
     The library shapes them for the client's version of the protocol, which may differ from the recorded one.
@@ -83,7 +83,7 @@ def server_of(answers: Answers) -> Server[Any]:
     return server
 
 
-async def _answered(answers: Answers, ctx: Any) -> dict[str, Any]:
+async def _answered(answers: ServerAnswers, ctx: Any) -> dict[str, Any]:
     """Return the recorded answer, or raise MCPError: the recorded one, or the departure."""
     if not answers.is_call(ctx.method):
         known = answers.free(ctx.method, ctx.params)
@@ -92,7 +92,7 @@ async def _answered(answers: Answers, ctx: Any) -> dict[str, Any]:
         return {**_COMPLETE, **(known or {})}
     try:
         step = answers.call(ctx.method, ctx.params)
-    except Departed as departed:
+    except UnrecordedCall as departed:
         raise MCPError(INTERNAL_ERROR, f"reenact: {departed}") from None
     for progress, total, message in answers.progress(step):
         await ctx.session.report_progress(progress, total, message)
@@ -115,7 +115,7 @@ async def _answered(answers: Answers, ctx: Any) -> dict[str, Any]:
     return {**_COMPLETE, **(step.output or {})}
 
 
-def over_stdio(answers: Answers) -> None:
+def over_stdio(answers: ServerAnswers) -> None:
     """Serve one client on standard input and output, until it leaves."""
 
     async def serve() -> None:
@@ -127,7 +127,7 @@ def over_stdio(answers: Answers) -> None:
         asyncio.run(serve())
 
 
-def over_http(answers: Answers, port: int, ready: Callable[[str], None]) -> None:
+def over_http(answers: ServerAnswers, port: int, ready: Callable[[str], None]) -> None:
     """Serve clients by streamable HTTP on this machine, until a signal ends it.
 
     Args:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reenact.core.store.quotas import Limits
 from reenact.server.keys import DEFAULT, project_name
-from reenact.server.library import Library
+from reenact.server.library import ProjectLibrary
 from reenact.server.readers import Readers
 from reenact.team.location import Place
 
@@ -28,16 +28,16 @@ class Projects:
         self._team = team
         self._limits = limits
         self._lock = threading.Lock()
-        self._libraries: dict[str, Library] = {}
+        self._libraries: dict[str, ProjectLibrary] = {}
         self.readers = Readers()
         """The processes that read large recordings."""
 
-    def library(self, project: str) -> Library:
+    def library(self, project: str) -> ProjectLibrary:
         """A project's recordings."""
         with self._lock:
             found = self._libraries.get(project)
             if found is None:
-                found = self._libraries[project] = Library(
+                found = self._libraries[project] = ProjectLibrary(
                     self.folder(project), self._of_team(project), self._limits, self.readers
                 )
             return found
@@ -46,7 +46,7 @@ class Projects:
         """A project's folder, existing or not."""
         return self._home if project == DEFAULT else self._home / "projects" / project_name(project)
 
-    def opened(self) -> dict[str, Library]:
+    def opened(self) -> dict[str, ProjectLibrary]:
         """Return the libraries in use, by project."""
         with self._lock:
             return dict(self._libraries)

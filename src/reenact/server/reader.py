@@ -22,8 +22,8 @@ from starlette.types import Message
 
 from reenact.errors import ReenactError, TooLarge
 from reenact.server.access import Access
-from reenact.server.library import Library
-from reenact.server.readers import Answer, ForwardedRequest, Job, OutOfMemory
+from reenact.server.library import ProjectLibrary
+from reenact.server.readers import ForwardedRequest, Job, OutOfMemory, ReaderAnswer
 from reenact.server.refusals import misshapen, refusal
 from reenact.server.routes import conversation, diff, events, recordings, state, steps
 from reenact.server.routes.common import API
@@ -68,7 +68,7 @@ class _Worker:
     """The jobs, for one project at a time."""
 
     def __init__(self) -> None:
-        self._library: Library | None = None
+        self._library: ProjectLibrary | None = None
         self._app = _application()
 
     async def done(self, pickled: bytes) -> bytes:
@@ -82,7 +82,7 @@ class _Worker:
         except Exception as error:
             return pickle.dumps((False, _sendable(error)))
 
-    async def _answered(self, request: ForwardedRequest) -> Answer:
+    async def _answered(self, request: ForwardedRequest) -> ReaderAnswer:
         library = self._of(request.home)
         for entry in request.entries:
             library.know(entry)
@@ -109,14 +109,14 @@ class _Worker:
                 "`reenact show` on your own machine has no such limit"
             )
         kind = dict(begun["headers"]).get(b"content-type", b"application/json")
-        return Answer(begun["status"], kind.decode("latin-1"), b"".join(parts))
+        return ReaderAnswer(begun["status"], kind.decode("latin-1"), b"".join(parts))
 
     def _worked(self, job: Job) -> Any:
         return job.work(*([self._of(job.home)] if job.home is not None else []), *job.args)
 
-    def _of(self, home: Path) -> Library:
+    def _of(self, home: Path) -> ProjectLibrary:
         if self._library is None or self._library.store.root != home:
-            self._library = Library(home)
+            self._library = ProjectLibrary(home)
         return self._library
 
 

@@ -62,7 +62,7 @@ class Closing(SearchEnded):
     """The server ends before the job is done."""
 
 
-class Answer(NamedTuple):
+class ReaderAnswer(NamedTuple):
     """A response: its status, its content type and its body."""
 
     status: int
@@ -128,7 +128,7 @@ def _measured(folder: Path, enough: int) -> tuple[int, int]:
     return size, newest
 
 
-class Reader:
+class ReaderProcess:
     """One process: it does its jobs one after the other.
 
     It is started for the first job, and again for the next one after it has ended.
@@ -272,13 +272,13 @@ class Readers:
     """The processes of a server: for requests, imports, and the index and findings."""
 
     def __init__(self) -> None:
-        self._readers = [Reader() for _ in range(_PROCESSES)]
-        self._background = Reader()
-        self._importer = Reader(_IMPORT)
+        self._readers = [ReaderProcess() for _ in range(_PROCESSES)]
+        self._background = ReaderProcess()
+        self._importer = ReaderProcess(_IMPORT)
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, ...], Future[Any]] = OrderedDict()
 
-    async def answer(self, id: str, state: str, request: ForwardedRequest) -> Answer:
+    async def answer(self, id: str, state: str, request: ForwardedRequest) -> ReaderAnswer:
         """Return the answer to a request within two seconds.
 
         Args:
@@ -301,7 +301,7 @@ class Readers:
         future.add_done_callback(wake)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(done.wait(), _PATIENCE)
-        answer: Answer = self._result(key, future)
+        answer: ReaderAnswer = self._result(key, future)
         return answer
 
     def soon(self, id: str, state: str, job: Job) -> Any:

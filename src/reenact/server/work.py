@@ -30,7 +30,7 @@ FILES = "files"
 
 
 @dataclass
-class Desk(Context):
+class JobContext(Context):
     """The context of a job: progress goes to the server, notes go to the log.
 
     Attributes:
@@ -65,7 +65,7 @@ class Desk(Context):
         self.tell(done=done, total=total, label=label or what)
 
 
-def work(order: Order, desk: Desk) -> None:
+def work(order: Order, desk: JobContext) -> None:
     """Run an order, and send its result or error."""
     try:
         result = verb_of(order).module.run(order.asked, desk)
@@ -88,7 +88,7 @@ def main(folder: Path, home: Path, *, run_foreign: bool = False) -> None:
     os.dup2(nothing, 0)
     files = folder / FILES
     files.mkdir(mode=0o700, exist_ok=True)
-    desk = Desk(home, run_foreign, files=files, quiet=True, out=out)
+    desk = JobContext(home, run_foreign, files=files, quiet=True, out=out)
     work(ORDERS.validate_json((folder / ORDER).read_bytes()), desk)
 
 

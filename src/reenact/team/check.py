@@ -13,7 +13,7 @@ from reenact.core.store.base import Progress
 from reenact.core.store.check import Checked, Finding
 from reenact.errors import CorruptRecording
 from reenact.team.deleting import receipts, tombstones
-from reenact.team.lines import Lines
+from reenact.team.lines import TeamLines
 from reenact.team.store import TeamStore
 from reenact.team.tables import BLOBS, CHUNKS, CLOCK, FILES, LEASES, RECORDINGS, STEPS, TOMBSTONES
 
@@ -37,7 +37,7 @@ class TeamCheck:
 
     def run(self, progress: Progress | None = None) -> Checked:
         """Check the whole project. Raises StoreAway."""
-        Lines(self._store).renew(progress)
+        TeamLines(self._store).renew(progress)
         self._found.recordings = len(self._store.ids())
         self._lengths()
         self._broken()
@@ -90,7 +90,7 @@ class TeamCheck:
         with self._store.database.begin() as connection:
             connection.execute(update(RECORDINGS).where(RECORDINGS.c.key == key).values(known=0))
         self._store.forget(id)
-        Lines(self._store).renew()
+        TeamLines(self._store).renew()
         asked = select(RECORDINGS.c.broken).where(RECORDINGS.c.key == key)
         with self._store.database.begin() as connection:
             still = connection.execute(asked).scalar()

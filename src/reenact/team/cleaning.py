@@ -15,8 +15,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Text, and_, cast, func, not_, or_
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from reenact.team.deleting import Held, erase, note, whoever
-from reenact.team.lines import Lines
+from reenact.team.deleting import HeldRecordings, erase, note, whoever
+from reenact.team.lines import TeamLines
 from reenact.team.receipts import Receipt
 from reenact.team.store import TeamStore
 from reenact.team.tables import RECORDINGS
@@ -79,12 +79,12 @@ class Cleaner:
             StoreAway: A server does not answer. Earlier deletions stay done.
         """
         # A recording's line tells its tags.
-        Lines(self._store).renew()
+        TeamLines(self._store).renew()
         cleaned = Cleaned()
         old = self._old(keep)
         found = self._found(old)
         cleaned.kept = self._count(keep)
-        held = Held(self._store, [id for _, id, _ in found]).ids
+        held = HeldRecordings(self._store, [id for _, id, _ in found]).ids
         cleaned.held = len(held)
         found = [one for one in found if one[1] not in held]
         if dry:
@@ -140,7 +140,7 @@ class Cleaner:
         asked = self._store.database.recordings(*columns).where(RECORDINGS.c.key == func.any(keys), old)
         with self._store.database.begin() as connection:
             ids = [row.id for row in connection.execute(asked)]
-        held = Held(self._store, ids)
+        held = HeldRecordings(self._store, ids)
         asked = asked.where(RECORDINGS.c.id.not_in(held.ids))
         with self._store.database.begin() as connection:
             if not held.still(connection, self._store.database.project):

@@ -146,7 +146,7 @@ class DeletingStore(Protocol):
         """The name of the store, for receipts."""
 
 
-class Held:
+class HeldRecordings:
     """The recordings among some that a hold matches.
 
     A broken recording is held by every hold: no filter can be shown not to match it.

@@ -25,8 +25,8 @@ from reenact.core.store.details import PARTS, Details
 from reenact.core.store.writer import warn
 from reenact.errors import RecordingError
 from reenact.team.columns import fit, unfit
-from reenact.team.lines import LINE, Lines
-from reenact.team.plan import Plan, Step
+from reenact.team.lines import LINE, TeamLines
+from reenact.team.plan import SearchPlan, Step
 from reenact.team.tables import DETAILS, META, RECORDINGS, STEPS
 
 _NEWEST = 128
@@ -62,7 +62,7 @@ Row = Any
 Condition = ColumnElement[bool]
 
 
-class TeamIndex(Lines):
+class TeamIndex(TeamLines):
     """Finds the recordings of one project of a team's store, and their summaries."""
 
     def close(self) -> None:
@@ -139,7 +139,7 @@ class TeamIndex(Lines):
 
     def _listed(self, wanted: Filter, meant: Condition, progress: Progress | None) -> Iterator[Hit]:
         self.renew(progress)
-        plan = Plan(wanted, self.store.database.project)
+        plan = SearchPlan(wanted, self.store.database.project)
         if plan.parts:
             self.word_some(_WORDED)
         last: Row | None = None
@@ -158,7 +158,7 @@ class TeamIndex(Lines):
                 return
             last, size = rows[-1], min(2 * size, _MOST)
 
-    def _beyond(self, plan: Plan, meant: Condition, last: Row | None) -> Iterator[Hit]:
+    def _beyond(self, plan: SearchPlan, meant: Condition, last: Row | None) -> Iterator[Hit]:
         """Yield the recordings after a line that match a condition, all from one query."""
         size: int | None = _SOME
         while True:
@@ -174,7 +174,7 @@ class TeamIndex(Lines):
             last, size = found[-1], None
 
     def _page(
-        self, plan: Plan, meant: Condition, last: Row | None, size: int
+        self, plan: SearchPlan, meant: Condition, last: Row | None, size: int
     ) -> tuple[Sequence[Row], list[Hit]]:
         """The next lines for which a condition holds, and those of them that the filter means."""
         columns = [RECORDINGS.c.key, *(RECORDINGS.c[name] for name in LINE)]
@@ -201,7 +201,7 @@ class TeamIndex(Lines):
 
     def _meant(
         self,
-        plan: Plan,
+        plan: SearchPlan,
         rows: Sequence[Row],
         steps: Mapping[int, list[Step]],
         blocks: Mapping[tuple[int, str], bytes],

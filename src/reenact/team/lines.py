@@ -37,7 +37,7 @@ _QUIET = 3_000_000_000
 """Nanoseconds without a new byte, before others are spared the reading of a recording."""
 
 
-class Lines:
+class TeamLines:
     """The summaries of the recordings in one project of a team's store.
 
     Args:

@@ -30,7 +30,7 @@ _ASKED = {
 Step = Mapping[str, Any]
 
 
-class Plan:
+class SearchPlan:
     """The search plan of a filter.
 
     Args:

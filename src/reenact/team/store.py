@@ -28,7 +28,7 @@ from reenact.errors import CorruptRecording, NotARecording, RecordingError, Reco
 from reenact.team.columns import fit
 from reenact.team.database import PATIENCE, Database
 from reenact.team.deleting import (
-    Held,
+    HeldRecordings,
     Hold,
     erase,
     hold,
@@ -145,7 +145,7 @@ class TeamStore(LocalStore):
             StoreAway: A server does not answer.
         """
         while True:
-            held = Held(self, ids)
+            held = HeldRecordings(self, ids)
             for id in ids:
                 held.check(id)
             with self.database.begin() as connection:

@@ -32,7 +32,7 @@ from reenact.run.debugger.machine import Phase
 from reenact.run.driver import Driver
 from reenact.tui import keys
 from reenact.tui.board import TABS, Board
-from reenact.tui.help import Help
+from reenact.tui.help import HelpScreen
 from reenact.tui.timeline import Timeline
 
 T = TypeVar("T")
@@ -319,8 +319,8 @@ class Debugger(App[None]):
 
     def action_help(self) -> None:
         """Show all keys."""
-        if not isinstance(self.screen, Help):
-            _ = self.push_screen(Help())
+        if not isinstance(self.screen, HelpScreen):
+            _ = self.push_screen(HelpScreen())
 
     def action_find(self, by: int) -> None:
         """Go to the next or previous step that matches the filter."""
@@ -341,7 +341,7 @@ class Debugger(App[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While the prompt or help is open, keys that open the prompt are text."""
         if action in ("prompt", "fork"):
-            return not (isinstance(self.screen, Help) or self._prompt.display)
+            return not (isinstance(self.screen, HelpScreen) or self._prompt.display)
         return True
 
     def action_prompt(self, asked: str, text: str = "") -> None:

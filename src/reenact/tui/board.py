@@ -20,7 +20,7 @@ from reenact.run.debugger.machine import Phase, State
 from reenact.run.debugger.orders import START
 from reenact.run.driver import Driver
 from reenact.tui import panes
-from reenact.tui.reader import Line, Reader
+from reenact.tui.reader import Line, LinesPane
 from reenact.tui.timeline import Timeline
 
 TABS = ("messages", "call", "actual", "state", "output", "stack")
@@ -56,10 +56,10 @@ class Board(Vertical):
         yield Static(self._head(), id="head")
         with Horizontal(id="panes"):
             yield self.timeline
-            yield Reader(id="side")
+            yield LinesPane(id="side")
             with Vertical(id="right"):
                 yield Static(id="tabs")
-                yield Reader(id="page")
+                yield LinesPane(id="page")
         yield Static(id="status")
 
     def on_mount(self) -> None:
@@ -114,15 +114,15 @@ class Board(Vertical):
         """The panes, of the step under the cursor."""
         step = self.timeline.cursor
         if self.wide:
-            self._fill(self.query_one("#side", Reader), "messages", step)
-        self._fill(self.query_one("#page", Reader), self.shown_tab, step)
+            self._fill(self.query_one("#side", LinesPane), "messages", step)
+        self._fill(self.query_one("#page", LinesPane), self.shown_tab, step)
 
     def on_timeline_moved(self, event: Timeline.Moved) -> None:
         """The panes follow the cursor."""
         self.whole = False
         self.show()
 
-    def _fill(self, page: Reader, tab: str, step: int) -> None:
+    def _fill(self, page: LinesPane, tab: str, step: int) -> None:
         about = self._state.at if tab in ("actual", "output") else step
         try:
             lines = list(self._lines(tab, step))

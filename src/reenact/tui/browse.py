@@ -29,7 +29,7 @@ from reenact.core.store.local import LocalStore
 from reenact.core.store.shared import Origin
 from reenact.core.trust import Book
 from reenact.errors import FilterError, ReenactError
-from reenact.tui.reader import Line, Reader
+from reenact.tui.reader import Line, LinesPane
 from reenact.tui.rows import Rows, arranged, tags_of, titles
 
 Told = Callable[[str, int], str]
@@ -64,12 +64,12 @@ class Shown(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """One page."""
-        yield Reader()
+        yield LinesPane()
         yield Static(_bar(_READING), id="bar")
 
     def on_mount(self) -> None:
         """Fill it."""
-        page = self.query_one(Reader)
+        page = self.query_one(LinesPane)
         page.show([Line(text) for text in Text.from_ansi(self._told).split("\n", allow_blank=True)])
         page.focus()
 

@@ -13,10 +13,10 @@ from textual.screen import ModalScreen
 from reenact.run.debugger.commands import COMMANDS
 from reenact.tui.keys import KEYS
 from reenact.tui.panes import title
-from reenact.tui.reader import Line, Reader
+from reenact.tui.reader import Line, LinesPane
 
 
-class Help(ModalScreen[None]):
+class HelpScreen(ModalScreen[None]):
     """All keys and all commands."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -25,11 +25,11 @@ class Help(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """One page."""
-        yield Reader(id="help")
+        yield LinesPane(id="help")
 
     def on_mount(self) -> None:
         """Fill it."""
-        page = self.query_one(Reader)
+        page = self.query_one(LinesPane)
         page.border_title = "keys and commands"
         page.border_subtitle = "Esc closes"
         page.show(_lines())

@@ -39,7 +39,7 @@ class Line:
     cut: bool = False
 
 
-class Reader(ScrollView, can_focus=True):
+class LinesPane(ScrollView, can_focus=True):
     """A pane of lines.
 
     It scrolls by arrow keys, pages, j and k, and keeps its position while the subject stays the same.

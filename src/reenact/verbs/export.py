@@ -65,7 +65,7 @@ class Options(interface.Options):
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentTrace:
     """A trace that was sent.
 
     Attributes:
@@ -97,7 +97,7 @@ class Result(interface.Result):
     notes: tuple[str, ...] = ()
     spans: int = 0
     output: bytes = b""
-    sent: Sent | None = None
+    sent: SentTrace | None = None
 
     def tree(self) -> dict[str, Any]:
         """Return the path of the written file as JSON values."""
@@ -132,7 +132,7 @@ def run(options: Options, context: Context) -> Result:
     sent = None
     if options.otlp:
         address = otel.deliver(spans, options.otlp, otel.headers_of(options.otlp_header))
-        sent = Sent(recording.id, address, str(spans[0].trace), len(spans))
+        sent = SentTrace(recording.id, address, str(spans[0].trace), len(spans))
     return Result(file, (), len(spans), output, sent)
 
 

@@ -44,7 +44,7 @@ class Options(interface.Options):
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportedFile:
     """A file and its recordings.
 
     Attributes:
@@ -69,7 +69,7 @@ class Result(interface.Result):
         failures: The reasons that other files could not be imported, in one line each.
     """
 
-    imported: Sequence[Imported]
+    imported: Sequence[ImportedFile]
     failures: Sequence[str]
 
     @property
@@ -87,7 +87,7 @@ def run(options: Options, context: Context) -> Result:
     store, tags = LocalStore(context.home), recordable("--tag", options.tag, LONGEST_TAG)
     recordable("--name", [options.name], LONGEST)
     failures: list[str] = []
-    imported: list[Imported] = []
+    imported: list[ImportedFile] = []
     for file in _expanded(options.files, failures):
         try:
             found, new = importers.bring(
@@ -103,7 +103,7 @@ def run(options: Options, context: Context) -> Result:
             continue
         standings = {id: standing_of(load(store.folder(id)), store.root) for id in new}
         origins = {id: standing.tree() for id, standing in standings.items()}
-        imported.append(Imported(str(file), found, new, origins))
+        imported.append(ImportedFile(str(file), found, new, origins))
         shown = new[0] if len(new) == 1 else many(len(new), "recording")
         # A log of another program has no seal that could be wrong.
         marks = [one.sentence for one in standings.values() if one.words] if found == "reenact" else []

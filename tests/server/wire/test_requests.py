@@ -8,13 +8,13 @@ import pytest
 
 from reenact.browser.actions import types as do
 from reenact.errors import UsageError
-from reenact.server.wire.files import LARGEST, Files
+from reenact.server.wire.files import LARGEST, SessionFiles
 from reenact.server.wire.requests import action_of, check_address, model_of, options_of, scrape_of
 
 
 @pytest.fixture
 def files(tmp_path):
-    return Files(tmp_path)
+    return SessionFiles(tmp_path)
 
 
 @pytest.mark.parametrize(

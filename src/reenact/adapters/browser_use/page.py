@@ -21,7 +21,7 @@ from reenact.errors import RecordingError
 _APART = ("dom_state", "screenshot")
 
 
-class State:
+class PageStateWire:
     """The wire of a page's state.
 
     Args:

@@ -191,14 +191,14 @@ class _Channel(_Value):
 
 
 def _state(session: Any, name: str) -> Any:
-    from reenact.adapters.browser_use.page import State
+    from reenact.adapters.browser_use.page import PageStateWire
 
     def stand(url: str, focus: str | None) -> None:
         session.agent_focus_target_id = focus
         if answered(session):
             session._cdp_client_root.reenact_url = url
 
-    return State(session, stand)
+    return PageStateWire(session, stand)
 
 
 # -- what is read ------------------------------------------------------------------------------------------------

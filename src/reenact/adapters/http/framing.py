@@ -1,7 +1,7 @@
 """Take HTTP/1.1 bodies of `http.client` out of their framing, and frame them again.
 
-`http.client` and urllib3 read a response from a file. While recording, `Tee` is that file, and notes the body as it
-passes; in a replay `Served` is.
+`http.client` and urllib3 read a response from a file. While recording, `ResponseTee` is that file, and notes the body
+as it passes; in a replay `Served` is.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Unframed:
         return None
 
 
-class Tee:
+class ResponseTee:
     """The file of a live response: what is read from it is recorded."""
 
     def __init__(self, fp: Any, call: Call, body: Unframed) -> None:

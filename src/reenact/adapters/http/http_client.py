@@ -13,7 +13,7 @@ from typing import Any
 from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
-from reenact.adapters.http.framing import Served, StandIn, Tee, Unframed, length_again
+from reenact.adapters.http.framing import ResponseTee, Served, StandIn, Unframed, length_again
 from reenact.core.boundary import Call, begin, current, entered, perform, reporting
 from reenact.core.model.event import Effect, Failure
 
@@ -175,7 +175,7 @@ def tee(response: Any, call: Call) -> Any:
     if body.is_done() or response.fp is None:
         call.over()
     else:
-        response.fp = Tee(response.fp, call, body)
+        response.fp = ResponseTee(response.fp, call, body)
     return response
 
 

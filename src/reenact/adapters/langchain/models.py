@@ -52,9 +52,9 @@ def wrap(name: str) -> Any:
 def _crossing(name: str) -> Any:
     """Return the function with which such a method crosses the boundary."""
     from reenact.adapters.langchain.stream import astream, stream
-    from reenact.adapters.langchain.wire import Answer
+    from reenact.adapters.langchain.wire import MessageWire
 
-    answer = Answer()
+    answer = MessageWire()
     if name == "_generate":
         return lambda effect, live: perform(effect, live, answer)
     if name == "_agenerate":

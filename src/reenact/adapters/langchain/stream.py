@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-from reenact.adapters.langchain.wire import Answer
+from reenact.adapters.langchain.wire import MessageWire
 from reenact.core.boundary import Call, areporting, begin, reporting
 from reenact.core.boundary.perform import areplayed, replayed
 from reenact.core.model.event import Effect
@@ -13,7 +13,7 @@ from reenact.core.model.event import Effect
 
 def stream(effect: Effect, live: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     """An effect of its own for the whole stream. Its address is given at once, not at first use."""
-    call = begin(effect, Answer())
+    call = begin(effect, MessageWire())
     if call is None:
         return live()
     return replayed(call) if call.answer is not None else _live(call, live)
@@ -21,7 +21,7 @@ def stream(effect: Effect, live: Callable[[], Iterator[Any]]) -> Iterator[Any]:
 
 def astream(effect: Effect, live: Callable[[], AsyncIterator[Any]]) -> AsyncIterator[Any]:
     """`stream` for async iterators."""
-    call = begin(effect, Answer())
+    call = begin(effect, MessageWire())
     if call is None:
         return live()
     return areplayed(call) if call.answer is not None else _alive(call, live)

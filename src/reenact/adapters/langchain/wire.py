@@ -107,7 +107,7 @@ def _find(name: str) -> Any:
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
-class Answer:
+class MessageWire:
     """The wire of a whole answer, and of each chunk of a streamed one."""
 
     def dump(self, value: Any, /) -> Any:

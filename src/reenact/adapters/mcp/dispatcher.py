@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 
-from reenact.adapters.mcp.inbox import Inbox, Library
+from reenact.adapters.mcp.inbox import Inbox, McpVersion
 from reenact.adapters.mcp.question import KIND, effect_of, server_name
 from reenact.adapters.mcp.transport import asked_in, within
 from reenact.core.boundary import Scope, aperform, entered
@@ -17,7 +17,7 @@ _GREETINGS = ("initialize", "server/discover")
 _INITIALIZED = "notifications/initialized"
 
 
-class Recorded:
+class RecordedDispatcher:
     """Takes the place of a session's dispatcher (`mcp.shared.dispatcher.Dispatcher`).
 
     Args:
@@ -26,7 +26,7 @@ class Recorded:
         leaf: Nothing inside a request can be recorded: the server is another process, or acts as one.
     """
 
-    def __init__(self, inner: Any, library: Library, *, leaf: bool) -> None:
+    def __init__(self, inner: Any, library: McpVersion, *, leaf: bool) -> None:
         self._inner = inner
         self._library = library
         self._inbox: Inbox | None = None

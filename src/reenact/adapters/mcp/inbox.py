@@ -36,7 +36,7 @@ Progressed = Callable[..., Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class McpVersion:
     """The differences between the versions of MCP's package.
 
     Attributes:
@@ -62,7 +62,7 @@ class Inbox:
     """
 
     def __init__(
-        self, scope: Scope, on_request: Any, on_notify: Any, intercept: Any, *, library: Library
+        self, scope: Scope, on_request: Any, on_notify: Any, intercept: Any, *, library: McpVersion
     ) -> None:
         self.scope = scope
         self.library = library

@@ -15,8 +15,8 @@ from typing import Any
 import anyio
 
 from reenact.adapters.hooks import patch
-from reenact.adapters.mcp.dispatcher import Recorded
-from reenact.adapters.mcp.inbox import Library
+from reenact.adapters.mcp.dispatcher import RecordedDispatcher
+from reenact.adapters.mcp.inbox import McpVersion
 from reenact.adapters.mcp.transport import asked_in, beside, hook, hookable
 
 # Not known to a type checker that has 2.x.
@@ -139,7 +139,7 @@ class _Hooks:
         self._loop, self._incoming = session._receive_loop, session._handle_incoming
         self._on_request, self._on_notification = session._received_request, session._received_notification
         self._inner = _Dispatcher(session)
-        self._recorded = Recorded(self._inner, _LIBRARY, leaf=True)
+        self._recorded = RecordedDispatcher(self._inner, _LIBRARY, leaf=True)
         session.send_request, session.send_notification = self.send_request, self.send_notification
         session._receive_loop, session._handle_incoming = self.receive_loop, self.incoming
         session._received_request, session._received_notification = self.asked, self.told
@@ -281,7 +281,7 @@ def _refusal(text: str) -> Exception:
     return _errors.McpError(_types.ErrorData(code=_types.INTERNAL_ERROR, message=text))  # type: ignore[no-any-return]
 
 
-_LIBRARY = Library(
+_LIBRARY = McpVersion(
     given=lambda key: SimpleNamespace(request_id=key),
     refusal=_refusal,
     intercepted=lambda *_: False,

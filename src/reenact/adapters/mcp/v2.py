@@ -17,8 +17,8 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types import INTERNAL_ERROR
 
 from reenact.adapters.hooks import patch
-from reenact.adapters.mcp.dispatcher import Recorded
-from reenact.adapters.mcp.inbox import Library
+from reenact.adapters.mcp.dispatcher import RecordedDispatcher
+from reenact.adapters.mcp.inbox import McpVersion
 from reenact.adapters.mcp.transport import hook, hookable
 
 _TRANSPORTS = (
@@ -49,7 +49,9 @@ def install() -> None:
         def init(self: Any, *args: Any, **options: Any) -> None:
             original(self, *args, **options)
             inner = self._dispatcher
-            self._dispatcher = Recorded(inner, _LIBRARY, leaf=not isinstance(inner, DirectDispatcher))
+            self._dispatcher = RecordedDispatcher(
+                inner, _LIBRARY, leaf=not isinstance(inner, DirectDispatcher)
+            )
 
         return init
 
@@ -86,7 +88,7 @@ class Given:
         raise NoBackChannelError(method)
 
 
-_LIBRARY = Library(
+_LIBRARY = McpVersion(
     given=Given,
     refusal=lambda text: MCPError(INTERNAL_ERROR, text),
     intercepted=run_notify_intercept,

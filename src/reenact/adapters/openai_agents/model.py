@@ -16,8 +16,8 @@ from reenact.core.boundary import Call, Scope, aperform, areporting, begin, curr
 from reenact.core.model.event import Effect
 from reenact.errors import UsageError
 
-_WHOLE = wire.Answer()
-_EVENTS = wire.Events()
+_WHOLE = wire.AnswerWire()
+_EVENTS = wire.EventsWire()
 
 
 def hooked(original: Any) -> Any:

@@ -39,7 +39,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-class Answer:
+class AnswerWire:
     """The wire of a whole answer."""
 
     def dump(self, value: Any, /) -> Any:
@@ -63,7 +63,7 @@ class Answer:
         return ModelResponse(**fields)
 
 
-class Events:
+class EventsWire:
     """The wire of a streamed answer: nothing at its head, then its events."""
 
     def dump(self, value: Any, /) -> Any:

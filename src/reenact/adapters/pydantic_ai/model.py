@@ -21,13 +21,13 @@ from pydantic_ai.tools import RunContext
 from pydantic_ai.usage import RequestUsage
 
 from reenact.adapters.pydantic_ai import history, question, wire
-from reenact.adapters.pydantic_ai.stream import Replayed, Tee
+from reenact.adapters.pydantic_ai.stream import ReplayedStream, Tee
 from reenact.core.boundary import Call, Scope, aperform, areporting, begin, entered
 from reenact.core.model.event import Effect
 from reenact.core.store.writer import warn
 from reenact.errors import UsageError
 
-_WHOLE = wire.Answer()
+_WHOLE = wire.ResponseWire()
 
 
 class RecordedModel(WrapperModel):
@@ -113,7 +113,7 @@ class RecordedModel(WrapperModel):
             async with manager as stream:
                 yield stream
         elif call.answer is not None:
-            yield Replayed(call, await call.aserve(), model_request_parameters)
+            yield ReplayedStream(call, await call.aserve(), model_request_parameters)
         else:
             async with _live(call, manager) as stream:
                 yield stream

@@ -90,7 +90,7 @@ class Tee:
         self._call.over_at_once()
 
 
-class Replayed(StreamedResponse):
+class ReplayedStream(StreamedResponse):
     """A recorded stream: the same events, each with its usage, finish reason and details."""
 
     def __init__(self, call: Call, head: Mapping[str, Any], parameters: ModelRequestParameters) -> None:
@@ -203,7 +203,7 @@ def _follow(manager: Any, event: ModelResponseStreamEvent) -> None:
 class _Events:
     """Iterates a replayed stream. A cancelled reader can read on."""
 
-    def __init__(self, stream: Replayed) -> None:
+    def __init__(self, stream: ReplayedStream) -> None:
         self._stream = stream
         self._over = False
 

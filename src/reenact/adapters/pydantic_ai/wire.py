@@ -121,7 +121,7 @@ def _find(name: str) -> Any:
     return vars(messages).get(name) or vars(usage).get(name)
 
 
-class Answer:
+class ResponseWire:
     """The wire of a whole answer: a model's response, or the usage that it counts."""
 
     def dump(self, value: Any, /) -> Any:

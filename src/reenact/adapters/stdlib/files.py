@@ -19,7 +19,7 @@ _WHOLE = 1 << 20
 _ENDS = 1 << 16
 
 
-class Files:
+class OpenedFiles:
     """The files that one run's program has opened."""
 
     def __init__(self, run: Run) -> None:

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.stdlib import callers, unseen, witness
-from reenact.adapters.stdlib.files import Files
+from reenact.adapters.stdlib.files import OpenedFiles
 from reenact.core.boundary import Run, Scope, current
 from reenact.core.store.writer import warn
 
@@ -68,7 +68,7 @@ class _Watch:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.files = Files(run)
+        self.files = OpenedFiles(run)
         self._named: set[str] = set()
         self._threads = set(threading.enumerate())
         self._idents = set(sys._current_frames())
@@ -306,7 +306,7 @@ def _temporary(heard: _Event, arguments: tuple[Any, ...]) -> None:
 
 
 def _opened(heard: _Event, arguments: tuple[Any, ...]) -> None:
-    raise AssertionError("files are watched by `Files`")
+    raise AssertionError("files are watched by `OpenedFiles`")
 
 
 _HANDLERS: dict[str, Callable[[_Event, tuple[Any, ...]], None]] = {

@@ -51,7 +51,7 @@ def _ids(text: str) -> Iterator[str]:
 
 
 @dataclass
-class Known:
+class KnownFacts:
     """The facts in a run's prompts and results so far."""
 
     words: set[str] = field(default_factory=set)

@@ -14,7 +14,7 @@ from reenact.browser.agent.loop import AgentLoop
 from reenact.browser.agent.status import AgentStatusResponse
 from reenact.browser.agent.step_log import LogStream
 from reenact.browser.agent.vault import Vault
-from reenact.browser.effects.calls import Steps, Wanted, in_a_loop
+from reenact.browser.effects.calls import AwaitedValue, Steps, in_a_loop
 from reenact.browser.script.script import Workflow
 from reenact.errors import UsageError
 
@@ -38,7 +38,9 @@ class Agent(AgentInterface):
 
     def _running(self, task: AgentTask) -> Steps[AgentStatusResponse]:
         loop = self._prepared(task)
-        last: AgentStatusResponse = yield Wanted(lambda: self._run_here(loop), lambda: self._through(loop))
+        last: AgentStatusResponse = yield AwaitedValue(
+            lambda: self._run_here(loop), lambda: self._through(loop)
+        )
         return last
 
     def _run_here(self, loop: AgentLoop) -> AgentStatusResponse:
@@ -50,12 +52,12 @@ class Agent(AgentInterface):
 
     def _starting(self, task: AgentTask) -> Steps[AgentStatusResponse]:
         loop = self._prepared(task)
-        yield Wanted(lambda: self._start_thread(loop), lambda: self._start_task(loop))
+        yield AwaitedValue(lambda: self._start_thread(loop), lambda: self._start_task(loop))
         return loop.snapshot()
 
     def _waiting(self) -> Steps[AgentStatusResponse]:
         loop = self._started()
-        yield Wanted(self._join, lambda: self._ajoin(loop))
+        yield AwaitedValue(self._join, lambda: self._ajoin(loop))
         if self._broken is not None:
             raise self._broken
         return loop.snapshot()
@@ -82,7 +84,7 @@ class Agent(AgentInterface):
     def _stopping(self) -> Steps[AgentStatusResponse]:
         loop = self._started()
         loop.stop()
-        last: AgentStatusResponse = yield Wanted(lambda: self._stop_here(loop), self.await_)
+        last: AgentStatusResponse = yield AwaitedValue(lambda: self._stop_here(loop), self.await_)
         return last
 
     def _stop_here(self, loop: AgentLoop) -> AgentStatusResponse:

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from reenact.browser.actions.results import ExecutionResult
 from reenact.browser.actions.types import Action, Scrape
-from reenact.browser.effects.calls import Steps, Wanted, in_a_loop
+from reenact.browser.effects.calls import AwaitedValue, Steps, in_a_loop
 from reenact.errors import ActionError
 
 _TASK = "Extract what is asked for from the page below. Use only what it says."
@@ -34,7 +34,7 @@ def read(result: ExecutionResult, action: Action, model: Any) -> Steps[Execution
     """Return the result with the model's answer as its data."""
     agent, prompt = _agent(result, action, model)
     try:
-        answer = yield Wanted(lambda: _asked_here(agent, prompt), lambda: agent.run(prompt))
+        answer = yield AwaitedValue(lambda: _asked_here(agent, prompt), lambda: agent.run(prompt))
         result.data = answer.output
     except Exception as error:
         _unread(result, error)

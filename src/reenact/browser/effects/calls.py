@@ -1,8 +1,8 @@
 """Write a call once for programs with and without an event loop.
 
-A call is a generator. It yields each thing to wait for as a `Wanted`, which can be had by blocking and by awaiting,
-and gets its value. `run` blocks until the call is done; `arun` awaits it. So `session.execute` and `session.aexecute`
-are the same call, run in two ways.
+A call is a generator. It yields each thing to wait for as an `AwaitedValue`, which can be had by blocking and by
+awaiting, and gets its value. `run` blocks until the call is done; `arun` awaits it. So `session.execute` and
+`session.aexecute` are the same call, run in two ways.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AwaitedValue:
     """A value that a call waits for.
 
     Attributes:
@@ -28,7 +28,7 @@ class Wanted:
     wait: Callable[[], Awaitable[Any]]
 
 
-Steps: TypeAlias = Generator[Wanted, Any, T]
+Steps: TypeAlias = Generator[AwaitedValue, Any, T]
 """A call that results in a `T`."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Protocol
 
-from reenact.browser.effects.calls import Steps, Wanted
+from reenact.browser.effects.calls import AwaitedValue, Steps
 from reenact.browser.effects.operations import Operation
 from reenact.browser.effects.session_recording import SessionRecording
 from reenact.browser.effects.thread import BrowserThread
@@ -93,7 +93,7 @@ class BrowserDriver:
             if step.ask is not None and self._backend.up:
                 step.asked = yield self.call(lambda: self._backend.ask_for(step))
             effect = self._effect(step)
-            answer = yield Wanted(
+            answer = yield AwaitedValue(
                 lambda: perform(effect, lambda: self._done(step).block()),
                 lambda: aperform(effect, lambda: self._done(step).wait()),
             )
@@ -137,13 +137,13 @@ class BrowserDriver:
             self._worker = None
             worker.stop()
 
-    def call(self, make: Callable[[], Coroutine[Any, Any, Any]]) -> Wanted:
+    def call(self, make: Callable[[], Coroutine[Any, Any, Any]]) -> AwaitedValue:
         """Have a coroutine run in the browser's thread. It is no effect: nothing is recorded."""
-        return Wanted(lambda: self._thread().call(make), lambda: self._thread().acall(make))
+        return AwaitedValue(lambda: self._thread().call(make), lambda: self._thread().acall(make))
 
     # -- live ------------------------------------------------------------------------------------------------
 
-    def _done(self, step: Operation) -> Wanted:
+    def _done(self, step: Operation) -> AwaitedValue:
         call = _number()
         return self.call(lambda: self._backend.do(step, call, self))
 

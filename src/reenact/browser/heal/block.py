@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult
-from reenact.browser.effects.calls import Steps, Wanted, arun, run
+from reenact.browser.effects.calls import AwaitedValue, Steps, arun, run
 from reenact.browser.heal import expect as expecting
 from reenact.browser.heal.caller import here, place
 from reenact.browser.heal.helper import BlockHelper, begun, made, now, over, stuck
@@ -226,7 +226,7 @@ class AgentFallback:
     def _take_over(self, failed: FailedStep) -> Steps[None]:
         if (agent := self._called(failed)) is not None:
             asked = {"response_format": self._format, "session_offset": self._offset}
-            answer = yield Wanted(
+            answer = yield AwaitedValue(
                 lambda: agent.run(self.task, **asked), lambda: agent.arun(self.task, **asked)
             )
             self._heard(answer)
@@ -253,7 +253,7 @@ class AgentFallback:
 
         self.asking = True
         try:
-            mend: ExecutionResult | None = yield Wanted(lambda: here(self._session, mended), mended)
+            mend: ExecutionResult | None = yield AwaitedValue(lambda: here(self._session, mended), mended)
             return mend
         finally:
             self.asking = False

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Page
 
-from reenact.browser.effects.calls import Steps, Wanted, arun
+from reenact.browser.effects.calls import AwaitedValue, Steps, arun
 from reenact.browser.effects.operations import Operation, ServerSession
 from reenact.browser.page import selectors
 from reenact.browser.page.live_browser import LiveBrowser
@@ -132,7 +132,7 @@ def judged(session: Session, what: Expectation, *, now: bool = False) -> Steps[E
         return _verdict((yield from session.core.driver.run(looking(what, 0 if now else PATIENCE))))
 
     with session.core.recording.inside():
-        told = yield Wanted(
+        told = yield AwaitedValue(
             lambda: perform(_asked(what), lambda: _said(what.value, session)),
             lambda: aperform(_asked(what), lambda: _asaid(what.value, session)),
         )

@@ -16,7 +16,7 @@ from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult, Observation, SessionStatus
 from reenact.browser.agent import extract
 from reenact.browser.effects import operations
-from reenact.browser.effects.calls import Steps, Wanted, run
+from reenact.browser.effects.calls import AwaitedValue, Steps, run
 from reenact.browser.effects.driver import BrowserBackend, BrowserDriver
 from reenact.browser.effects.local import LocalBrowser
 from reenact.browser.effects.session_recording import Keep, SessionRecording
@@ -250,7 +250,7 @@ class SessionCore:
         if self.remote is not None:
             return (yield from replay_of(self.remote, self.driver, **options))
         footage = self.recording.footage(self.id)
-        video: ReplayResponse = yield Wanted(
+        video: ReplayResponse = yield AwaitedValue(
             lambda: replay(footage, **options), lambda: asyncio.to_thread(replay, footage, **options)
         )
         return video

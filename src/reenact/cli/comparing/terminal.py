@@ -23,7 +23,7 @@ _COLOURS = {Kind.SAME: "dim", Kind.CHANGED: "yellow", Kind.INSERTED: "green", Ki
 _INDENT = 13
 
 
-class Report(Page):
+class ComparisonOutput(Page):
     """A comparison's output.
 
     Args:
@@ -135,7 +135,7 @@ class Report(Page):
         return _cut(words, 3 * _AROUND)
 
 
-def tell(report: Report) -> None:
+def tell(report: ComparisonOutput) -> None:
     """The whole comparison: the runs, their totals, the first difference, and all others."""
     found = report.found
     _heads(report)
@@ -154,7 +154,7 @@ def tell(report: Report) -> None:
         _pairs(report)
 
 
-def _heads(report: Report) -> None:
+def _heads(report: ComparisonOutput) -> None:
     for side, run, style in (("A", report.found.a, "red"), ("B", report.found.b, "green")):
         recording = run.recording
         text = Text().append(f"{side}  ", f"bold {style}").append(f"{run.id}  ", "yellow")
@@ -177,7 +177,7 @@ def _totals(found: Diff, width: int) -> Table:
     return table
 
 
-def _parting(report: Report) -> None:
+def _parting(report: ComparisonOutput) -> None:
     parting = report.found.parting
     if parting is None:
         return
@@ -204,7 +204,7 @@ def _parting(report: Report) -> None:
             )
 
 
-def _around(report: Report, title: str, differences: tuple[Difference, ...]) -> None:
+def _around(report: ComparisonOutput, title: str, differences: tuple[Difference, ...]) -> None:
     if not differences:
         return
     report.line(Text(""))
@@ -216,7 +216,7 @@ def _around(report: Report, title: str, differences: tuple[Difference, ...]) -> 
         report.line(Text(f"and {len(differences) - len(shown)} more; --all shows them", "dim"), 2)
 
 
-def _pairs(report: Report) -> None:
+def _pairs(report: ComparisonOutput) -> None:
     report.line(Text(""))
     report.line(Text("   A    B", "dim"))
     parting = report.found.parting

@@ -25,7 +25,7 @@ def show(result: Result, options: Options, context: Context) -> None:
     if options.html is not None:
         _write(options.html, page_html(page.page(found, whole=whole)))
     elif not context.json:
-        terminal.tell(terminal.Report(found, present.out(), whole=whole))
+        terminal.tell(terminal.ComparisonOutput(found, present.out(), whole=whole))
 
 
 def _refuse_strangers(found: Diff) -> None:

@@ -99,7 +99,7 @@ def _json() -> logging.Formatter:
     from pythonjsonlogger.core import LogData  # noqa: PLC0415
     from pythonjsonlogger.orjson import OrjsonFormatter  # noqa: PLC0415
 
-    class Lines(OrjsonFormatter):
+    class LogFormatter(OrjsonFormatter):
         """Our fields beside each other; of a library's error its type and text, on the same line."""
 
         def process_log_record(self, log_data: LogData) -> LogData:
@@ -116,7 +116,7 @@ def _json() -> logging.Formatter:
             if record.exc_info and record.exc_info[0] is not None:
                 log_data["error"] = record.exc_info[0].__name__
 
-    return Lines()
+    return LogFormatter()
 
 
 class _Text(logging.Formatter):

@@ -21,7 +21,7 @@ from reenact.core.store.local import LocalStore, load
 from reenact.core.trust.consent import standing_of
 from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, TooLarge
 from reenact.server.access import Access, Reader, Writer
-from reenact.server.library import Library
+from reenact.server.library import ProjectLibrary
 from reenact.server.links import Lender
 from reenact.server.readers import LARGE, Job, Readers
 from reenact.server.refusals import refusals
@@ -135,7 +135,7 @@ def _beside(part: Path) -> Path:
     return part.with_name(f"{part.stem}-unpacked")
 
 
-def _exported(library: Library, id: str) -> Path:
+def _exported(library: ProjectLibrary, id: str) -> Path:
     """The file, made anew; those whose addresses have expired are taken away."""
     folder = library.folder(id)
     exports = library.store.root / "exports"

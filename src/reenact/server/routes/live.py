@@ -18,7 +18,7 @@ from reenact.errors import ReenactError
 from reenact.server.access import Reader
 from reenact.server.cache import Loaded
 from reenact.server.feed import Feed
-from reenact.server.library import Library
+from reenact.server.library import ProjectLibrary
 from reenact.server.routes.common import MISSING, REFUSED, Id
 
 router = APIRouter(tags=["live"])
@@ -67,7 +67,7 @@ async def recording_live(
     return EventSourceResponse(_rows(library, id, after), ping=_PING)
 
 
-async def _news(library: Library, last: str) -> AsyncIterator[ServerSentEvent]:
+async def _news(library: ProjectLibrary, last: str) -> AsyncIterator[ServerSentEvent]:
     feed, woken = library.feed, asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -109,7 +109,7 @@ def _json(data: Any) -> str:
     return orjson.dumps(data, default=fields).decode()
 
 
-async def _rows(library: Library, id: str, after: int) -> AsyncIterator[ServerSentEvent]:
+async def _rows(library: ProjectLibrary, id: str, after: int) -> AsyncIterator[ServerSentEvent]:
     listener = _Listener(after)
     while True:
         try:
@@ -126,7 +126,7 @@ async def _rows(library: Library, id: str, after: int) -> AsyncIterator[ServerSe
 
 
 def _look(
-    library: Library, id: str, listener: _Listener, rules: Mapping[int, tuple[str, ...]] | None
+    library: ProjectLibrary, id: str, listener: _Listener, rules: Mapping[int, tuple[str, ...]] | None
 ) -> tuple[_Listener, list[tuple[str, Any]]]:
     """Return a listener's next state, and the events since its last look."""
     with library.opened(id) as loaded:

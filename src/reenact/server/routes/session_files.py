@@ -18,7 +18,7 @@ from reenact.server.refusals import refusals
 from reenact.server.routes.sessions import Done
 from reenact.server.wire import responses
 from reenact.server.wire.actions import files_of
-from reenact.server.wire.files import File, Files, Source
+from reenact.server.wire.files import File, SessionFiles, Source
 from reenact.server.wire.hosted import Hosted, UnknownSessionError
 from reenact.server.wire.routing import Hosts, SessionId, WireRoute
 
@@ -106,7 +106,7 @@ def remove(access: Writer, hosts: Hosts, id: SessionId, file_id: FileId) -> Done
     return Done(success=True, message=f"{found.name} was removed")
 
 
-def _found(files: Files, id: str) -> File:
+def _found(files: SessionFiles, id: str) -> File:
     found = files.find(id)
     if found is None:
         raise UnknownSessionError(f"there is no file {id} in this session")

@@ -42,7 +42,7 @@ It returns the number of spans left out. An OSError is answered with 503, upon w
 """
 
 
-class Refused(Exception):
+class TraceRefusal(Exception):
     """A request that is answered with an error: its status, one line, and when to try again."""
 
     def __init__(self, status: int, text: str, again: int = 0) -> None:
@@ -69,12 +69,12 @@ class Gate:
     def open(self) -> None:
         """Check for room before a request is read. Raises Refused."""
         if said := self._room():
-            raise Refused(429, f"no more spans are accepted: the disk has {said}", again=30)
+            raise TraceRefusal(429, f"no more spans are accepted: the disk has {said}", again=30)
 
     def hold(self, size: int) -> None:
         """Count bytes that are held in memory. Raises Refused where they are too many."""
         if self._held + size > self._most:
-            raise Refused(429, "too many requests at once; send this one again later", again=1)
+            raise TraceRefusal(429, "too many requests at once; send this one again later", again=1)
         self._held += size
 
     def release(self, size: int) -> None:
@@ -146,7 +146,7 @@ async def collected(request: Request, take: Take, gate: Gate) -> Response:
         hold(len(data) if encoding in _ENCODINGS else 0)
         spans = await run_in_threadpool(_spans, data, kind, read)
         left_out = await run_in_threadpool(take, spans)
-    except Refused as refused:
+    except TraceRefusal as refused:
         return _refusal(refused.status, str(refused), kind, refused.headers)
     except ClientDisconnect:
         return Response(status_code=400)
@@ -186,7 +186,7 @@ async def _elsewhere(request: Request, error: Exception) -> Response:
 def _encoding(request: Request) -> str:
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity", *_ENCODINGS):
-        raise Refused(
+        raise TraceRefusal(
             415, f"content-encoding {encoding[:40]!r} is not supported; use gzip, deflate or identity"
         )
     return encoding
@@ -198,21 +198,21 @@ async def _body(request: Request, hold: Callable[[int], None]) -> bytes:
         hold(len(chunk))
         found += chunk
         if len(found) > MOST:
-            raise Refused(413, f"the request has more than {MOST >> 20} MB; a smaller batch size helps")
+            raise TraceRefusal(413, f"the request has more than {MOST >> 20} MB; a smaller batch size helps")
     return bytes(found)
 
 
 def _spans(data: bytes, kind: str, from_protobuf: Callable[[bytes], list[Span]]) -> list[Span]:
     if kind not in (_PROTOBUF, _JSON, "application/protobuf"):
-        raise Refused(415, f"content-type {kind[:60]!r} is not supported; use {_PROTOBUF} or {_JSON}")
+        raise TraceRefusal(415, f"content-type {kind[:60]!r} is not supported; use {_PROTOBUF} or {_JSON}")
     try:
         if kind != _JSON:
             return from_protobuf(data)
         return wire.from_json(orjson.loads(data))
     except orjson.JSONDecodeError as error:
-        raise Refused(400, f"the body is no JSON ({error})") from None
+        raise TraceRefusal(400, f"the body is no JSON ({error})") from None
     except (ValueError, RecursionError) as error:
-        raise Refused(400, f"the body cannot be read: {error}") from None
+        raise TraceRefusal(400, f"the body cannot be read: {error}") from None
 
 
 def _unpacked(body: bytes, encoding: str) -> bytes:
@@ -222,11 +222,13 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
     try:
         data = unpack.decompress(body, MOST + 1)
     except zlib.error as error:
-        raise Refused(400, f"the body is no {encoding} ({error})") from None
+        raise TraceRefusal(400, f"the body is no {encoding} ({error})") from None
     if len(data) > MOST:
-        raise Refused(413, f"the request has more than {MOST >> 20} MB unpacked; a smaller batch size helps")
+        raise TraceRefusal(
+            413, f"the request has more than {MOST >> 20} MB unpacked; a smaller batch size helps"
+        )
     if not unpack.eof:
-        raise Refused(400, f"the body is no whole {encoding}: it ends early")
+        raise TraceRefusal(400, f"the body is no whole {encoding}: it ends early")
     return data
 
 

@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from reenact.server.traces.traces import Traces
 
 
-class Measures:
+class TraceMeasures:
     """Reads the counts of traces when they are asked for.
 
     Args:

@@ -23,7 +23,7 @@ from reenact.server.operations.logs import of_uvicorn
 from reenact.server.operations.metrics import TOKEN, Page, Requests, local, shown
 from reenact.server.operations.middleware import Observed
 from reenact.server.traces.app import Gate, application
-from reenact.server.traces.measuring import Measures
+from reenact.server.traces.measuring import TraceMeasures
 from reenact.server.traces.traces import Kept, Traces
 
 
@@ -60,7 +60,7 @@ def watched(traces: Traces, settle: Callable[[], None], end: Callable[[], None],
     """
     registry = CollectorRegistry()
     requests, page = Requests(registry), Page(registry)
-    registry.register(Measures(traces))
+    registry.register(TraceMeasures(traces))
     home = traces.folder.parent
     disk = room(home)
     checks = Checks({"disk": disk, "home": writable(home)})

@@ -9,7 +9,7 @@ from reenact.browser.actions.types import Scrape
 from reenact.browser.effects.calls import run
 from reenact.errors import SessionError
 from reenact.server.wire import requests, responses
-from reenact.server.wire.files import Files
+from reenact.server.wire.files import SessionFiles
 from reenact.server.wire.hosted import Hosted
 
 
@@ -37,7 +37,7 @@ def scraped(hosted: Hosted, body: Mapping[str, Any]) -> responses.DataResponse:
     return responses.scraped(result, action)
 
 
-def files_of(hosted: Hosted) -> Files:
+def files_of(hosted: Hosted) -> SessionFiles:
     """A session's files. Raises SessionError for one of the past."""
     if hosted.files is None:
         raise SessionError("the session is closed: start a new one")

@@ -62,7 +62,7 @@ class File:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-class Files:
+class SessionFiles:
     """The files of one session.
 
     Args:

@@ -23,7 +23,7 @@ from reenact.browser.isolation.guest import GuestResources
 from reenact.browser.session.session import Session
 from reenact.core.store.writer import warn
 from reenact.errors import SessionError
-from reenact.server.wire.files import Files
+from reenact.server.wire.files import SessionFiles
 
 MOST = 8
 """Sessions that may be open at once: each is a browser."""
@@ -62,7 +62,7 @@ class Hosted:
 
     session: Session
     project: str
-    files: Files | None
+    files: SessionFiles | None
     created: datetime
     used: datetime
     closed: datetime | None = None
@@ -194,7 +194,7 @@ class Hosting:
 
     def _started(self, project: str, home: Path, options: Mapping[str, Any]) -> Hosted:
         folder = Path(tempfile.mkdtemp(prefix="reenact-hosted-"))
-        files = Files(folder)
+        files = SessionFiles(folder)
         try:
             guest = GuestResources(folder, self._reach)
             session = Session(guest=guest, home=home, downloads=files.downloads, **options).start()

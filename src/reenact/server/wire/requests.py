@@ -16,7 +16,7 @@ from reenact.browser.actions import types as do
 from reenact.browser.agent.models import full_name
 from reenact.browser.isolation.addresses import RefusedAddressError, check_scheme, typed
 from reenact.errors import UsageError
-from reenact.server.wire.files import Files
+from reenact.server.wire.files import SessionFiles
 
 LONGEST = 24 * 60
 """Minutes that a session may last at most."""
@@ -132,7 +132,7 @@ def options_of(given: Mapping[str, Any], *, foreign: bool, alone: bool = False) 
     return options
 
 
-def action_of(given: Mapping[str, Any], files: Files) -> do.Action:
+def action_of(given: Mapping[str, Any], files: SessionFiles) -> do.Action:
     """An action as it is to be done here.
 
     Args:
@@ -206,7 +206,7 @@ def fitted(model: type[M], given: Mapping[str, Any]) -> M:
         raise UsageError(f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}") from None
 
 
-def _allowed(action: do.Action, files: Files) -> do.Action:
+def _allowed(action: do.Action, files: SessionFiles) -> do.Action:
     if isinstance(action, (do.Goto, do.GotoNewTab)):
         check_address(action.url)
     if isinstance(action, do.UploadFile):

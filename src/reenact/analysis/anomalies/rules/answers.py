@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator
 from typing import Any
 
 from reenact.analysis.anomalies.case import Case, Use, short
-from reenact.analysis.anomalies.known import Known, stated
+from reenact.analysis.anomalies.known import KnownFacts, stated
 from reenact.analysis.anomalies.registry import Found, rule
 from reenact.core.model.plain import parsed
 
@@ -43,7 +43,7 @@ def truncated(case: Case) -> Iterator[Found]:
 @rule("invented", severity="warning", weight=0.2)
 def invented(case: Case, *, least: int = 1) -> Iterator[Found]:
     """Ids, amounts or names in an answer that neither appear in earlier texts nor follow."""
-    known = Known()
+    known = KnownFacts()
     uses = list(reversed(case.uses))
     for said in case.said:
         known.learn(message.text for message in said.turn.new)

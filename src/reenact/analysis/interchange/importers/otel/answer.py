@@ -11,18 +11,18 @@ from reenact.core.messages.text import number
 
 
 @dataclass(slots=True)
-class Choice:
+class TracedAnswer:
     """One answer: an assistant's message in OpenAI's form, and why it ended."""
 
     message: dict[str, Any]
     finish: str = ""
 
 
-def choices(value: Any) -> list[Choice] | None:
+def choices(value: Any) -> list[TracedAnswer] | None:
     """The answers that a value holds, whatever API gave it; None where it holds none."""
     value = said(value)
     if isinstance(value, str):
-        return [Choice({"role": "assistant", "content": value})] if value else None
+        return [TracedAnswer({"role": "assistant", "content": value})] if value else None
     if isinstance(value, dict):
         return _of_object(value)
     if not isinstance(value, list) or not value:
@@ -34,11 +34,11 @@ def choices(value: Any) -> list[Choice] | None:
     if len(found) > 1 and len(asking) == len(found):
         # Several tools that one answer asks for, written as an answer each.
         calls = [call for one in found for call in one.message["tool_calls"]]
-        return [Choice({**found[0].message, "tool_calls": calls}, found[0].finish)]
+        return [TracedAnswer({**found[0].message, "tool_calls": calls}, found[0].finish)]
     return found or None
 
 
-def _of_object(value: dict[str, Any]) -> list[Choice] | None:
+def _of_object(value: dict[str, Any]) -> list[TracedAnswer] | None:
     for key in ("choices", "candidates"):
         if isinstance(value.get(key), list):
             return [
@@ -70,10 +70,10 @@ def _of_object(value: dict[str, Any]) -> list[Choice] | None:
     said_by = [message for message in made or () if message["role"] == "assistant"]
     if not said_by or not (said_by[0].get("content") or len(said_by[0]) > 2 or reason or "role" in value):
         return None
-    return [Choice(said_by[0], finish(reason))]
+    return [TracedAnswer(said_by[0], finish(reason))]
 
 
-def _items(value: dict[str, Any]) -> list[Choice] | None:
+def _items(value: dict[str, Any]) -> list[TracedAnswer] | None:
     """Read the items of OpenAI's responses API, in which calls and thoughts are items."""
     made = [one for item in value["output"] for one in messages(item) or () if one["role"] == "assistant"]
     if not made:
@@ -88,7 +88,7 @@ def _items(value: dict[str, Any]) -> list[Choice] | None:
         whole["tool_calls"] = calls
     details = value.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, dict) else ""
-    return [Choice(whole, finish(reason or ("tool_calls" if calls else "stop")))]
+    return [TracedAnswer(whole, finish(reason or ("tool_calls" if calls else "stop")))]
 
 
 def finish(reason: Any) -> str:

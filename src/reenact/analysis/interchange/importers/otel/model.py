@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reenact.analysis.interchange.importers.otel import answer as answers
-from reenact.analysis.interchange.importers.otel.answer import Choice
+from reenact.analysis.interchange.importers.otel.answer import TracedAnswer
 from reenact.analysis.interchange.importers.otel.message import Chat, chat, messages
 from reenact.analysis.interchange.importers.otel.span import Span, nested, said
 from reenact.core.messages.text import content, counted
@@ -29,7 +29,7 @@ class Read:
     """The content of a model call's span; None for missing parts."""
 
     messages: Chat | None = None
-    choices: list[Choice] | None = None
+    choices: list[TracedAnswer] | None = None
     tools: list[Any] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     request: dict[str, Any] | None = None
