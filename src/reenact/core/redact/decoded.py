@@ -14,7 +14,7 @@ from reenact.core.redact.text import Hit
 from reenact.core.redact.work import TooDense, Work
 
 _MOST_ROUNDS = 3  # `%2570` is `%70` is `p`
-_LOOKS_AN_ESCAPE = 0.8  # what decoding one run of escapes costs, in looks
+_LOOKS_AN_ESCAPE = 1.3  # what decoding one run of escapes costs, in looks
 _ENTITIES = {b"quot": b'"', b"apos": b"'", b"amp": b"&", b"lt": b"<", b"gt": b">"}
 # It begins with one of three characters, for which `re` searches fast.
 _ESCAPE = re.compile(

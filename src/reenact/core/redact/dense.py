@@ -23,7 +23,9 @@ _HIDDEN = re.compile(
 )
 _LONG = 512  # bytes of an array or object that is a part by itself
 _KEY = re.compile(_STRING + rb"\s*+:\s*+", re.DOTALL)
-_BYTES_A_QUOTE = 6.2  # a member with more quotes is hidden as a whole
+# A member with more quotes, or with escapes besides, is hidden as a whole.
+_BYTES_A_QUOTE = 6.2
+_BYTES_AN_ESCAPE = 2
 _BYTES_A_BRACKET = 64  # a text with more brackets is not divided
 
 
@@ -79,7 +81,8 @@ def hidden(data: bytes, token: bytes, *, member: bool) -> bytes:
 
     A member with more texts than its length pays for gets one token for its whole value.
     """
-    if member and data.count(b'"') > len(data) / _BYTES_A_QUOTE:
+    paid = data.count(b'"') * _BYTES_A_QUOTE + data.count(b"\\u00") * _BYTES_AN_ESCAPE
+    if member and paid > len(data):
         key = _KEY.match(data)
         return (key[0] if key else b"") + b'"' + token + b'"'
     text = b'"' + token + b'"'

@@ -161,8 +161,8 @@ class Replacer:
         if found is None:
             return b'"' + self.token(data.decode("utf-8", "replace")).encode() + b'"'
         between = Work(len(data) // _AGAIN, least=_REST)
-        if len(found) == 1 and not data.lstrip().startswith(b"{"):
-            found = [(0, len(data), True)]
+        if len(found) == 1:  # all of it, which was found to be too dense already
+            return self._hidden(data, member=not data.lstrip().startswith(b"{"))
         return b"".join(
             self._part(
                 data[start:end],
@@ -176,8 +176,12 @@ class Replacer:
         try:
             hits = self._look(part, work)
         except TooDense:
-            part = hidden(part, self.token(part.decode("utf-8", "replace")).encode(), member=member)
-            hits = self.known.find(part, Work(0, least=sys.maxsize)) if self._values else []
+            return self._hidden(part, member=member)
+        return self.cover(part, merged(part, hits), json_=True)
+
+    def _hidden(self, part: bytes, *, member: bool) -> bytes:
+        part = hidden(part, self.token(part.decode("utf-8", "replace")).encode(), member=member)
+        hits = self.known.find(part, Work(0, least=sys.maxsize)) if self._values else []
         return self.cover(part, merged(part, hits), json_=True)
 
     def cover(
