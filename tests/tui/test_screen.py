@@ -129,7 +129,7 @@ async def test_keys_walk_the_program(shell):
         await at.press("p")
         assert at.state.at.step == 4
         await at.press("c")
-        assert "the program has ended  faithful: 4 answers served" in at.status
+        assert "the program has ended  faithful: 5 answers served" in at.status
         await at.press("R")
         assert at.state.at.step == 1
 
