@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from playwright.async_api import CDPSession, Error, Page
 
@@ -31,6 +31,7 @@ class Watchdog:
         self._since: float | None = None
         self._task: asyncio.Task[None] | None = None
         self._sessions: WeakKeyDictionary[Page, asyncio.Task[CDPSession | None]] = WeakKeyDictionary()
+        self._stopped: WeakSet[Page] = WeakSet()
 
     def start(self) -> None:
         """Begin to watch."""
@@ -48,6 +49,8 @@ class Watchdog:
 
     def busy(self, *, now: bool) -> None:
         """Note that an action begins, or that the last one has ended."""
+        if not now:
+            self._stopped.clear()
         self._since = (self._since or monotonic()) if now else None
 
     def said(self) -> str:
@@ -56,21 +59,32 @@ class Watchdog:
         return "".join(f"; {text}" for text in said)
 
     async def _watch(self) -> None:
+        slow, page = 0.0, None
         while True:
-            await asyncio.sleep(SILENT / 3)
-            page = self._front()
-            if page is None or self._since is None or monotonic() - self._since < SILENT / 3:
+            await asyncio.sleep(0 if slow else SILENT / 3)
+            front = self._front()
+            if front is None or self._since is None or monotonic() - self._since < SILENT / 3:
+                slow = 0.0
                 continue
-            if await _answers(page):
-                continue
+            took = await _answer(front)
+            slow = slow + took if front is page and took > SILENT / 6 else 0.0
+            page = front
+            if max(slow, took) >= SILENT:
+                slow = 0.0
+                await self._free(front)
+
+    async def _free(self, page: Page) -> None:
+        """Stop the page's script; close the tab if that is of no use."""
+        if page not in self._stopped:
+            self._stopped.add(page)
             self._said.append(f"the page did not answer for {SILENT:g} s: its script was stopped")
             await self._stop_script(page)
-            if not await _answers(page):
-                self._said.append("it still did not answer: the tab was closed")
-                with suppress(Error):
-                    if len(page.context.pages) == 1:
-                        await page.context.new_page()
-                    await page.close()
+            return
+        self._said.append("it still did not answer: the tab was closed")
+        with suppress(Error):
+            if len(page.context.pages) == 1:
+                await page.context.new_page()
+            await page.close()
 
     async def _stop_script(self, page: Page) -> None:
         with suppress(Error, TimeoutError):
@@ -87,13 +101,11 @@ async def _session(page: Page) -> CDPSession | None:
         return None
 
 
-async def _answers(page: Page) -> bool:
-    """Return False if the page's main thread does nothing else for too long."""
-    try:
+async def _answer(page: Page) -> float:
+    """Return the seconds until the page's main thread answers, at most `SILENT`."""
+    began = monotonic()
+    with suppress(Error, TimeoutError):  # an error: it moves to another page, or is closed
         async with asyncio.timeout(SILENT):
             await page.evaluate("1")
-    except TimeoutError:
-        return False
-    except Error:  # it moves to another page, or is closed
-        return True
-    return True
+            return monotonic() - began
+    return SILENT if monotonic() - began >= SILENT else 0.0
