@@ -123,7 +123,13 @@ def test_json_with_more_secrets_than_are_replaced_one_by_one_keeps_its_shape_and
 
 
 @pytest.mark.parametrize(
-    "text", ['"password",["', '{"secret": ["abcd-canary", ', ']["password": "abcd-canary"']
+    "text",
+    [
+        '"password",["',
+        '{"secret": ["abcd-canary", ',
+        ']["password": "abcd-canary"',
+        '"-u" -u me:abcd-canary ',
+    ],
 )
 def test_text_that_only_looks_like_json_is_hidden_as_a_whole_where_it_is_dense(text):
     clean = Redactor(salt=SALT).raw(text.encode() * 20_000)

@@ -26,6 +26,8 @@ _KEY = re.compile(_STRING + rb"\s*+:\s*+", re.DOTALL)
 # A member with more quotes, or with escapes besides, is hidden as a whole.
 _BYTES_A_QUOTE = 6.2
 _BYTES_AN_ESCAPE = 2
+_SYNTAX = b" \t\r\n[]{},:0123456789.eE+-"
+_CONSTANTS = (b"true", b"false", b"null", b"NaN", b"Infinity")
 _BYTES_A_BRACKET = 64  # a text with more brackets is not divided
 
 
@@ -87,5 +89,15 @@ def hidden(data: bytes, token: bytes, *, member: bool) -> bytes:
         return (key[0] if key else b"") + b'"' + token + b'"'
     text = b'"' + token + b'"'
     pieces = _HIDDEN.split(data)  # what lies between, and each key, or None for what is hidden
+    if not _is_syntax(pieces[0::2]):
+        return text
     pieces[1::2] = [text if key is None else key for key in pieces[1::2]]
     return b"".join(pieces)
+
+
+def _is_syntax(between: list[bytes]) -> bool:
+    """Return True if the text between strings is that of JSON; in other text a secret may stand there."""
+    rest = b"".join(between)
+    for word in _CONSTANTS:
+        rest = rest.replace(word, b"")
+    return not rest.translate(None, _SYNTAX)
