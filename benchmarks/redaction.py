@@ -27,17 +27,24 @@ _SLOWEST = 3
 PLAIN = "Hello, I would like to pass on an opinion: the typing of my order is in session. "
 
 
-def _milliseconds(work: Callable[[], object], rounds: int = 3) -> float:
-    def once() -> float:
-        began = time.process_time()
-        work()
-        return (time.process_time() - began) * 1000
-
-    return min(once() for _ in range(rounds))
+def _once(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return (time.process_time() - began) * 1000
 
 
 def _loop() -> float:
-    return _milliseconds(partial(sum, range(10**6)))
+    return _once(partial(sum, range(10**6)))
+
+
+def _measured(work: Callable[[], object], rounds: int = 3) -> tuple[float, float]:
+    """Return the least milliseconds, and the least in the unit of the loops beside it as if they took 25."""
+    costs, units = [], []
+    for _ in range(rounds):
+        before, cost, after = _loop(), _once(work), _loop()
+        costs.append(cost)
+        units.append(cost / min(before, after) * 25)
+    return min(costs), min(units)
 
 
 def main(every: int) -> None:
@@ -45,28 +52,23 @@ def main(every: int) -> None:
     redactor = Redactor(salt=b"a salt")
     ways: dict[str, Callable[[bytes], object]] = {"raw": redactor.raw}
     texts = [text for text in (*RUNS, *[*pieces(), *fragments()][::every]) if "\ud800" not in text]
-    costs: dict[str, list[tuple[float, str]]] = {}
+    units: dict[str, list[tuple[float, str]]] = {}
     for text in texts:
         for name, data in forms(text, MEGABYTE).items():
-            way = ways.get(name, redactor.line)
-            cost = _milliseconds(partial(way, data), 1) * MEGABYTE / len(data)
-            costs.setdefault(name, []).append((cost, text))
-    unit = _loop()
-    rows: list[tuple[str, float]] = [
-        ("the loop", unit),
-        ("`json.dumps`", _milliseconds(partial(json.dumps, PLAIN * (MEGABYTE // len(PLAIN))))),
-    ]
+            _, unit = _measured(partial(ways.get(name, redactor.line), data), 1)
+            units.setdefault(name, []).append((unit * MEGABYTE / len(data), text))
+    rows = [("`json.dumps`", *_measured(partial(json.dumps, PLAIN * (MEGABYTE // len(PLAIN)))))]
     for name, data in forms(PLAIN, MEGABYTE).items():
-        rows.append((f"plain, {name}", _milliseconds(partial(ways.get(name, redactor.line), data))))
-    for name, found in costs.items():
+        rows.append((f"plain, {name}", *_measured(partial(ways.get(name, redactor.line), data))))
+    for name, found in units.items():
         for _, text in sorted(found, reverse=True)[:_SLOWEST]:
             data = forms(text, MEGABYTE)[name]
-            cost = _milliseconds(partial(ways.get(name, redactor.line), data))
-            unit = min(unit, _loop())
-            rows.append((f"{name} of `{text[:40]!r}`", cost * MEGABYTE / len(data)))
+            cost, unit = _measured(partial(ways.get(name, redactor.line), data))
+            scale = MEGABYTE / len(data)
+            rows.append((f"{name} of `{text[:40]!r}`", cost * scale, unit * scale))
     print(f"{len(texts)} texts\n\n| 1 MB | ms of CPU | with the loop at 25 ms |\n|---|---|---|")
-    for name, cost in rows:
-        print(f"| {name} | {cost:.1f} | {cost / unit * 25:.1f} |")
+    for name, cost, unit in rows:
+        print(f"| {name} | {cost:.1f} | {unit:.1f} |")
 
 
 if __name__ == "__main__":
