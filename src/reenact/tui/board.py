@@ -162,7 +162,7 @@ class Board(Vertical):
 
     def _head(self) -> Text:
         recording = self.facts.recording
-        counted = f"  {many(len(recording.steps), 'step')}, {recording.status}"
+        counted = f"  {many(len(recording.steps), 'step')}, {one_line(recording.status, 20)}"
         name = f"  {one_line(recording.name, 40)}"
         return Text.assemble(
             (" reenact ", "bold reverse"), (f" {recording.id}", "yellow"), (name, "bold"), (counted, "dim")

@@ -34,7 +34,9 @@ def _tell(page: Page, recording: Recording, found: Sequence[Anomaly], limit: int
     title = Text(present.one_line(recording.name) or "recording", "bold").append(
         f"  {recording.id}", "yellow"
     )
-    title.append(f"  {present.many(len(recording.steps), 'step')}, {recording.status}", "dim")
+    title.append(
+        f"  {present.many(len(recording.steps), 'step')}, {present.one_line(recording.status, 20)}", "dim"
+    )
     page.line(title)
     if not found:
         page.line(Text("nothing odd", "green"), 2)
