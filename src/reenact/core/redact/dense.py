@@ -96,7 +96,10 @@ def hidden(data: bytes, token: bytes, *, member: bool) -> bytes:
 
 
 def _is_syntax(between: list[bytes]) -> bool:
-    """Return True if the text between strings is that of JSON; in other text a secret may stand there."""
+    """Return True if the text between strings is that of JSON.
+
+    In other text a secret may stand there.
+    """
     rest = b"".join(between)
     for word in _CONSTANTS:
         rest = rest.replace(word, b"")
