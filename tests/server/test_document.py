@@ -6,7 +6,7 @@ import contextlib
 import itertools
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from hypothesis.strategies import just
 
@@ -23,6 +23,8 @@ from reenact.server.app import application
 from reenact.server.settings import Settings
 
 STREAM = "text/event-stream"
+UNSHRUNK = (Phase.explicit, Phase.generate)
+"""A failure is shown as it was drawn: shrinking the order of a job takes minutes."""
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,9 @@ def tried(document, made, often):
     for found, mode in itertools.product(document.get_all_operations(), GenerationMode):
         operation = found.ok()
         strategy = operation.as_strategy(generation_mode=mode)
-        quietly = settings(often, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        quietly = settings(
+            often, deadline=None, database=None, phases=UNSHRUNK, suppress_health_check=list(HealthCheck)
+        )
         # What takes nothing cannot be asked wrongly.
         try:
             with contextlib.suppress(Unsatisfiable):

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from reenact.errors import RecordingNotFound, UsageError
 from reenact.server import jobs as module
@@ -308,3 +309,17 @@ async def test_a_job_that_has_ended_is_forgotten_with_its_files(shell, recorded,
     assert (await client.get(f"/api/v1/jobs/{job['id']}")).status_code == 404
     assert (await client.get(url)).status_code == 404
     assert list((shell.home / "jobs").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("bisect", {"timeout": 0.08, "good": "a", "check": "b"}),
+        ("reproduce", {"times": 0}),
+        ("verify", {"timeout": 0}),
+        ("report", {"times": -1}),
+    ],
+)
+def test_an_order_has_the_limits_of_the_command(kind, options):
+    with pytest.raises(ValidationError, match="greater than or equal to"):
+        order(kind, "a", **options)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_o
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, create_model
 from pydantic.fields import FieldInfo
 
-from reenact.verbs.interface import JSON, RECORDING, Cli, Options, Wire
+from reenact.verbs.interface import JSON, RECORDING, Cli, Mark, Options, Wire
 from reenact.verbs.registry import VERBS, Verb
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
@@ -124,6 +124,9 @@ def _field(verb: Verb, name: str, info: FieldInfo) -> tuple[Any, Any]:
         kind = Text
     elif get_origin(kind) is tuple:
         kind = Words
+    own = info.metadata if wire.type is None else []
+    for limit in (mark for mark in own if not isinstance(mark, (Cli, Mark, Wire))):
+        kind = Annotated[kind, limit]
     if wire.limits:
         kind = Annotated[kind, Field(**cast("Any", wire.limits))]
     if info.is_required():

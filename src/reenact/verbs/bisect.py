@@ -47,9 +47,7 @@ class Options(interface.Options):
     exact: Annotated[
         bool, Field(description="Answer only requests that are identical, with the same history.")
     ] = False
-    trials: Annotated[
-        int, Field(ge=1, description="The maximum number of trials."), Wire(ge=1, le=10_000)
-    ] = TRIALS
+    trials: Annotated[int, Field(ge=1, description="The maximum number of trials."), Wire(le=10_000)] = TRIALS
     timeout: Timeout = PATIENCE
 
     @property

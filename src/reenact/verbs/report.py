@@ -72,7 +72,7 @@ class Options(interface.Options):
     times: Annotated[
         int,
         Field(ge=0, description="The number of replays for the page; by default none."),
-        Wire(ge=0, le=100),
+        Wire(le=100),
     ] = 0
     check_world: Annotated[bool, Field(description="Send the recorded GET and HEAD requests again.")] = False
     attach: Annotated[

@@ -19,9 +19,7 @@ from reenact.verbs.reproduce.rerun import PATIENCE
 from reenact.verbs.reproduce.trees import reproduction_tree
 from reenact.verbs.reproduce.world import check_world
 
-Timeout = Annotated[
-    float, Field(ge=0.1, description="The limit of each run, in seconds."), Wire(gt=0, le=3600)
-]
+Timeout = Annotated[float, Field(ge=0.1, description="The limit of each run, in seconds."), Wire(le=3600)]
 CheckWorld = Annotated[
     bool, Field(description="Send the recorded GET and HEAD requests again, and compare the responses.")
 ]
@@ -37,7 +35,7 @@ class Options(interface.Options):
 
     ref: Ref
     command: Command = ()
-    times: Annotated[int, Field(ge=1, description="The number of replays."), Wire(ge=1, le=100)] = TIMES
+    times: Annotated[int, Field(ge=1, description="The number of replays."), Wire(le=100)] = TIMES
     live: Live = ()
     ignore: Ignore = ()
     check_world: CheckWorld = False

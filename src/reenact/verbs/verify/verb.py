@@ -64,10 +64,10 @@ class Options(interface.Options):
         int,
         Field(ge=0, description="The number of parallel replays; 0: one for each core."),
         Cli(names=("--workers", "-j")),
-        Wire(ge=0, le=64),
+        Wire(le=64),
     ] = 0
     timeout: Annotated[
-        float, Field(ge=0.1, description="The limit of each replay, in seconds."), Wire(gt=0, le=3600)
+        float, Field(ge=0.1, description="The limit of each replay, in seconds."), Wire(le=3600)
     ] = TIMEOUT
     engine: Annotated[
         Engines,
