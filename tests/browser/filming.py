@@ -21,6 +21,7 @@ from playwright.async_api import Error, async_playwright
 
 from reenact.browser.camera.camera import Camera
 from reenact.browser.camera.footage import Footage, sessions
+from reenact.browser.page.hiding import hide_secrets
 from reenact.core.record.sidecar import SidecarFile
 from reenact.core.redact import Redactor
 
@@ -112,6 +113,7 @@ async def filmed(browser, folder, *, started=None, **options):
     """A context with one page under the camera: (page, camera). `started`: when the recording did, by `perf_counter`."""
     file = beside(folder, started=started)
     context = await browser.new_context(viewport={"width": VIEWPORT[0], "height": VIEWPORT[1]})
+    await hide_secrets(context)
     camera = Camera(context, file, **options)
     try:
         page = await context.new_page()
@@ -173,18 +175,11 @@ class Driver:
             await asyncio.sleep(fields["time_ms"] / 1000)
 
 
-async def boxes_of_passwords(page):
-    """The boxes of a page's password fields, as a session's masks are."""
-    fields = await page.locator("input[type=password]").all()
-    boxes = [await field.bounding_box() for field in fields]
-    return [[box[side] for side in ("x", "y", "width", "height")] for box in boxes if box]
-
-
 async def _film(folder):
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=executable())
         with served(PAGES) as site:
-            async with filmed(browser, folder, masks=boxes_of_passwords) as (page, camera):
+            async with filmed(browser, folder) as (page, camera):
                 driver = Driver(camera, page)
                 await driver.do("goto", url=site + "/")
                 await driver.do("fill", "#q", value="arc lamp")
@@ -206,7 +201,7 @@ async def _film(folder):
 
 
 def film(folder: Path) -> Footage:
-    """A short session in that folder: eleven actions of all actors, a popup, a masked field, one failure."""
+    """A short session in that folder: eleven actions of all actors, a popup, a secret field, one failure."""
     asyncio.run(_film(folder))
     (footage,) = sessions(folder)
     return footage

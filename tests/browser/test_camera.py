@@ -1,4 +1,4 @@
-"""The camera's pictures: when they were, which are kept, what stands around an action, what is masked."""
+"""The camera's pictures: when they were, which are kept, what stands around an action."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import tracemalloc
 from itertools import dropwhile, groupby
 
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image
 
 from reenact.browser.camera.footage import sessions
 from reenact.browser.camera.frames import FrameRecorder, FrameSettings, size_of
 from reenact.browser.camera.gate import ActionGate
-from reenact.browser.camera.masks import Masks
 from reenact.browser.camera.writer import FootageWriter
 from tests.browser.filming import Driver, beside, filmed, served
 
@@ -36,14 +35,7 @@ async function burst(times) {{ for (let i = 0; i < times; i++) {{ draw(); await 
 COLOURS = """<title>Colours</title><body style="margin:0;background:white">
 <button id=red onclick="document.body.style.background='red'">Red</button>
 <button id=white onclick="document.body.style.background='white'">White</button>"""
-# What is secret is magenta, and jumps: whoever masks where it was a moment ago shows it.
-JUMPY = """<title>Jumpy</title><body style="margin:0"><div id=room style="height:0"></div>
-<input class=secret id=one style="display:block;height:30px;background:magenta;border:0;border-radius:0;outline:0;box-shadow:none">
-<div id=more></div><script>
-function jump(to) { room.style.height = to + "px" }
-function another() { more.innerHTML = "<div class=secret style='height:20px;background:magenta'></div>" }
-</script>"""
-PAGES = {"/clock": CLOCK, "/colours": COLOURS, "/jumpy": JUMPY, "/next": "<title>Next</title><p>Next</p>"}
+PAGES = {"/clock": CLOCK, "/colours": COLOURS, "/next": "<title>Next</title><p>Next</p>"}
 
 
 @pytest.fixture(scope="module")
@@ -265,147 +257,11 @@ async def test_tabs_are_numbered_as_they_open_and_say_who_opened_them(browser, s
     assert {one["tab"] for one in footage(folder).entries("frame")} == {0, 1}
 
 
-# -- secrets -----------------------------------------------------------------------------------------------------
-
-
-async def boxes(page):
-    found = await page.evaluate(
-        "[...document.querySelectorAll('.secret')].map(e => e.getBoundingClientRect().toJSON())"
-    )
-    return [[box["x"], box["y"], box["width"], box["height"]] for box in found]
-
-
-def shows_magenta(data, masks):
-    picture = Image.open(io.BytesIO(data)).convert("RGB")
-    draw = ImageDraw.Draw(picture)
-    for left, top, width, height in masks:
-        # A pixel more: JPEG bleeds.
-        draw.rectangle((left - 1, top - 1, left + width + 1, top + height + 1), fill="black")
-    return any(
-        red > 180 and green < 90 and blue > 180 for _, (red, green, blue) in picture.getcolors(1 << 24)
-    )
-
-
-@pytest.mark.thorough
-async def test_a_secret_that_moves_is_masked_in_every_picture(browser, shop, folder):
-    async with filmed(browser, folder, masks=boxes) as (page, camera):
-        driver = Driver(camera, page)
-        await driver.do("goto", url=shop + "/jumpy")
-        await driver.do("fill", "#one", value="...")
-        for to in (120, 300, 40, 500, 250):
-            await page.evaluate("to => jump(to)", to)
-            await asyncio.sleep(to / 2500)
-        await page.evaluate("another()")
-        await asyncio.sleep(0.4)
-        await driver.do("goto", url=shop + "/next")
-        await until(lambda: not frames(folder)[-1]["masks"])
-    seen = footage(folder)
-    pictures = [*seen.entries("frame"), *seen.entries("anchor")]
-    assert sum(bool(one["masks"]) for one in pictures) >= 5
-    assert not [(one.t, one.data) for one in pictures if shows_magenta(seen.blob(one["blob"]), [])]
-    assert not frames(folder)[-1]["masks"]  # of the next page, which has no secrets
-
-
 class _Page:
     """A page in no browser, for what needs none."""
 
-    @property
-    def viewport_size(self):
-        return {"width": 800, "height": 600}
-
     def is_closed(self):
         return False
-
-
-def measured(answers, **settings):
-    """Masks of a page that answers so, a second apart, and a function that has it asked once more."""
-    clock = iter(range(100))
-    now = [0.0]
-    told = iter(answers)
-
-    async def ask(_):
-        answer = next(told)
-        if isinstance(answer, OSError):
-            raise answer
-        return answer
-
-    masks = Masks(ask, _Page(), lambda: now[0])
-
-    async def measure():
-        now[0] = float(next(clock))
-        await masks.measure()
-
-    return masks, measure, now
-
-
-WHOLE = [[0, 0, 800, 600]]
-HERE, THERE = [1, 2, 3, 4], [50, 50, 9, 9]
-
-
-async def test_a_field_that_stays_where_it_is_is_masked_there():
-    masks, measure, _ = measured([[HERE], [HERE]])
-    await measure()
-    await measure()
-    assert masks.of(0.5) == [HERE]
-
-
-async def test_a_picture_between_two_places_of_a_field_is_masked_whole():
-    masks, measure, _ = measured([[HERE], [THERE], [THERE], [THERE]])
-    for _ in range(4):
-        await measure()
-    assert masks.of(0.5) == WHOLE
-    assert masks.of(1.1) == WHOLE  # what it shows may have been painted before the measure
-    assert masks.of(2.5) == [THERE]
-    assert masks.of(0.9) == WHOLE  # however late it comes
-
-
-async def test_the_first_picture_of_a_page_with_secrets_is_masked_whole():
-    masks, measure, now = measured([[HERE], [HERE], [HERE]])
-    now[0] = 0.5
-    await measure()
-    assert masks.of(0.0) == WHOLE
-    await measure()
-    now[0] = 1.5
-    masks.navigated()
-    await measure()
-    assert masks.of(1.8) == WHOLE
-
-
-async def test_a_page_that_never_showed_a_secret_is_not_masked():
-    masks, measure, _ = measured([[], [], OSError("a dialog")])
-    await measure()
-    assert masks.of(0.0) == []
-    await measure()
-    await measure()
-    assert masks.of(1.5) == []
-
-
-async def test_what_cannot_be_measured_is_masked_whole():
-    masks, measure, _ = measured([OSError("it navigates"), [HERE], OSError("it hangs")])
-    await measure()
-    assert masks.of(0.0) == WHOLE
-    await measure()
-    await measure()
-    assert masks.of(1.5) == WHOLE
-
-
-async def test_a_field_that_is_about_to_be_filled_is_masked_at_once():
-    masks, measure, now = measured([[], [[10, 20, 30, 40]], [[10, 20, 30, 40]]])
-    await measure()
-    now[0] = 0.4
-    masks.add([10, 20, 30, 40])
-    await measure()
-    assert masks.of(0.5) == [[10, 20, 30, 40]]
-    await measure()
-    assert masks.of(1.9) == [[10, 20, 30, 40]]
-
-
-async def test_a_mask_is_gone_soon_after_its_field():
-    masks, measure, _ = measured([[HERE], [], [], []])
-    for _ in range(4):
-        await measure()
-    assert masks.of(0.5) == WHOLE  # a picture from between may still show it
-    assert masks.of(2.5) == []
 
 
 # -- for long ----------------------------------------------------------------------------------------------------
@@ -434,7 +290,6 @@ async def test_three_thousand_pictures_leave_nothing_in_memory(tmp_path, monkeyp
         _Page(),
         0,
         FootageWriter(file),
-        Masks(None, _Page(), file.now),
         gate=ActionGate(),
         film=FrameSettings((64, 48), 75, 8.0),
     )

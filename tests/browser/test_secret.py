@@ -1,4 +1,4 @@
-"""What must not be shown, and where it is."""
+"""What must not be shown, and what is read of a page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from reenact.browser.actions.why import why
 from reenact.browser.page.likeness import similar
 from reenact.browser.page.scrape import images, markdown
-from reenact.browser.page.secret import is_secret, masks
+from reenact.browser.page.secret import is_secret
 from reenact.browser.page.selectors import durable, fingerprint, resolve
 from reenact.browser.page.snapshot import look
 
@@ -28,28 +28,6 @@ async def test_what_the_user_names_is_secret(page, site):
     assert not await is_secret(code)
     for selector in (".api-key", "css=code", "~sk-live", "xpath=//code"):
         assert await is_secret(code, [selector]), selector
-
-
-async def test_masks_lie_where_secrets_are_seen(page, site):
-    await page.goto(site("secrets.html"))
-    boxes = await masks(page, [".api-key", "~diary"])
-    assert len(boxes) == 8 + 2
-    for selector in ("#card", ".api-key", "#note"):
-        at = await page.locator(selector).bounding_box()
-        assert any(
-            box == pytest.approx((at["x"], at["y"], at["width"], at["height"]), abs=0.2) for box in boxes
-        ), selector
-
-
-async def test_masks_reach_into_frames(page, site):
-    await page.goto(site("frames.html"))
-    await page.frame_locator("#pay").locator("#card").wait_for()
-    boxes = await masks(page)
-    for frame in ("#own", "#pay"):
-        at = await page.frame_locator(frame).locator("#card").bounding_box()
-        assert any(
-            box == pytest.approx((at["x"], at["y"], at["width"], at["height"]), abs=0.2) for box in boxes
-        ), frame
 
 
 async def test_a_page_is_read_as_markdown(page, site):
@@ -105,7 +83,6 @@ async def test_nothing_that_is_read_changes_the_page(page, site, address):
             await why(page, "click", one, "Timeout")
     await why(page, "click", "~nothing of the kind", "Timeout")
     await resolve(page, {"css": "title"}, 100)
-    await masks(page, [".api-key"])
     await markdown(page)
     await page.evaluate("new Promise((go) => setTimeout(go, 20))")
     assert await page.evaluate("window.seen") == []
@@ -122,5 +99,4 @@ async def test_a_page_that_has_changed_javascript_itself_is_read_all_the_same(pa
         Document.prototype.querySelectorAll = () => [];
     }""")
     assert len((await look(page)).elements) > 8
-    assert await masks(page) == []
     assert (await similar({"role": "button", "name": "Place order"}, page))[0].score == 1.0

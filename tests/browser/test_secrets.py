@@ -91,7 +91,7 @@ def test_a_secret_is_a_token_for_a_session_that_nobody_records(open_session, sit
 
 
 MAGENTA = """<title>Pay</title><style>input{font:40px monospace;width:500px;display:block}
-input:not(:placeholder-shown){color:#f0f;background:#f0f}
+input:not(:placeholder-shown){color:#f0f;font-weight:bold}
 body{margin:60px}</style><label>Card number <input id=number placeholder=. autocomplete=cc-number></label>
 <label>Something <input id=other placeholder=.></label><button onclick="document.body.style.marginTop='200px'">Move</button>"""
 

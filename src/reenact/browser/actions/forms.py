@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from playwright.async_api import Error, Frame, Page
+from playwright.async_api import ElementHandle, Error, Frame, Page
 
 from reenact.browser.actions.types import SECRET_FORM_FIELDS
 from reenact.browser.page.isolated_world import chained, frame_chain, of_element
+
+Hide = Callable[[str, ElementHandle], Awaitable[None]]
 
 _KNOWN: dict[str, tuple[str, str]] = {
     # the page's `autocomplete`, and the words in a field's name, label or placeholder
@@ -77,10 +79,10 @@ _LOOK = """(known) => {
 }"""
 
 
-async def fill(page: Page, values: dict[str, str], *, hide: Callable[[str], None]) -> list[str]:
+async def fill(page: Page, values: dict[str, str], *, hide: Hide) -> list[str]:
     """Fill the fields that are found; return the names of the filled fields, in the given order.
 
-    `hide` is called with the selector of each field that gets a secret, before that is written.
+    `hide` is called with the selector and the handle of each field that gets a secret, before that is written.
     """
     left = dict(values)
     for frame in page.frames:
@@ -90,7 +92,7 @@ async def fill(page: Page, values: dict[str, str], *, hide: Callable[[str], None
     return [name for name in values if name not in left]
 
 
-async def _fill(frame: Frame, values: dict[str, str], hide: Callable[[str], None]) -> list[str]:
+async def _fill(frame: Frame, values: dict[str, str], hide: Hide) -> list[str]:
     filled = []
     try:
         both = await frame.evaluate_handle(_LOOK, {name: _KNOWN[name] for name in values})
@@ -103,7 +105,7 @@ async def _fill(frame: Frame, values: dict[str, str], hide: Callable[[str], None
             continue
         if name in SECRET_FORM_FIELDS:
             css = (await of_element(element, "eyes.selectorsOf(el)"))["css"]
-            hide(chained(await frame_chain(frame), f"css={css}"))
+            await hide(chained(await frame_chain(frame), f"css={css}"), element)
         if await element.evaluate("e => e.tagName === 'SELECT'"):
             await _choose(element, values[name])
         else:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -287,7 +288,7 @@ async def _download_file(deed: RunningAction) -> None:
 
 async def _form_fill(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.FormFill)
-    filled = await forms.fill(deed.page, deed.action.value, hide=lambda css: deed.live.hide(deed.page, css))
+    filled = await forms.fill(deed.page, deed.action.value, hide=partial(deed.live.hide, deed.page))
     missing = [name for name in deed.action.value if name not in filled]
     if missing:
         rest = f"; filled {', '.join(filled)}" if filled else ""

@@ -110,7 +110,8 @@ async def _aim(deed: RunningAction, action: do.Aimed) -> None:
         deed.selectors, deed.fingerprint = known
         deed.box = list(deed.fingerprint["box"])
     if deed.secret and deed.selectors and deed.fingerprint and not deed.fingerprint["secret"]:
-        live.hide(page, deed.selectors.get("css") or next(iter(deed.selectors.values())))
+        named = deed.selectors.get("css") or next(iter(deed.selectors.values()))
+        await live.hide(page, named, locator)
 
 
 async def looks_secret(live: LiveBrowser, action: do.Aimed) -> bool:

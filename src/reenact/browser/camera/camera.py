@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from playwright.async_api import BrowserContext, Error, Page
 
 from reenact.browser.camera.frames import FrameRecorder, FrameSettings
 from reenact.browser.camera.gate import ActionGate
-from reenact.browser.camera.masks import Ask, Masks
 from reenact.browser.camera.network import Network
 from reenact.browser.camera.page_events import PageEvents
 from reenact.browser.camera.writer import FootageWriter
@@ -21,10 +20,9 @@ from reenact.core.model.event import Tree
 class FilmedTab:
     """One page and its filming parts."""
 
-    def __init__(self, number: int, page: Page, masks: Masks, reel: FrameRecorder) -> None:
+    def __init__(self, number: int, page: Page, reel: FrameRecorder) -> None:
         self.number = number
         self.page = page
-        self.masks = masks
         self.reel = reel
         self.title = ""
         self.opener: int | None = None
@@ -35,15 +33,13 @@ class FilmedTab:
 class Camera:
     """Films a browser context: pictures, tabs, actions, network, console, and other events.
 
-    It changes neither the page nor the context, raises nothing into the agent, and holds no picture. All its methods
-    run in Playwright's event loop. The session itself writes its first line (`session`) and its last (`end`); the
-    camera may write all lines between.
+    It changes neither the page nor the context, raises nothing into the agent, and holds no picture. The browser has
+    painted no secret (`page/hiding.py`). All its methods run in Playwright's event loop. The session itself writes its
+    first line (`session`) and its last (`end`); the camera may write all lines between.
 
     Args:
         context: Playwright's context. Its tabs are numbered as they open, from 0.
         beside: The session's file.
-        masks: An async function of a page that returns the boxes of its secret fields, in CSS pixels of the main
-            viewport. Without it nothing is masked.
         size: The largest picture, in pixels. Larger pages are scaled down.
         quality: Of JPEG, 0 to 100.
         rate: The most pictures a second that are kept of a tab.
@@ -54,14 +50,12 @@ class Camera:
         context: BrowserContext,
         beside: Sidecar,
         *,
-        masks: Ask | None = None,
         size: tuple[int, int] = (1280, 720),
         quality: int = 75,
         rate: float = 8.0,
     ) -> None:
         self._context = context
         self._log = FootageWriter(beside)
-        self._ask = masks
         self._film = FrameSettings(size=size, quality=quality, rate=rate)
         self._tabs: dict[Page, FilmedTab] = {}
         self._opened = 0
@@ -141,8 +135,7 @@ class Camera:
             page: The tab.
             actor: `script`, `agent` or `heal`.
             action: Its type and fields, without secrets.
-            target: `box`, `point`, `selector` and `frame` of its element, or None. With `secret` true, the box is
-                masked from now on, without waiting for the next measure.
+            target: `box`, `point`, `selector`, `frame` and `secret` of its element, or None.
         """
         tab = self._tab(page)
         if tab is not None:
@@ -195,9 +188,6 @@ class Camera:
         action: Mapping[str, Tree],
         target: Mapping[str, Tree] | None,
     ) -> None:
-        box = target.get("box") if target is not None and target.get("secret") else None
-        if isinstance(box, Sequence) and len(box) == 4:
-            tab.masks.add([float(side) for side in box])
         tab.reel.cut()
         tab.reel.want("before", call)
         told: dict[str, Any] = {
@@ -228,10 +218,9 @@ class Camera:
     def _attach(self, page: Page) -> None:
         if page in self._tabs:
             return
-        masks = Masks(self._ask, page, self._log.now)
         number, self._opened = self._opened, self._opened + 1
-        reel = FrameRecorder(page, number, self._log, masks, gate=self._gate, film=self._film)
-        tab = self._tabs[page] = FilmedTab(number, page, masks, reel)
+        reel = FrameRecorder(page, number, self._log, gate=self._gate, film=self._film)
+        tab = self._tabs[page] = FilmedTab(number, page, reel)
         page.on("close", self._log.guarded(lambda _: self._closed(tab)))
         page.on("framenavigated", self._log.guarded(lambda frame: self._navigated(tab, frame)))
         page.on("load", self._log.guarded(lambda _: self._log.start(self._titled(tab), "a title")))
@@ -265,7 +254,6 @@ class Camera:
 
     def _navigated(self, tab: FilmedTab, frame: Any) -> None:
         if frame.parent_frame is None:
-            tab.masks.navigated()
             tab.title = ""
             self._event(tab, "navigated")
             self._log.start(self._titled(tab, at_once=False), "a title")

@@ -5,25 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
-from reenact.browser.camera.covering import covered
 from reenact.browser.camera.gate import ActionGate
-from reenact.browser.camera.masks import Masks
-from reenact.browser.camera.screencast import SELDOM, Screencast
+from reenact.browser.camera.screencast import Screencast
 from reenact.browser.camera.writer import FootageWriter
 
-MASKED_EVERY = 0.15
-"""Seconds between two measures of the secret boxes, while the page is painted."""
 ANCHORED = 0.35
 """Most seconds that a picture needs to arrive: an anchor waits this long for older ones."""
 SETTLED = 0.1
 """Seconds after an action until its effect is in the picture."""
 QUIET = 0.3
 """Seconds without a picture after which a fast page is looked at once more."""
-UNSURE = 0.35
-"""Seconds until the page is looked at again after an uncertain mask; doubled each time."""
 FAST = 0.1
 """Seconds between two pictures below which the browser may have dropped the last one."""
 ENDLESS = 8
@@ -36,10 +30,7 @@ RESTS = ((5.0, 1), (60.0, 4), (float("inf"), 16))
 
 @dataclass(slots=True)
 class CapturedFrame:
-    """A picture with its facts.
-
-    It is held until its secret boxes are known, then stored without the secrets.
-    """
+    """A picture with its facts, held until it is stored."""
 
     t: float
     data: bytes
@@ -47,7 +38,6 @@ class CapturedFrame:
     size: tuple[int, int]
     viewport: list[float]
     blob: str = ""
-    masks: list[list[float]] = field(default_factory=list)
 
     @classmethod
     def of(cls, t: float, data: bytes, viewport: Sequence[float] | None = None) -> Self:
@@ -92,7 +82,6 @@ class FrameRecorder:
         page: Any,
         tab: int,
         log: FootageWriter,
-        masks: Masks,
         *,
         gate: ActionGate,
         film: FrameSettings,
@@ -100,7 +89,6 @@ class FrameRecorder:
         self._page = page
         self._tab = tab
         self._log = log
-        self._masks = masks
         self._gate = gate
         self._stream = Screencast(page, log, self.take, gate, size=film.size, quality=film.quality)
         self._quality = film.quality
@@ -110,11 +98,7 @@ class FrameRecorder:
         self._arrivals: deque[float] = deque(maxlen=ENDLESS)
         self._fast = self._looking = False
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._waiting: list[CapturedFrame] = []
-        self._measuring = False
         self._held = 0
-        self._unsure = UNSURE
-        self._one_at_a_time = asyncio.Lock()
         self._written: deque[CapturedFrame] = deque(maxlen=32)
         self._anchors: list[RequestedFrame] = []
         self._running = False
@@ -141,7 +125,6 @@ class FrameRecorder:
         for timer in self._timers.values():
             timer.cancel()
         self._keep_pending()
-        await self._measure()
         for anchor in self._anchors:
             self._anchor(anchor)
         self._anchors.clear()
@@ -239,65 +222,12 @@ class FrameRecorder:
         if self._looking and self._written and self._written[-1].mark == picture.mark:
             self._looking = False  # it rests: from now on a change sends a picture by itself
             self._arrivals.clear()
-        if not self._masks.needed:
-            self._write(picture)
-            return
-        self._waiting.append(picture)
-        if not self._measuring:
-            self._measuring = True
-            self._log.start(self._measure_while_painted(), "masks")
-
-    async def _measure_while_painted(self) -> None:
-        try:
-            while self._waiting:
-                await self._gate.passed()
-                await self._measure()
-                await asyncio.sleep(MASKED_EVERY)
-        finally:
-            self._measuring = False
-
-    async def _measure(self) -> None:
-        """Write the waiting pictures, with the secrets since the last measure covered."""
-        async with self._one_at_a_time:
-            pictures = [*self._waiting]
-            if pictures:
-                await self._masks.measure()
-            for picture in pictures:
-                await self._cover(picture, self._masks.of(picture.t))
-                self._waiting.remove(picture)
-                self._write(picture)
-            if pictures:
-                self._look_for_certainty(pictures[-1].t)
-
-    def _look_for_certainty(self, t: float) -> None:
-        """Look again if the last picture was masked whole only because the page was moving."""
-        if not self._masks.unsure(t):
-            self._unsure = UNSURE
-        elif self._running and not self._looking:
-            self._later("certainty", self._unsure, self._look_for_another)
-
-    def _look_for_another(self) -> None:
-        self._unsure = min(SELDOM, 2 * self._unsure)
-        self._look_again()
-
-    async def _cover(self, picture: CapturedFrame, masks: list[list[float]]) -> None:
-        """Cover the secrets, in a thread: uncovered pixels never reach the disk."""
-        picture.masks = masks
-        last = self._written[-1] if self._written else None
-        if masks and (last is None or (last.mark, last.masks) != (picture.mark, masks)):
-            width, height = picture.viewport
-            try:
-                picture.data = await asyncio.to_thread(
-                    covered, picture.data, masks, (width, height), quality=self._quality
-                )
-            except Exception as error:
-                picture.data = b""
-                self._log.failed("a picture with secrets is left out", error)
+        self._write(picture)
 
     def _write(self, picture: CapturedFrame) -> None:
         data, picture.data = picture.data, b""
         last = self._written[-1] if self._written else None
-        if data and (last is None or (last.mark, last.masks) != (picture.mark, picture.masks)):
+        if last is None or last.mark != picture.mark:
             picture.blob = self._log.blob(data)
             self._log.write("frame", t=picture.t, **_told(picture, self._tab))
             self._written.append(picture)
@@ -324,7 +254,7 @@ class FrameRecorder:
         now = self._log.now()
         while self._anchors:
             anchor = self._anchors[0]
-            if newest <= anchor.t and (now < anchor.t + ANCHORED - 0.01 or self._waiting):
+            if newest <= anchor.t and now < anchor.t + ANCHORED - 0.01:
                 return
             self._anchor(self._anchors.pop(0))
 
@@ -349,17 +279,13 @@ class FrameRecorder:
         """Take a screenshot of a tab without any picture; the page waits some 40 ms for it."""
         if self._page.is_closed():
             return
-        await self._masks.measure()
         data = await self._page.screenshot(
             type="jpeg", quality=self._quality, caret="initial", scale="css", timeout=2000
         )
         anchor.t = self._log.now()
         picture = CapturedFrame.of(anchor.t, data)
-        await self._masks.measure()
-        await self._cover(picture, self._masks.of(picture.t))
-        if picture.data:
-            picture.blob = self._log.blob(picture.data)
-            self._tell(anchor, picture)
+        picture.blob = self._log.blob(picture.data)
+        self._tell(anchor, picture)
 
 
 def _told(picture: CapturedFrame, tab: int) -> dict[str, Any]:
@@ -370,7 +296,7 @@ def _told(picture: CapturedFrame, tab: int) -> dict[str, Any]:
         "width": width,
         "height": height,
         "viewport": [round(side) for side in picture.viewport],
-        "masks": picture.masks,
+        "masks": [],
     }
 
 

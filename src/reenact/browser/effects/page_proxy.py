@@ -22,7 +22,6 @@ from reenact.browser.actions.types import MASK
 from reenact.browser.effects.calls import Steps, arun, run
 from reenact.browser.effects.driver import BrowserDriver
 from reenact.browser.effects.operations import Hide, Operation
-from reenact.browser.page import secret
 from reenact.browser.page.live_browser import LiveBrowser
 from reenact.core.boundary import draw
 from reenact.errors import SessionError, UsageError
@@ -273,8 +272,6 @@ async def _done(
         if args is not None:
             given = [await _real(live, one) for one in args]
             named = {key: await _real(live, one) for key, one in options.items()}
-            if name == "screenshot":
-                named = await _covered(live, named)
             value = value(*given, **named)
         if expects:
             value = (value, await value.__aenter__())
@@ -282,14 +279,6 @@ async def _done(
             value = await value
     page = live.page
     return {"value": _kept(live, value), "url": page.url, "tab": live.number(page)}
-
-
-async def _covered(live: LiveBrowser, options: dict[str, Any]) -> dict[str, Any]:
-    """Return a screenshot's options with masks over the secret fields."""
-    masks = await secret.fields(live.page, live.mask(live.page))
-    if not masks:
-        return options
-    return {"mask_color": "#586069", **options, "mask": [*(options.get("mask") or ()), *masks]}
 
 
 async def _filmed(

@@ -573,18 +573,6 @@
     };
   }
 
-  const masks = ({ selectors = [], beyond = false }) => {
-    const found = [];
-    for (const el of elements(document)) {
-      if (!secret(el, selectors) || hiddenBy(el)) continue;
-      const [x, y, width, height] = box(el);
-      if (beyond || (x < innerWidth && y < innerHeight && x + width > 0 && y + height > 0)) found.push([x, y, width, height]);
-    }
-    return found;
-  };
-
-  const secrets = ({ selectors = [] }) => [...elements(document)].filter((el) => secret(el, selectors)).map(placeOf);
-
   // Where a frame's content begins, in the page that holds it.
   const inset = (el) => {
     const at = el.getBoundingClientRect();
@@ -890,5 +878,5 @@
     return { fingerprint: fingerprint(el, selectors), names, count, alone: aloneOf(el, names), spot: placeOf(el) };
   }
 
-  return { probe, state, known, digest, overlay, candidates, masks, secrets, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
+  return { probe, state, known, digest, overlay, candidates, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
 })()

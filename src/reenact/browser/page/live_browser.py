@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import (
     Browser,
     BrowserContext,
+    ElementHandle,
     Error,
     Frame,
     Locator,
@@ -35,8 +36,8 @@ from reenact.browser.isolation.endpoint import DebugEndpoint
 from reenact.browser.isolation.sandbox import Sandbox
 from reenact.browser.page import secret, snapshot
 from reenact.browser.page.consequence import SentRequests
+from reenact.browser.page.hiding import hide_element, hide_named, hide_secrets
 from reenact.browser.page.launcher import DOWNLOADS, LaunchSettings, connect, launch
-from reenact.browser.page.screenshot import screenshot
 from reenact.browser.page.watchdog import Watchdog
 from reenact.core.boundary import Sidecar
 from reenact.core.model.event import FORMAT
@@ -44,6 +45,8 @@ from reenact.errors import ActionError, SessionError
 
 _HIDDEN = 50
 """Fields that are masked in one tab because a secret was written into them."""
+_QUALITY = 80
+"""Of a screenshot's JPEG, 0 to 100."""
 
 
 class LiveBrowser:
@@ -119,6 +122,7 @@ class LiveBrowser:
         self.context.on("request", self._requested)
         for event in ("requestfinished", "requestfailed"):
             self.context.on(event, self._answered)
+        await hide_secrets(self.context, self.settings.mask)
         for page in self.context.pages:
             self._opened(page)
         if not self.context.pages:
@@ -275,16 +279,18 @@ class LiveBrowser:
         """Return the selectors of a tab's secrets: the user's own, and fields that got a secret."""
         return (*self.settings.mask, *self._hidden.get(page, ()))
 
-    def hide(self, page: Page, selector: str) -> None:
-        """Mask a field from now on, as a secret is written into it."""
+    async def hide(self, page: Page, selector: str, element: Locator | ElementHandle) -> None:
+        """Hide a field from now on, as a secret is written into it."""
+        await hide_element(page, element, selector)
         hidden = self._hidden.setdefault(page, [])
         if selector not in hidden:
             hidden.append(selector)
             del hidden[:-_HIDDEN]
 
     async def screenshot(self, page: Page, *, whole: bool = False) -> bytes:
-        """Return a JPEG of the view, or of the whole page, with secrets covered."""
-        return await screenshot(page, self.mask(page), whole=whole)
+        """Return a JPEG of the view, or of the whole page; the browser has painted no secret."""
+        await hide_named(page, self.settings.mask)
+        return await page.screenshot(type="jpeg", quality=_QUALITY, full_page=whole)
 
     async def film(self, beside: Sidecar, id: str, told: dict[str, Any]) -> None:
         """Film this session into a file."""
@@ -292,11 +298,8 @@ class LiveBrowser:
         head = {name: told[name] for name in ("viewport", "browser", "headless")}
         self._beside = beside
         beside.write("session", format=FORMAT, id=id, started=started, **head)
-        self.camera = Camera(self.context, beside, masks=self._masks, size=self.settings.viewport)
+        self.camera = Camera(self.context, beside, size=self.settings.viewport)
         await self.camera.start()
-
-    async def _masks(self, page: Page) -> list[secret.Box]:
-        return await secret.masks(page, self.mask(page))
 
     async def address(self) -> str | None:
         """Return the address for other programs, or None. It is a secret: it allows everything."""
@@ -357,6 +360,7 @@ class LiveBrowser:
         self._unborn = max(self._unborn - 1, 0)
         self._moved.set()
         page.on("close", self._closed)
+        page.on("domcontentloaded", self._loaded)
         if self.room is not None:
             page.on("framenavigated", self._strayed)
         if self._busy and self._front is not None:
@@ -366,6 +370,9 @@ class LiveBrowser:
     def _closed(self, page: Page) -> None:
         self.sight.pop(page, None)
         self._hidden.pop(page, None)
+
+    async def _loaded(self, page: Page) -> None:
+        await hide_named(page, self.settings.mask)
 
     def _strayed(self, frame: Frame) -> None:
         """Empty a tab of a hosted browser that shows something else than a page of the web."""

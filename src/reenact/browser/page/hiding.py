@@ -1,0 +1,95 @@
+"""Hide secrets before the browser paints them.
+
+A style that every document has from its start makes the text of secret fields transparent, and pictures that the user
+names grey. No picture of the page, by whatever means it is taken, then shows a secret: nothing is measured or covered
+afterwards. `hiding.js` does it; it says which elements count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.resources import files
+
+from playwright.async_api import BrowserContext, ElementHandle, Error, Locator, Page
+
+from reenact.browser.page.isolated_world import eyes
+from reenact.browser.page.parsing import parse, styles
+
+EVENT = "reenact-hide"
+"""The event by which a document hears of further secrets: at an element, or with CSS selectors."""
+
+_MARK = f"(el) => el.dispatchEvent(new CustomEvent({EVENT!r}, {{bubbles: true, composed: true}}))"
+_MARK_ALL = f"(found) => found.forEach({_MARK})"
+_NAME = f"(found) => document.dispatchEvent(new CustomEvent({EVENT!r}, {{detail: found}}))"
+# Of two scripts of one document, either may run first: the second call comes before anything is painted.
+_LATER = f"""(() => {{
+  const say = () => ({_NAME})(FOUND);
+  say();
+  const seen = new MutationObserver(() => {{ seen.disconnect(); say(); }});
+  seen.observe(document, {{ childList: true, subtree: true }});
+}})()"""
+
+
+@cache
+def _source() -> str:
+    return files("reenact.browser.page").joinpath("hiding.js").read_text(encoding="utf-8").strip()
+
+
+def script(selectors: Sequence[str] = ()) -> str:
+    """Return the script that hides secrets in a document; `selectors` are the user's, of further secret elements."""
+    kinds: dict[str, list[str]] = {"css": [], "xpath": [], "text": []}
+    for text in selectors:
+        kind, body = _kind(text)
+        if kind is not None:
+            kinds[kind].append(body)
+    return f"({_source()}\n)({eyes()}, {json.dumps(kinds)}, {EVENT!r})"
+
+
+def _kind(text: str) -> tuple[str | None, str]:
+    """Return a selector's kind and body as `hiding.js` reads it; None for a kind that only Playwright resolves."""
+    (one,) = parse(text)
+    if one.kind == "text":
+        return "text", " ".join(one.body.split()).lower()
+    if one.kind == "engine":
+        found, _ = styles([one.body])
+        if found:
+            return "css", found[0]
+        if ">>" not in one.body and one.body.startswith(("xpath=", "/", "(/", "..")):
+            return "xpath", one.body.removeprefix("xpath=")
+    return None, one.body
+
+
+async def hide_secrets(context: BrowserContext, selectors: Sequence[str] = ()) -> None:
+    """Hide secrets in all documents of a context from now on, in open ones too.
+
+    Args:
+        context: Playwright's context.
+        selectors: The user's own, of further secret elements.
+    """
+    code = script(selectors)
+    await context.add_init_script(code)
+    for page in context.pages:
+        for frame in page.frames:
+            with suppress(Error):  # the frame is gone, or has no document
+                await frame.evaluate(code)
+
+
+async def hide_named(page: Page, selectors: Sequence[str]) -> None:
+    """Hide what those of a user's selectors name that only Playwright resolves."""
+    for text in selectors:
+        if _kind(text)[0] is None:
+            with suppress(Error):
+                await parse(text)[0].within(page).evaluate_all(_MARK_ALL)
+
+
+async def hide_element(page: Page, locator: Locator | ElementHandle | None, selector: str) -> None:
+    """Hide an element that is about to get a secret, and what its selector names in later documents of the tab."""
+    if locator is not None:
+        with suppress(Error):
+            await locator.evaluate(_MARK)
+    kind, body = _kind(selector)
+    if kind == "css":
+        await page.add_init_script(_LATER.replace("FOUND", json.dumps([body])))
