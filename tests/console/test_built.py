@@ -69,3 +69,13 @@ def test_no_source_puts_markup_into_a_page():
         if word in path.read_text(encoding="utf-8")
     ]
     assert found == []
+
+
+def test_a_style_sheet_of_one_page_says_which_page():
+    # A sheet stays when its page goes: without a scope, its classes would change those of other pages.
+    lazy = [*(SOURCE / "src" / "pages").rglob("*.css"), *(SOURCE / "src" / "parts").rglob("*.css")]
+    assert len(lazy) >= 6
+    for sheet in lazy:
+        text = re.sub(r"/\*.*?\*/", "", sheet.read_text(), flags=re.DOTALL)
+        outside = re.sub(r"^@(scope|keyframes)[^{]*\{\n.*?^\}\n", "", text, flags=re.DOTALL | re.MULTILINE)
+        assert not outside.strip(), sheet.name

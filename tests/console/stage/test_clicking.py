@@ -1,0 +1,82 @@
+"""Every page of the console, reached by clicking: it looks as it does when it is opened by its address."""
+
+from __future__ import annotations
+
+import re
+
+from tests.browser.watch.shop import buy
+
+WINDOWS = ((390, "dark"), (1280, "light"), (2560, "dark"))
+PLACES = """() => [...document.querySelectorAll(
+    "main section, main header, main form, main nav, main [role=tablist], main [role=tab], main [role=toolbar], main h1, main h2")]
+    .filter((el) => el.checkVisibility())
+    .map((el) => { const at = el.getBoundingClientRect();
+        return [el.localName + "." + el.className, ...[at.x, at.y, at.width, at.height].map(Math.round)] })"""
+SHOWN = "!document.querySelector('.screen') || document.querySelector('.screen > video')?.readyState > 0"
+RIGHT = "Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll('main section')].map((el) => el.getBoundingClientRect().right))"
+
+
+def looks(page):
+    """The places of a page's parts, by width and theme. None is beyond the window."""
+    page.locator("main h1, main h2").first.wait_for()
+    while not page.evaluate(SHOWN):  # a page's own policy forbids `wait_for_function`
+        page.wait_for_timeout(50)
+    found = {}
+    for width, theme in WINDOWS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
+        page.wait_for_timeout(150)
+        assert page.evaluate(RIGHT) <= width
+        found[width, theme] = page.evaluate(PLACES)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    return found
+
+
+def test_every_page_that_is_reached_by_clicking_looks_as_by_its_address(opened, home):
+    second = buy(home, consent=False).name
+    page = opened("/")
+
+    def go(name, address):
+        page.get_by_role("link", name=name).first.click()
+        page.wait_for_url(re.compile(address))
+
+    clicked = {}
+
+    def seen():
+        where = re.sub(r"^https?://[^/]+", "", page.url)
+        clicked[where] = looks(page)
+
+    go("buy a lamp, again", f"/r/{second}")
+    seen()
+    page.locator(".said").first.click()
+    page.get_by_role("tab").first.wait_for()
+    seen()
+    go("Session", "/session/1")
+    seen()
+    for _ in range(2):
+        page.go_back()
+    page.get_by_role("link", name="Debug").wait_for()
+    go("Debug", "/debug/")
+    seen()
+    page.go_back()
+    go("Session", "/session/1")
+    page.go_back()
+    go("Compare", "/compare")
+    seen()
+    go("Jobs", "/jobs")
+    page.locator(".jobs").wait_for()
+    seen()
+    go("Heals", "/heals")
+    page.locator("main h2").wait_for()
+    seen()
+    go("Recordings", "/")
+    go("buy a lamp, again", f"/r/{second}")
+    page.locator(".said").first.click()
+    page.get_by_role("tab").first.wait_for()
+    seen()  # once more, with the sheets of all pages
+
+    assert len(clicked) >= 6, list(clicked)
+    for address, places in clicked.items():
+        fresh = looks(opened(address))
+        for how, boxes in places.items():
+            assert boxes == fresh[how], (address, how)
