@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import types
 import uuid
 
 import pytest
@@ -36,6 +37,36 @@ def test_the_program_is_what_is_neither_installed_nor_standard_nor_ours():
     assert callers.module_kind({"__name__": "reenact.x", "__file__": callers.__file__}) == callers.LIBRARY
     assert callers.module_kind({"__name__": "__main__"}) == callers.OWN
     assert callers.module_kind({"__name__": "sys"}) == callers.LIBRARY
+
+
+def test_the_program_s_modules_are_found_however_late_they_are_loaded(monkeypatch):
+    def put(name, path):
+        module = types.ModuleType(name)
+        module.__file__ = path
+        monkeypatch.setitem(sys.modules, name, module)
+        return vars(module)
+
+    def has(names):
+        return any(each is names for each in callers.program_modules())
+
+    first, library = put("late_1", "/home/me/late_1.py"), put("late_2", "/x/site-packages/late_2.py")
+    assert has(first)
+    assert not has(library)
+    second = put("late_3", "/home/me/late_3.py")
+    assert has(first)
+    assert has(second)
+    # The last one goes and comes back, behind another.
+    monkeypatch.delitem(sys.modules, "late_3")
+    assert not has(second)
+    fourth, third = put("late_4", "/home/me/late_4.py"), put("late_3", "/home/me/late_3.py")
+    assert has(third)
+    assert has(fourth)
+    # One without a file yet.
+    bare = types.ModuleType("late_5")
+    monkeypatch.setitem(sys.modules, "late_5", bare)
+    assert not has(vars(bare))
+    bare.__file__ = "/home/me/late_5.py"
+    assert has(vars(bare))
 
 
 def test_a_generated_initialiser_reads_for_its_class(drawn, library):

@@ -6,12 +6,13 @@ on (`uuid4()`, a default factory of pydantic's): these are looked through, to th
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
 import sysconfig
 from pathlib import Path
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 OWN, VALUE, CARRIER, LIBRARY = 1, 2, 3, 4
@@ -55,6 +56,8 @@ _PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-
 _own: set[str] = set()
 _kinds: dict[str, int] = {}
 _synthetic: dict[tuple[str, str], int] = {}
+_candidates: dict[str, None] = {}
+"""Names of loaded modules that are, or may become, the program's."""
 
 
 def own(*packages: str) -> None:
@@ -64,6 +67,8 @@ def own(*packages: str) -> None:
     _own.update(packages)
     _kinds.clear()
     _synthetic.clear()
+    _candidates.clear()
+    _loaded.forget()
 
 
 def install() -> None:
@@ -102,6 +107,56 @@ def module_kind(namespace: dict[str, Any]) -> int:
         return OWN if namespace.get("__name__") == "__main__" else LIBRARY
     kind = _kinds.get(path)
     return kind if kind is not None else _judged(path, namespace)
+
+
+def program_modules() -> list[dict[str, Any]]:
+    """Return the globals of each loaded module of the program.
+
+    A large program loads thousands of modules of libraries: each is judged once.
+    """
+    for name, module in _loaded.new():
+        if name == "__main__" or "__file__" not in namespace(module) or module_kind(namespace(module)) == OWN:
+            _candidates[name] = None
+    modules = [sys.modules.get(name) for name in list(_candidates)]
+    found = [namespace(module) for module in modules if issubclass(type(module), ModuleType)]
+    return [names for names in found if module_kind(names) == OWN]
+
+
+def namespace(module: Any) -> dict[str, Any]:
+    """Return a module's globals: one that loads itself at the first look at it must not be looked at."""
+    found: dict[str, Any] = object.__getattribute__(module, "__dict__")
+    return found
+
+
+class Loaded:
+    """Gives each loaded module once: those that were loaded since the last call."""
+
+    def __init__(self) -> None:
+        self._last: str | None = None
+        self._count = 0
+
+    def new(self) -> list[tuple[str, ModuleType]]:
+        """Return the modules, by name, that were loaded since the last call. All, if that cannot be told."""
+        last, count = self._last, self._count
+        try:
+            self._last, self._count = next(reversed(sys.modules), None), len(sys.modules)
+            # A module that is loaded stands behind all that were loaded before it.
+            names = list(itertools.takewhile(lambda name: name != last, reversed(sys.modules)))
+        except RuntimeError:  # another thread loads one in the middle
+            names = list(sys.modules)
+        # Where one was taken out, the last one may be there anew, behind others.
+        if self._count != count + len(names):
+            names = list(sys.modules)
+        found = ((name, sys.modules.get(name)) for name in names)
+        return [(name, module) for name, module in found if issubclass(type(module), ModuleType)]  # type: ignore[misc]
+
+    def forget(self) -> None:
+        """Give all modules anew."""
+        self._last = None
+        self._count = 0
+
+
+_loaded = Loaded()
 
 
 def _judged(filename: str, namespace: dict[str, Any]) -> int:

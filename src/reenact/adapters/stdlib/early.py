@@ -6,7 +6,6 @@ into a method where a class keeps it (`class Timer: clock = time.monotonic`).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -15,6 +14,8 @@ from reenact.adapters.stdlib import callers
 
 _stand_ins: dict[int, tuple[Any, Any]] = {}
 _everywhere: dict[str, tuple[Any, Any]] = {}
+_unbound = callers.Loaded()
+"""The modules that may hold an original."""
 
 
 def replace(module: ModuleType, name: str, stand_in: Callable[..., Any], *, everywhere: bool = False) -> None:
@@ -33,22 +34,20 @@ def put(module: ModuleType, name: str, stand_in: Any, *, everywhere: bool = Fals
     _stand_ins[id(original)] = original, stand_in
     if everywhere:
         _everywhere[name] = original, stand_in
+        _unbound.forget()
     setattr(module, name, stand_in)
 
 
 def rebind() -> None:
     """Put the stand-ins into modules that hold the originals: the program's, by any name."""
-    for module in list(sys.modules.values()):
-        # A module that loads itself at the first look at it must not be looked at.
-        if not issubclass(type(module), ModuleType):
-            continue
-        namespace = object.__getattribute__(module, "__dict__")
-        if callers.module_kind(namespace) == callers.OWN:
-            _rebind_all(namespace)
-        else:
-            for name, (original, stand_in) in _everywhere.items():
-                if namespace.get(name) is original:
-                    namespace[name] = stand_in
+    for names in callers.program_modules():
+        _rebind_all(names)
+    # What is loaded later finds the stand-ins in the place of the originals.
+    for _, module in _unbound.new():
+        names = callers.namespace(module)
+        for name, (original, stand_in) in _everywhere.items():
+            if names.get(name) is original:
+                names[name] = stand_in
 
 
 def _rebind_all(namespace: dict[str, Any]) -> None:

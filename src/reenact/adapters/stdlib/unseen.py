@@ -150,18 +150,25 @@ def end(run: Run) -> None:
     values = _values.pop(run, None)
     if values is None:
         return
+    loaded = LIBRARIES.keys() & sys.modules.keys()
+    used = _used() if loaded else set()
     for name, words in LIBRARIES.items():
-        if name in sys.modules and _uses(name):
+        if name in loaded and name in used:
             run.handler.note("source", f"the program uses {words}, which are not recorded")
 
 
-def _uses(library: str) -> bool:
-    """Return True if a module of the program holds that library, or a name of it."""
+def _used() -> set[str]:
+    """Return the names of the packages of which the program's modules hold a module or an object."""
+    names: set[str] = set()
+    # By id: a type may refuse to be hashed.
+    kinds: dict[int, type] = {}
     for value in _program_values():
-        name = value.__name__ if type(value) is ModuleType else getattr(type(value), "__module__", "")
-        if isinstance(name, str) and name.partition(".")[0] == library:
-            return True
-    return False
+        if type(value) is ModuleType:
+            names.add(str(value.__name__))
+        else:
+            kinds[id(type(value))] = type(value)
+    names.update(str(getattr(kind, "__module__", "")) for kind in kinds.values())
+    return {name.partition(".")[0] for name in names}
 
 
 def _look_at_program() -> None:
@@ -179,12 +186,8 @@ def _look_at_program() -> None:
 
 def _program_values() -> Iterator[Any]:
     """The values of the global names in the program's own modules."""
-    for module in list(sys.modules.values()):
-        if not issubclass(type(module), ModuleType):
-            continue
-        namespace = object.__getattribute__(module, "__dict__")
-        if callers.module_kind(namespace) == callers.OWN:
-            yield from list(namespace.values())
+    for namespace in callers.program_modules():
+        yield from list(namespace.values())
 
 
 def opened(run: Run, name: str, frame: FrameType) -> None:
