@@ -143,6 +143,15 @@ def _keys_of_the_tests_alone(tmp_path_factory):
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _no_wait_for_the_disk():
+    """Let this process not wait until a file is on the disk: no test's folder need survive a loss of power."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("fsync", "fdatasync"):
+            patch.setattr(os, name, lambda _: None, raising=False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _forker_stops():
     yield
     forker.stop()
