@@ -15,6 +15,7 @@
     ├── FilterError                     a filter that does not parse                (also a ValueError)
     ├── SearchEnded                     a search took longer than a server lets it
     ├── UsageError                      arguments that do not fit together          (also a ValueError)
+    │   └── StepNotFound                the recording has no step of that number    (also a LookupError)
     ├── DivergenceError                 a replay left its recording
     ├── ForkStopped                     a fork stopped where it needed a model that is not at hand
     ├── StoreAway                       the team's store does not answer; ask again
@@ -157,6 +158,10 @@ class FilterError(ReenactError, ValueError):
 
 class UsageError(ReenactError, ValueError):
     """Arguments that do not fit together, or a verb used where it cannot work."""
+
+
+class StepNotFound(UsageError, LookupError):
+    """The recording has no step of that number."""
 
 
 class DivergenceError(ReenactError):

@@ -286,14 +286,14 @@ def test_a_program_that_dies_is_said_to_have_died_and_can_be_gone_back_into(shel
 
 MISTAKES = {
     "brake 3": "there is no command 'brake'; did you mean `break`?",
-    "until 99": "there is no step 99: they go from 1 to 5",
+    "until 99": "has no step 99: its steps go from 1 to 5",
     "break tool and": "column",
     "b 0": "steps are numbered from 1",
     "clear 3": "there is no breakpoint 3",
     "back": "this is the program's first step",
     "out": "this step is not inside another",
     "undo": "the answer of step 1 has not been edited",
-    "edit 9 = 1": "there is no step 9",
+    "edit 9 = 1": "has no step 9",
     "edit x": "`edit` takes a step's number",
     "raise": "`raise` needs an error",
     "raise Nope": "'Nope' is not a built-in exception",
@@ -320,7 +320,7 @@ def test_a_mistake_costs_a_line_and_the_session_goes_on(recorded):
     ("words", "says"),
     [
         (("--break", "tool and"), "column"),
-        (("-b", "99"), "there is no step 99"),
+        (("-b", "99"), "has no step 99"),
         (("--on-divergence", "shrug"), "it is one of raise, realign, live"),
         (("--ignore", "body"), "a rule is a path that begins with `args`"),
         (("--", "no-such-program"), "no such program: no-such-program"),

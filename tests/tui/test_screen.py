@@ -327,7 +327,7 @@ async def test_steps_are_found_by_number_and_by_filter(shell):
         await at.press("left_square_bracket")
         assert at.app.board.timeline.cursor == 5
         await at.press("slash", "9", "9", "enter")
-        assert "there is no step 99" in at.status
+        assert "has no step 99" in at.status
 
 
 @pytest.mark.thorough

@@ -89,7 +89,7 @@ class Session:
 
     def tracked(self, step: int) -> list[Tracked]:
         """The tracked state at a step."""
-        self._known(step)
+        self._facts.recording.step(step)
         with self._lock:
             return tracked(self._facts, self._driver.machine.state, step)
 
@@ -98,7 +98,7 @@ class Session:
 
         Raises UsageError where it cannot be edited.
         """
-        self._known(step)
+        self._facts.recording.step(step)
         with self._lock:
             machine = self._driver.machine
             machine.editable(step)
@@ -106,7 +106,7 @@ class Session:
 
     def forking(self, step: int) -> tuple[list[str], Edit | None]:
         """Return the command that forks at a step, with the edited answer."""
-        self._known(step)
+        self._facts.recording.step(step)
         edit = self._driver.machine.state.edits.get(step)
         return answer.forking(self.id, step, edit), edit
 
@@ -179,14 +179,9 @@ class Session:
     def _amend(self, word: str, rest: str, here: int) -> None:
         here = here or self._driver.machine.state.at.step
         step = step_meant(word, rest, here)
-        self._known(step)
+        self._facts.recording.step(step)
         edit = amended(self._driver.machine, self._facts, word, rest, here)
         self._driver.tell("edit", step, edit)
-
-    def _known(self, step: int) -> None:
-        total = len(self._facts.steps)
-        if not 1 <= step <= total:
-            raise UsageError(f"there is no step {step}: they go from 1 to {total}")
 
     def _stands(self) -> bool:
         return self._driver.machine.state.phase is not Phase.RUNNING

@@ -16,6 +16,7 @@ from reenact.errors import (
     RecordingHeld,
     RecordingNotFound,
     SearchEnded,
+    StepNotFound,
     StoreAway,
     StoreFull,
     TooLarge,
@@ -55,6 +56,7 @@ _STATUS = {
     StoreFull: 507,
     StoreAway: 503,
     SearchEnded: 503,
+    StepNotFound: 404,
 }
 
 

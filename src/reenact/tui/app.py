@@ -388,14 +388,11 @@ def look_for(app: Debugger, text: str) -> None:
 
     Raises FilterError or UsageError.
     """
-    last = len(app.board.facts.steps)
-    if not text.isdecimal():
+    if text.isdecimal():
+        app.board.timeline.go_to(app.board.facts.recording.step(int(text)).number)
+    else:
         app.looked_for = Filter(text)
         app.action_find(1)
-    elif 1 <= int(text) <= last:
-        app.board.timeline.go_to(int(text))
-    else:
-        raise UsageError(f"there is no step {text}: they go from 1 to {last}")
 
 
 def carry_out(app: Debugger, line: str) -> None:

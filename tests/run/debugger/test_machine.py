@@ -222,7 +222,7 @@ def test_what_cannot_be_meant_says_so_and_changes_nothing(recording):
     machine = started(recording).machine
     before = machine.state
     for command, args, text in (
-        ("run_to", (99,), "there is no step 99: they go from 1 to 8"),
+        ("run_to", (99,), "has no step 99: its steps go from 1 to 8"),
         ("back", (), "this is the program's first step"),
         ("into", (), "nothing was recorded inside step 1"),
         ("out", (), "not inside another"),

@@ -14,7 +14,7 @@ from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.log import SOURCE, CallRecord, Log
 from reenact.core.query.state import State, state_at
-from reenact.errors import CorruptRecording
+from reenact.errors import CorruptRecording, StepNotFound
 
 _VERBS = {
     "anomalies": "reenact.verbs.diagnose",
@@ -170,11 +170,10 @@ class Recording:
             )
 
     def step(self, number: int) -> Step:
-        """Return one step by its number. Raises LookupError if there is none."""
+        """Return one step by its number. Raises StepNotFound if there is none."""
         if not 1 <= number <= len(self.steps):
-            raise LookupError(
-                f"recording {self.id} has no step {number}: its steps go from 1 to {len(self.steps)}"
-            )
+            there = f"its steps go from 1 to {len(self.steps)}" if self.steps else "it has no steps"
+            raise StepNotFound(f"recording {self.id} has no step {number}: {there}")
         return self.steps[number - 1]
 
     def state(self, step: int | None = None) -> State:

@@ -49,10 +49,7 @@ def point(
         raise UsageError(
             f"{recording.path} is an exported file: `reenact import` it, and fork what comes of it"
         )
-    try:
-        step = recording.step(at)
-    except LookupError as error:
-        raise UsageError(str(error)) from None
+    step = recording.step(at)
     if change is not None and step.call.status == "cancelled":
         raise UsageError(
             f"step {at} was cancelled by the program before an answer came: there is none to edit"
