@@ -30,7 +30,7 @@ from time import process_time
 from benchmarks.workers import Broken
 from reenact.core.store.local import LocalStore
 from reenact.team.location import Place
-from reenact.verbs.verify import Outcome, passed, verify
+from reenact.verbs.verify import Outcome, verification, verify
 from reenact.verbs.verify.actor import packed
 from reenact.verbs.verify.cluster import Cluster
 from reenact.verbs.verify.engine import Engine, Local
@@ -123,7 +123,7 @@ def _measured(home: Path, engine: Engine) -> Measured:
     finally:
         over.set()
         watching.join()
-    if not passed(outcomes):
+    if not verification(outcomes).passed:
         raise Broken(f"{next(one for one in outcomes if one.detail).detail}")
     later = len(came) - 1
     return Measured(came[0] - began, later / (came[-1] - came[0]), (used[-1] - used[0]) / later, memory)

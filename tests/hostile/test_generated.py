@@ -25,8 +25,8 @@ from reenact.cli.present import json_escaped
 from reenact.core import boundary
 from reenact.core.model.event import Effect
 from reenact.verbs import keep_test as regression
-from reenact.verbs.verify import pages
-from reenact.verbs.verify.outcome import Outcome, Status
+from reenact.verbs.verify import Status, pages, verification
+from reenact.verbs.verify.outcome import outcome
 from tests.hostile.forge import forge_folder, lines_of
 
 BREAK = '__import__("pathlib").Path("MARK").write_text("x")'
@@ -249,9 +249,9 @@ def test_source_is_what_its_tree_says(text: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS, ids=ascii)
 def test_reports_hold_no_markup_and_xml_is_whole(text: str) -> None:
-    outcome = Outcome("ref", id="id", name=text, status=Status.DIVERGED, cause=text, detail=text)
-    assert ET.fromstring(pages.junit([outcome])).tag == "testsuite"
-    page = pages.page([outcome], title=text)
+    found = verification([outcome("id", Status.DIVERGED, name=text, cause=text, detail=text)])
+    assert ET.fromstring(pages.junit(found)).tag == "testsuite"
+    page = pages.page(found, title=text)
     page.encode()
     assert "<script" not in page
     assert "default-src 'none'" in page

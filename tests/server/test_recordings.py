@@ -10,10 +10,11 @@ import shutil
 import zipfile
 from pathlib import Path
 
+import orjson
 import pytest
 
 import reenact
-from reenact.analysis.views.base import tree
+from reenact.analysis.views.base import fields
 from reenact.analysis.views.listing import stored_line
 from reenact.core.store.base import Hit
 from reenact.core.store.index import Index
@@ -79,7 +80,8 @@ def test_the_list_says_what_the_command_line_says(home, filled):
     with Asking(Path(home)) as asked:
         lines = asked.listed(4)
     store = LocalStore(home)
-    known = {line.id: tree(stored_line(Hit(line))) for line in Index(store).summaries()}
+    lines_here = [stored_line(Hit(line)) for line in Index(store).summaries()]
+    known = {line["id"]: line for line in orjson.loads(orjson.dumps(lines_here, default=fields))}
     for line in lines:
         said = {
             key: value

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from reenact.analysis.views.base import fields
 from reenact.core.trust import consent
 from reenact.errors import ReenactError
 from reenact.server.orders import ORDERS, Order, verb_of
@@ -43,7 +44,7 @@ class JobContext(Context):
 
     def tell(self, **said: Any) -> None:
         """Send one line to the server."""
-        self.out.write(orjson.dumps(said, default=repr, option=orjson.OPT_NON_STR_KEYS) + b"\n")
+        self.out.write(orjson.dumps(said, default=fields, option=orjson.OPT_NON_STR_KEYS) + b"\n")
         self.out.flush()
 
     def say(self, line: str, of: int | None = None) -> None:

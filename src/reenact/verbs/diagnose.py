@@ -17,7 +17,6 @@ from pydantic import Field
 from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, Rule, examine, installed, ordered
 from reenact.analysis.anomalies import settings as settings_of
 from reenact.analysis.anomalies.judge import asked
-from reenact.analysis.views.base import tree
 from reenact.analysis.views.findings import diagnosis
 from reenact.core.query.filter import Filter
 from reenact.core.query.recording import Recording
@@ -110,11 +109,11 @@ class Result(interface.Result):
             return 2
         return int(any(one.severity == "error" for _, anomalies in self.found for one in anomalies))
 
-    def tree(self) -> list[dict[str, Any]]:
-        """Return the findings, or the rules, as JSON values."""
+    def tree(self) -> list[Any]:
+        """Return the findings as views, or the rules as JSON values."""
         if self.rules is not None:
             return [_rule_tree(one) for one in self.rules]
-        return [diagnosis_tree(recording, anomalies) for recording, anomalies in self.found]
+        return [diagnosis(recording, anomalies) for recording, anomalies in self.found]
 
 
 def run(options: Options, context: Context) -> Result:
@@ -229,12 +228,6 @@ def meant(index: Library, filter: str, *, progress: Progress | None = None) -> l
 def _without(lines: Iterable[Summary], id: str) -> Baseline:
     """Return the baseline without the recording that is compared with it."""
     return Baseline(line for line in lines if line.id != id)
-
-
-def diagnosis_tree(recording: Recording, found: Iterable[Anomaly]) -> dict[str, Any]:
-    """Return the output of `reenact diagnose --json` for one recording, as plain data."""
-    told: dict[str, Any] = tree(diagnosis(recording, found))
-    return told
 
 
 def _rule_tree(rule: Rule) -> dict[str, Any]:

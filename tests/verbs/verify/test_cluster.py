@@ -245,7 +245,7 @@ def test_workers_that_are_killed_or_stopped_cost_no_outcome_and_double_none(node
     killed, seen = [], []
 
     def came(outcome):
-        seen.append(outcome.id)
+        seen.append(outcome.recording)
         if len(seen) in ({3, 9} if how == signal.SIGKILL else {3}) and (found := processes(whom)):
             os.kill(found[-1], how)
             killed.append(found[-1])
@@ -271,8 +271,7 @@ def test_a_program_that_always_kills_its_worker_has_a_verdict_and_harms_no_other
     )
     shop.write("shop.py", code + CULPRIT)
     by_id = {
-        outcome.id or outcome.ref: outcome
-        for outcome in replayed(nodes, shop, shop.ids[:20] + [shop.called["q7"]])
+        outcome.recording: outcome for outcome in replayed(nodes, shop, shop.ids[:20] + [shop.called["q7"]])
     }
     culprit = by_id.pop(shop.called["q7"])
     assert culprit.status is Status.UNABLE
@@ -292,7 +291,7 @@ def test_a_node_that_is_lost_costs_no_outcome_and_doubles_none(nodes, shop):
     thread.start()
 
     def came(outcome):
-        seen.append(outcome.id)
+        seen.append(outcome.recording)
         if len(seen) == 6:
             lost.set()
 
@@ -321,7 +320,7 @@ def test_what_was_done_before_the_cluster_was_lost_is_kept(shop, whom):
     with cluster([1]) as nodes:
 
         def came(outcome):
-            seen.append(outcome.ref)
+            seen.append(outcome.recording)
             if len(seen) == 2 and whom == "the head":
                 nodes.remove_node(nodes.head_node, allow_graceful=False)
             elif len(seen) == 2:

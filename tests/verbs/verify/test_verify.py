@@ -11,7 +11,7 @@ import pytest
 
 import reenact
 from reenact.errors import ProgramError, UsageError
-from reenact.verbs.verify import Status, grouped, passed, verify
+from reenact.verbs.verify import Status, verification, verify
 from reenact.verbs.verify.engine import Local
 from reenact.verbs.verify.outcome import outcome_of
 
@@ -74,8 +74,8 @@ def statuses(outcomes):
 def test_unchanged_code_runs_all_as_recorded_and_asks_the_world_nothing(shop):
     outcomes = verify(shop, entry="shop:answer")
     assert statuses(outcomes) == [Status.SAME] * 5
-    assert [outcome.id for outcome in outcomes] == shop
-    assert passed(outcomes)
+    assert [outcome.recording for outcome in outcomes] == shop
+    assert verification(outcomes).passed
 
 
 def test_changed_code_is_found_at_its_step_and_grouped_by_cause(shop, shell):
@@ -83,9 +83,9 @@ def test_changed_code_is_found_at_its_step_and_grouped_by_cause(shop, shell):
     outcomes = verify(shop, entry="shop:answer")
     assert statuses(outcomes) == [Status.DIVERGED] * 5
     assert {outcome.step for outcome in outcomes} == {2}
-    ((status, cause, members),) = grouped(outcomes)
-    assert (status, cause) == (Status.DIVERGED, "CHANGED tool:price (args.order)")
-    assert len(members) == 5
+    (found,) = verification(outcomes).failures
+    assert (found.status, found.cause) == (Status.DIVERGED, "CHANGED tool:price (args.order)")
+    assert len(found.outcomes) == 5
 
 
 def test_an_error_that_is_gone_is_fixed_and_a_new_one_is_broken(shop, shell):
@@ -94,7 +94,7 @@ def test_an_error_that_is_gone_is_fixed_and_a_new_one_is_broken(shop, shell):
     assert statuses(outcomes) == [Status.SAME, Status.BROKEN, Status.SAME, Status.SAME, Status.FIXED]
     assert outcomes[1].detail == "LookupError: no order q1"
     assert outcomes[4].detail == "recorded: LookupError: no order q4"
-    assert not passed(outcomes)
+    assert not verification(outcomes).passed
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,11 @@ def test_recordings_that_cannot_run_for_one_reason_are_one_group():
     outcomes = [
         outcome_of(id, {"failed": cannot.format(id, id)}) for id in ("abz4phj8n2", "wanfbnnnzz", "0xdag1024y")
     ]
-    ((status, cause, members),) = grouped(outcomes)
-    assert (status, len(members)) == (Status.UNABLE, 3)
+    (found,) = verification(outcomes).failures
+    assert (found.status, len(found.outcomes)) == (Status.UNABLE, 3)
     assert (
-        cause == "recording … has no recorded program; say what to run: reenact replay … -- python agent.py"
+        found.cause
+        == "recording … has no recorded program; say what to run: reenact replay … -- python agent.py"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ConfigDict
@@ -35,17 +34,6 @@ class View(BaseModel):
 def fields(value: Any) -> Any:
     """Return a view as a dict, and any other value as Python writes it: for orjson's `default`."""
     return value.plain() if isinstance(value, View) else repr(value)
-
-
-def tree(value: Any) -> Any:
-    """Return a value with all views in it as dicts."""
-    if isinstance(value, View):
-        return {name: tree(item) for name, item in value.plain().items()}
-    if isinstance(value, list | tuple):
-        return [tree(item) for item in value]
-    if isinstance(value, Mapping):
-        return {name: tree(item) for name, item in value.items()}
-    return value
 
 
 def known_status(word: str) -> Status:

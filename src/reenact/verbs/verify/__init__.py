@@ -6,7 +6,7 @@ Each replay runs in a process of its own, forked from one that has imported the 
 kill costs that one recording.
 """
 
+from reenact.analysis.views.verification import Outcome, Status, verification
 from reenact.verbs.verify.fleet import verify
-from reenact.verbs.verify.outcome import Outcome, Status, grouped, passed
 
-__all__ = ["Outcome", "Status", "grouped", "passed", "verify"]
+__all__ = ["Outcome", "Status", "verification", "verify"]

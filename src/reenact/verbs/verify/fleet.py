@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reenact.analysis.views.verification import Outcome, Status
 from reenact.core.store.local import SUFFIX, LocalStore
 from reenact.errors import ReenactError, UsageError
 from reenact.run.launch import Options
@@ -15,7 +16,7 @@ from reenact.team.open import Reaching
 from reenact.verbs.verify.crew import Job, Report
 from reenact.verbs.verify.engine import Engine, Local, Task
 from reenact.verbs.verify.kept import Kept, Key, code_version
-from reenact.verbs.verify.outcome import REFUSED, Outcome, Status, outcome_of
+from reenact.verbs.verify.outcome import REFUSED, outcome, outcome_of
 
 if TYPE_CHECKING:
     from reenact.team.store import TeamStore
@@ -77,10 +78,10 @@ def verify(
     outcomes: dict[int, Outcome] = {}
     lock = threading.Lock()
 
-    def come(place: int, outcome: Outcome) -> None:
+    def come(place: int, found: Outcome) -> None:
         if progress is not None:
-            progress(outcome)
-        outcomes[place] = outcome
+            progress(found)
+        outcomes[place] = found
 
     with Kept(store.root) as kept:
         code = code_version(Path.cwd(), store.root)
@@ -98,7 +99,7 @@ def verify(
             try:
                 task = _task(place, ref, store, team, versions)
             except ReenactError as error:
-                come(place, Outcome(ref, Status.UNABLE, cause="no such recording", detail=str(error)))
+                come(place, outcome(ref, Status.UNABLE, cause="no such recording", detail=str(error)))
                 continue
             keys[place] = (
                 Key.of(Path(task.path), code, job)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field
 
+from reenact.analysis.views.verification import Outcome, Status, VerificationView, verification
 from reenact.core import private
 from reenact.core.query.filter import Filter
 from reenact.core.store.base import Library
@@ -20,10 +21,9 @@ from reenact.team.open import place_of
 from reenact.verbs import interface
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Ignore, Live, Tools, Wire
 from reenact.verbs.replay import OnDivergence
-from reenact.verbs.verify import Outcome, Status, pages, passed, verify
+from reenact.verbs.verify import pages, verify
 from reenact.verbs.verify.cluster import Cluster
 from reenact.verbs.verify.fleet import TIMEOUT
-from reenact.verbs.verify.outcome import GOOD
 from reenact.verbs.verify.shard import Shard
 
 
@@ -114,19 +114,19 @@ class Options(interface.Options):
 
 @dataclass(frozen=True)
 class Result(interface.Result):
-    """The outcomes, in the order of the recordings."""
+    """The outcomes."""
 
-    outcomes: Sequence[Outcome]
+    view: VerificationView
 
     @property
     def status(self) -> int:
         """1 if some recording does not run as recorded, 2 if some were refused, else 0."""
-        ran = [outcome for outcome in self.outcomes if outcome.status is not Status.REFUSED]
-        return 1 if not passed(ran) else 2 if len(ran) < len(self.outcomes) else 0
+        bad = {failures.status for failures in self.view.failures}
+        return 1 if bad - {Status.REFUSED} else 2 if bad else 0
 
-    def tree(self) -> list[dict[str, Any]]:
-        """Return the outcomes as JSON values."""
-        return [outcome.tree() for outcome in self.outcomes]
+    def tree(self) -> Sequence[Outcome]:
+        """Return the outcomes as views, in the order of the recordings."""
+        return self.view.outcomes
 
 
 def run(options: Options, context: Context) -> Result:
@@ -148,14 +148,14 @@ def run(options: Options, context: Context) -> Result:
             home=context.home, progress=counted, engine=cluster if options.engine is Engines.RAY else None,
             resume=options.resume, team=cast("Any", store) if context.team else None, run_foreign=context.run_foreign,
         )  # fmt: skip
-    files = context.files
+    found, files = verification(outcomes), context.files
     for path, write in (
         (options.junit or (files and files / "verify.xml"), pages.junit),
         (options.html or (files and files / "verify.html"), pages.page),
     ):
         if path is not None:
-            private.write(path, write(outcomes))
-    return Result(outcomes)
+            private.write(path, write(found))
+    return Result(found)
 
 
 def _check(options: Options) -> None:
@@ -179,12 +179,12 @@ class _Counted:
 
     def __call__(self, outcome: Outcome) -> None:
         self._done += 1
-        self._bad += outcome.status not in GOOD
+        self._bad += not outcome.status.good
         self._context.progress(
             "verifying",
             self._done,
             self._total,
-            label=f"{outcome.id or outcome.ref}: {outcome.status.value}",
+            label=f"{outcome.recording}: {outcome.status.value}",
             note=f"{self._bad} not as they should be",
         )
 
