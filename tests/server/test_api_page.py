@@ -9,19 +9,18 @@ from reenact.server.routes import (
     anomalies,
     blobs,
     conversation,
-    diff,
+    derived,
     events,
     exchange,
     healed_steps,
     live,
     recordings,
-    state,
     steps,
 )
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 MODULES = (
-    anomalies, blobs, conversation, diff, events, exchange, healed_steps, live, recordings, state, steps,
+    anomalies, blobs, conversation, derived, events, exchange, healed_steps, live, recordings, steps,
 )  # fmt: skip
 
 

@@ -15,13 +15,11 @@ from typing import Annotated, Any, NoReturn, get_args, get_origin
 
 import typer
 from annotated_types import Ge, Le
-from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.cli.options import ids
-from reenact.errors import UsageError
 from reenact.verbs.interface import RECORDING, Cli, Options, Result
 from reenact.verbs.registry import Verb
 
@@ -75,17 +73,12 @@ def _show(result: Result, options: Options, context: Context) -> None:
 
 
 def _options(options: type[Options], given: dict[str, Any]) -> Options:
-    """Check the values of the command line. Raises UsageError."""
+    """Return the options for the values of the command line. Raises UsageError."""
     values = {name: value for name, value in given.items() if value is not None}
     # In front of a command that takes all options, `--` is still there.
     if values.get("command", ())[:1] == ["--"]:
         values["command"] = values["command"][1:]
-    try:
-        return options.model_validate(values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{place}: {first['msg']}") from None
+    return options.of(values)
 
 
 def _parameters(options: type[Options]) -> Iterator[inspect.Parameter]:

@@ -6,8 +6,8 @@ import asyncio
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -205,13 +205,6 @@ class ProjectLibrary:
         """A recording, read and as it is now. Raises RecordingError."""
         self.folder(id)
         return self._shelf.opened(id)
-
-    @contextmanager
-    def both(self, a: str, b: str) -> Iterator[tuple[Loaded, Loaded]]:
-        """Open two recordings at once, in the order of their ids, so that no deadlock is possible."""
-        with ExitStack() as stack:
-            held = {id: stack.enter_context(self.opened(id)) for id in sorted({a, b})}
-            yield held[a], held[b]
 
     def findings(self, id: str) -> FindingsView:
         """Return a recording's anomalies, and the problem where it cannot be examined.

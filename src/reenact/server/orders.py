@@ -45,7 +45,7 @@ class Order(Strict):
     @property
     def values(self) -> dict[str, Any]:
         """The given values, by the names of the verb's options. Defaults are those of the verb."""
-        subject = _subject(verb_of(self).module.Options)
+        subject = subject_of(verb_of(self).module.Options)
         given = self.options.model_dump(exclude_defaults=True)
         return {subject: getattr(self, _plural(self)), **given}
 
@@ -78,9 +78,9 @@ def verb_of(order: Order) -> Verb:
 def order_of(verb: Verb) -> type[Order]:
     """Return the model of a verb's orders."""
     options = verb.module.Options
-    subject = _subject(options)
+    subject = subject_of(options)
     fields = {
-        name: _field(verb, name, info)
+        name: field_of(verb, name, info)
         for name, info in options.model_fields.items()
         if name != subject and _wire(info).offered
     }
@@ -112,12 +112,12 @@ def _outcome(verb: Verb) -> str:
     return f"The files are those of `reenact {verb.name}`."
 
 
-def _field(verb: Verb, name: str, info: FieldInfo) -> tuple[Any, Any]:
-    """Return type and default of a field of the order."""
+def field_of(verb: Verb, name: str, info: FieldInfo) -> tuple[Any, Any]:
+    """Return type and default of an option in an order or a query."""
     wire = _wire(info)
     kind = wire.type or info.annotation
     if Path in (kind, *get_args(kind)):
-        raise TypeError(f"{verb.name}: {name} is a path, which no order may name: mark it LOCAL")
+        raise TypeError(f"{verb.name}: {name} is a path, which no request may name: mark it LOCAL")
     if wire.type is None and RECORDING in info.metadata:
         kind = Id | None if type(None) in get_args(kind) else Id
     elif kind is str and not wire.limits:
@@ -131,7 +131,7 @@ def _field(verb: Verb, name: str, info: FieldInfo) -> tuple[Any, Any]:
         kind = Annotated[kind, Field(**cast("Any", wire.limits))]
     if info.is_required():
         return kind, ...
-    default = info.get_default() if wire.default is None else wire.default
+    default = info.get_default() if wire.default is ... else wire.default
     return kind, list(default) if isinstance(default, tuple) else default
 
 
@@ -139,7 +139,7 @@ def _wire(info: FieldInfo) -> Wire:
     return next((mark for mark in info.metadata if isinstance(mark, Wire)), Wire())
 
 
-def _subject(options: type[Options]) -> str:
+def subject_of(options: type[Options]) -> str:
     """Return the field with the recordings that the verb is about: its argument."""
     for name, info in options.model_fields.items():
         if RECORDING in info.metadata and any(isinstance(one, Cli) and one.argument for one in info.metadata):

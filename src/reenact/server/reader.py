@@ -25,7 +25,7 @@ from reenact.server.access import Access
 from reenact.server.library import ProjectLibrary
 from reenact.server.readers import ForwardedRequest, Job, OutOfMemory, ReaderAnswer
 from reenact.server.refusals import misshapen, refusal
-from reenact.server.routes import conversation, diff, events, recordings, state, steps
+from reenact.server.routes import conversation, derived, events, recordings, steps
 from reenact.server.routes.common import API
 
 _LARGEST = 64_000_000
@@ -124,7 +124,7 @@ def _application() -> FastAPI:
     """The routes about a recording's contents."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     app.state.readers = None
-    for one in (recordings, steps, conversation, state, events, diff):
+    for one in (recordings, steps, conversation, events, derived):
         app.include_router(one.router, prefix=API)
     app.add_exception_handler(ReenactError, _refused)
     app.add_exception_handler(RequestValidationError, misshapen)

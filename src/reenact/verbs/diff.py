@@ -15,7 +15,7 @@ from reenact.analysis.views.diff import DiffView, diff_view
 from reenact.core.query.recording import Recording
 from reenact.run.api.replaying import Source, load
 from reenact.verbs import interface
-from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context
+from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Route
 
 
 class Options(interface.Options):
@@ -67,7 +67,16 @@ class Result(interface.Result):
 
 def run(options: Options, context: Context) -> Result:
     """Compare the runs. Raises as `diff` does."""
-    return Result(diff(options.a, options.b, ignore=options.ignore, home=context.home))
+    one, other = context.facts(options.a, options.b)
+    return Result(compare(one.recording, other.recording, options.ignore))
+
+
+def served(result: Result) -> DiffView:
+    """Compare two runs: equal, changed, inserted, deleted and moved steps."""
+    return diff_view(result.found, paths=False)
+
+
+ROUTES = (Route("/diff", served, {"a": "a", "b": "b", "ignore": "ignore"}),)
 
 
 def diff(

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from reenact.analysis.views.healed_steps import HealRunsView, HealsView
 from reenact.core.query.filter import Filter
 from reenact.errors import UsageError
 from reenact.verbs import interface
-from reenact.verbs.interface import Cli, Context, Filtered, optional
+from reenact.verbs.interface import LOCAL, Cli, Context, Filtered, Route, Wire, optional
 
 if TYPE_CHECKING:
     from reenact.browser.heal.patch import ScriptPatch
@@ -31,8 +32,14 @@ class Options(interface.Options):
 
     filter: Filtered = ()
     script: Annotated[
-        Path | None, Field(description="Only the steps of this script."), Cli(metavar="SCRIPT")
+        Path | None, Field(description="Only the steps of this script."), Cli(metavar="SCRIPT"), LOCAL
     ] = None
+    file: Annotated[
+        str,
+        Field(description="Only the repairs of this script, by its file as the repairs name it."),
+        Cli(offered=False),
+        Wire(max_length=4000),
+    ] = ""
     patch: Annotated[
         Path | None, Field(description="The learned changes as a diff of this script."), Cli(metavar="SCRIPT")
     ] = None
@@ -60,12 +67,9 @@ class Result(interface.Result):
 
     def tree(self) -> list[Any] | None:
         """Return the steps, or each heal, as views; None for a patch."""
-        view = optional("reenact.browser.heal.view", "browser")
         if self.patch is not None:
             return None
-        return [view.story(one) for one in self.stories] or [
-            view.recorded(one) for one in reversed(self.heals)
-        ]
+        return [*steps(self).items] or [*runs(self).items]
 
 
 def run(options: Options, context: Context) -> Result:
@@ -80,9 +84,28 @@ def run(options: Options, context: Context) -> Result:
         own = statistics.heals(index, Filter(" ".join(options.filter)), report)
         if (chosen := options.script or options.patch) is not None:
             own = statistics.of_script(own, chosen)
+        own = [one for one in own if options.file in ("", one.heal.file)]
         if options.patch is not None:
             return _patched(options.patch, own, write=options.write)
         return Result(own, () if options.runs else statistics.stories(index, own))
+
+
+def steps(result: Result) -> HealsView:
+    """The steps of scripts that needed help, over all runs, the last one first."""
+    view = optional("reenact.browser.heal.view", "browser")
+    return HealsView(items=tuple(view.story(one) for one in result.stories))
+
+
+def runs(result: Result) -> HealRunsView:
+    """List single repairs, the newest first."""
+    view = optional("reenact.browser.heal.view", "browser")
+    return HealRunsView(items=tuple(view.recorded(one) for one in reversed(result.heals)))
+
+
+ROUTES = (
+    Route("/heals", steps, {"filter": "filter"}),
+    Route("/heals/runs", runs, {"filter": "filter", "script": "file"}, {"runs": True}),
+)
 
 
 def _patched(script: Path, own: Sequence[RecordedHeal], *, write: bool) -> Result:

@@ -1,7 +1,7 @@
 """The parts of a verb: its `Options`, its `Result`, and the `Context` in which it runs.
 
 A verb is a module with `Options`, `run(options, context)` and `Result`. The command line, the server's jobs and their
-document are derived from the fields of `Options`: see docs/decisions/0010-verbs.md.
+document, and the routes of `ROUTES` are derived from the fields of `Options`: see docs/decisions/0010-verbs.md.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from reenact.analysis.views.base import View
 from reenact.core.model.storable import why_not
+from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
 from reenact.core.store.base import Library
 from reenact.core.store.index import Index
@@ -48,7 +50,7 @@ class Cli:
 
 
 class Wire:
-    """The type and the limits of a field in a job's order, if others than its own type gives.
+    """The type and the limits of a field in a job's order or a route's query, if others than its own type gives.
 
     Args:
         offered: An order may have it.
@@ -57,7 +59,7 @@ class Wire:
         limits: Arguments of pydantic's `Field`, such as `le=100`.
     """
 
-    def __init__(self, *, offered: bool = True, of: Any = None, default: Any = None, **limits: float) -> None:
+    def __init__(self, *, offered: bool = True, of: Any = None, default: Any = ..., **limits: float) -> None:
         self.offered, self.type, self.default, self.limits = offered, of, default, limits
 
 
@@ -86,7 +88,9 @@ Command = Annotated[
 Filtered = Annotated[
     tuple[str, ...],
     Field(description="tool:cancel_order, error, tokens > 4000 …"),
+    BeforeValidator(lambda given: (given,) if isinstance(given, str) else given),
     Cli(argument=True, metavar="[FILTER]"),
+    Wire(of=str, default="", max_length=4000),
 ]
 Live = Annotated[
     tuple[str, ...], Field(description="Run for real: a kind (tool) or one (tool:cancel_order).")
@@ -145,8 +149,35 @@ class Options(BaseModel):
 
     @classmethod
     def of_order(cls, values: dict[str, Any]) -> Self:
-        """Return the options for the values of a job's order."""
-        return cls.model_validate(values)
+        """Return the options for the values of a job's order. Raises UsageError."""
+        return cls.of(values)
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Self:
+        """Check the values of the options. Raises UsageError for the first that is not valid."""
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise UsageError(f"{place}: {first['msg']}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A GET route of the server that runs a verb. `ROUTES` of its module has them.
+
+    Attributes:
+        path: The path under `/api/v1`; `{id}` is the recording that the verb is about.
+        answer: Makes the body of a Result. Its return annotation is the body's model, its docstring the description.
+        query: The options in the query, by the names of the parameters.
+        given: Options that have the same value in every request.
+    """
+
+    path: str
+    answer: Callable[[Any], View]
+    query: Mapping[str, str]
+    given: Mapping[str, Any] = field(default_factory=dict)
 
 
 def recordable(option: str, values: Iterable[str], most: int) -> tuple[str, ...]:
@@ -206,6 +237,11 @@ class Context:
         store = self.store
         with closing(Index(store)) as index:
             yield store, index
+
+    def facts(self, *refs: str) -> list[RecordingFacts]:
+        """Read recordings. Raises RecordingError."""
+        with self.opened() as (store, _):
+            return [RecordingFacts(store.load(ref)) for ref in refs]
 
     def may_run(
         self, recordings: Sequence[str | Recording], command: Sequence[str] = (), *, requests: bool = False
@@ -281,9 +317,10 @@ class Shown(Result):
 
 
 class Module(Protocol):
-    """The module of a verb."""
+    """The module of a verb. Only one with `routes=True` in the registry has `ROUTES`."""
 
     Options: type[Options]
+    ROUTES: Sequence[Route]
 
     @staticmethod
     def run(options: Any, context: Context, /) -> Result:

@@ -22,11 +22,13 @@ class Verb:
         name: The name of the command, and the kind of the job.
         path: The name of its module.
         job: The server runs it as a job.
+        routes: The server has routes that run it: `ROUTES` of its module.
     """
 
     name: str
     path: str
     job: bool = False
+    routes: bool = False
 
     @cached_property
     def module(self) -> Module:
@@ -38,8 +40,8 @@ VERBS = [
     Verb("record", "reenact.verbs.record"),
     Verb("replay", "reenact.verbs.replay"),
     Verb("list", "reenact.verbs.list"),
-    Verb("show", "reenact.verbs.show"),
-    Verb("diff", "reenact.verbs.diff"),
+    Verb("show", "reenact.verbs.show", routes=True),
+    Verb("diff", "reenact.verbs.diff", routes=True),
     Verb("doctor", "reenact.verbs.doctor"),
     Verb("export", "reenact.verbs.export"),
     Verb("import", "reenact.verbs.import_"),
@@ -51,7 +53,7 @@ VERBS = [
     Verb("sync", "reenact.verbs.sync"),
     Verb("ship", "reenact.verbs.ship"),
     Verb("harden", "reenact.verbs.harden"),
-    Verb("heals", "reenact.verbs.heals"),
+    Verb("heals", "reenact.verbs.heals", routes=True),
     Verb("export-script", "reenact.verbs.export_script"),
     Verb("fork", "reenact.verbs.fork", job=True),
     Verb("diagnose", "reenact.verbs.diagnose", job=True),

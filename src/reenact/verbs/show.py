@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from reenact.analysis.views.recording import stored_recording
-from reenact.analysis.views.state import stored_state
-from reenact.analysis.views.steps import shown_step
+from reenact.analysis.views.state import ComparedStateView, compared_state, stored_state
+from reenact.analysis.views.steps import StepNumbersView, shown_step
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.filter import Filter
 from reenact.core.query.recording import Recording
@@ -23,7 +23,7 @@ from reenact.core.trust.consent import standing_of
 from reenact.core.trust.proofs import Proof, Proofs
 from reenact.errors import UsageError
 from reenact.verbs import interface
-from reenact.verbs.interface import Cli, Context, Ref
+from reenact.verbs.interface import Cli, Context, Ref, Route, Wire
 
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
@@ -39,15 +39,26 @@ class Options(interface.Options):
     ref: Ref
     step: Annotated[
         str,
-        Field(description="One step in full (7), or several (3-9, 12-)."),
+        Field(description="A step (7), which is shown in full, or several (3-9, 12-)."),
+        BeforeValidator(str),
         Cli(argument=True, metavar="[STEP]"),
+        Wire(of=int | None, default=None, ge=1, le=1 << 31),
     ] = ""
     filter: Annotated[
-        str, Field(description="Only steps that match: tool:cancel_order and error …"), Cli(metavar="FILTER")
+        str,
+        Field(description="Only steps that match: tool:cancel_order and error …"),
+        Cli(metavar="FILTER"),
+        Wire(max_length=4000),
     ] = ""
     full: Annotated[bool, Field(description="Show long texts in full."), Cli(names=("--full", "-f"))] = False
     raw: Annotated[bool, Field(description="Print the stored events, one JSON object per line.")] = False
     state: Annotated[bool, Field(description="Show the tracked state before STEP, or at the end.")] = False
+    since: Annotated[
+        int | None,
+        Field(ge=1, description="With the state: also its differences from that before this step."),
+        Cli(offered=False),
+        Wire(le=1 << 31),
+    ] = None
     pictures: Annotated[
         Path | None,
         Field(description="Write the pictures of the steps to this folder."),
@@ -62,20 +73,30 @@ class Result(interface.Result):
     Attributes:
         options: The options of the command.
         facts: The recording.
-        standing: Its origin.
-        proof: Its proof, if it has one.
+        home: The folder with the keys of this machine.
         within: The numbers of the steps of the option `step`.
         chosen: Those of them that match the filter.
         state: The tracked state, if that is what is to be shown.
+        before: The tracked state to compare it with.
     """
 
     options: Options
     facts: RecordingFacts
-    standing: Standing
-    proof: Proof | None
+    home: Path
     within: Sequence[int]
     chosen: Sequence[int]
     state: State | None
+    before: State | None
+
+    @property
+    def standing(self) -> Standing:
+        """The recording's origin."""
+        return standing_of(self.facts.recording, self.home)
+
+    @property
+    def proof(self) -> Proof | None:
+        """The recording's proof, if it has one."""
+        return Proofs(Book(self.home)).of(self.facts.recording.id, self.facts.recording.path)
 
     @property
     def whole(self) -> bool:
@@ -96,24 +117,41 @@ class Result(interface.Result):
 def run(options: Options, context: Context) -> Result:
     """Read the recording.
 
-    Raises RecordingError, FilterError, or UsageError for a step that it does not have.
+    Raises RecordingError, FilterError, or StepNotFound.
     """
     step = options.step
     if options.filter and step.isdigit():
         raise UsageError(f"step {step} is one step: --filter chooses among several (3-9, or all)")
     wanted = Filter(options.filter)
-    with context.opened() as (store, _):
-        facts = RecordingFacts(store.load(options.ref))
+    (facts,) = context.facts(options.ref)
     chosen: Sequence[int]
     within = chosen = _chosen(step, facts.recording)
     if options.state and step and not step.isdigit():
         raise UsageError(f"--state is that of one step (7), or without one that of the end; not of {step}")
-    state = facts.recording.state(int(step) if step else None) if options.state else None
+    state = before = None
+    if options.state:
+        state = facts.recording.state(int(step) if step else None)
+        before = facts.recording.state(options.since) if options.since else None
     if options.filter:
         chosen = [number for number in facts.where(wanted) if number in within]
-    standing = standing_of(facts.recording, home(context.home))
-    proof = Proofs(Book(home(context.home))).of(facts.recording.id, facts.recording.path)
-    return Result(options, facts, standing, proof, within, chosen, state)
+    return Result(options, facts, home(context.home), within, chosen, state, before)
+
+
+def state(result: Result) -> ComparedStateView:
+    """Return the tracked values at a step or the end, and differences from another step."""
+    assert result.state is not None
+    return compared_state(result.state, result.before)
+
+
+def search(result: Result) -> StepNumbersView:
+    """The numbers of the steps that a filter means; a text is in quotes."""
+    return StepNumbersView(steps=tuple(result.chosen))
+
+
+ROUTES = (
+    Route("/recordings/{id}/state", state, {"step": "step", "since": "since"}, {"state": True}),
+    Route("/recordings/{id}/search", search, {"q": "filter"}),
+)
 
 
 def _chosen(step: str, recording: Recording) -> range:
@@ -123,9 +161,8 @@ def _chosen(step: str, recording: Recording) -> range:
     match = _RANGE.fullmatch(step)
     if match is None:
         raise UsageError(f"'{step}' is no step: give a number (7), or a range (3-9, 12-)")
-    first = int(match[1])
+    first = recording.step(int(match[1])).number
     until = last if match[2] and not match[3] else int(match[3] or first)
-    if not 1 <= first <= last or until < first:
-        there = f"its steps go from 1 to {last}" if last else "it has no steps"
-        raise UsageError(f"recording {recording.id} has no step {step}: {there}")
+    if until < first:
+        raise UsageError(f"'{step}' is no range of steps: {until} comes before {first}")
     return range(first, min(until, last) + 1)

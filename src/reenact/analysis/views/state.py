@@ -65,17 +65,11 @@ def stored_state(recording: Recording, state: State) -> StoredStateView:
     return StoredStateView(id=recording.id, step=state.step, state=values(state))
 
 
-def compared_state(state: State, step: int | None, before: State | None = None) -> ComparedStateView:
-    """Return the declared state at a step.
-
-    Args:
-        state: The state.
-        step: The step that was asked for, None for the end.
-        before: The state to compare with; without it nothing differs.
-    """
+def compared_state(state: State, before: State | None = None) -> ComparedStateView:
+    """Return the declared state at a step, with its differences from another one, if any."""
     now = values(state)
     changes = tuple(_changes(before, now)) if before is not None else ()
-    return ComparedStateView(step=step, state=now, changes=changes)
+    return ComparedStateView(step=state.step, state=now, changes=changes)
 
 
 def state_at(recording: Recording, number: int) -> ComparedStateView:

@@ -1,44 +1,25 @@
-"""Routes of the heals in all recordings, and of the patches made from them."""
+"""Routes of the patches that are made from the heals in all recordings."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
-from reenact.analysis.views.healed_steps import AppliedView, HealRunsView, HealsView, PatchView
-from reenact.core.query.filter import Filter
-from reenact.core.store.index import Index
+from reenact.analysis.views.healed_steps import AppliedView, PatchView
 from reenact.errors import UsageError
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.refusals import refusals
-from reenact.server.routes.common import MISSING, REFUSED, FilterText
+from reenact.server.routes.common import MISSING
+from reenact.verbs import heals
+from reenact.verbs.interface import Context, optional
 
 router = APIRouter(tags=["heals"])
 
 Script = Annotated[str, Query(max_length=4000, description="A script's file, as the heals have it.")]
-
-
-@router.get("/heals", responses=REFUSED)
-def heals(access: Reader, filter: FilterText = "") -> HealsView:
-    """The steps of scripts that needed help, over all runs, the last one first."""
-    index, healed = Index(access.library.store), _healed()
-    try:
-        found = healed.heals(index, Filter(filter))
-        return HealsView(items=tuple(healed.story(one) for one in healed.stories(index, found)))
-    finally:
-        index.close()
-
-
-@router.get("/heals/runs", responses=REFUSED)
-def runs(access: Reader, filter: FilterText = "", script: Script = "") -> HealRunsView:
-    """List single repairs, the newest first."""
-    found = reversed(_of(access, script, filter))
-    return HealRunsView(items=tuple(_healed().recorded(one) for one in found))
 
 
 @router.get("/heals/patch", responses=MISSING)
@@ -102,7 +83,7 @@ _NOT_HERE = "this server changes no files: apply the patch where the script is, 
 
 def _own(access: Access, script: str) -> list[Any]:
     """The heals of one script. Raises where there are none."""
-    own = _of(access, script)
+    own = [*heals.run(heals.Options(file=script, runs=True), Context(access.library.store.root)).heals]
     if not own:
         raise HTTPException(404, "no heals of that script")
     return own
@@ -142,17 +123,4 @@ def _refusal(made: Any, *, running: bool) -> str | None:
 
 
 def _healed() -> Any:
-    """Return the module that reads heals; answer 400 where the browser's part is missing."""
-    try:
-        return importlib.import_module("reenact.browser.heal.view")
-    except ModuleNotFoundError as error:
-        raise HTTPException(400, f"heals need more ({error.name}): pip install 'reenact[browser]'") from None
-
-
-def _of(access: Access, script: str, filter: str = "") -> list[Any]:
-    index = Index(access.library.store)
-    try:
-        found = _healed().heals(index, Filter(filter))
-    finally:
-        index.close()
-    return [one for one in found if not script or one.heal.file == script]
+    return optional("reenact.browser.heal.view", "browser")

@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Path, Query
 
 from reenact.analysis.views.messages import MessagesView
 from reenact.analysis.views.messages import messages as messages_view
-from reenact.analysis.views.steps import RowsView, StepNumbersView, StepView, whole_step
+from reenact.analysis.views.steps import RowsView, StepView, whole_step
 from reenact.server.access import Access, Reader
 from reenact.server.cache import Loaded
 from reenact.server.routes.common import MISSING, FilterText, Id, Offset, RecordingRoute
@@ -38,22 +38,11 @@ def steps(
         return RowsView(items=tuple(items), total=len(meant))
 
 
-@router.get("/recordings/{id}/search", responses=MISSING)
-def search(
-    access: Reader,
-    id: Id,
-    q: Annotated[str, Query(max_length=4000, description="A filter; a text is in quotes.")],
-) -> StepNumbersView:
-    """The numbers of the steps that a filter means."""
-    with access.library.opened(id) as loaded:
-        return StepNumbersView(steps=tuple(loaded.facts.where(q)))
-
-
 @router.get("/recordings/{id}/steps/{number}", response_model_exclude_unset=True, responses=MISSING)
 def step(access: Reader, id: Id, number: Number) -> StepView:
     """One step with all that is kept of it."""
     with access.library.opened(id) as loaded:
-        _there(loaded, number)
+        loaded.recording.step(number)
         return _whole(access, id, loaded, number)
 
 
@@ -61,18 +50,11 @@ def step(access: Reader, id: Id, number: Number) -> StepView:
 def messages(access: Reader, id: Id, number: Number) -> MessagesView:
     """All that a model saw in a step: the whole of its prompt."""
     with access.library.opened(id) as loaded:
-        _there(loaded, number)
+        loaded.recording.step(number)
         turn = loaded.facts.turn(number)
         if turn is None:
             raise HTTPException(404, f"step {number} is not a model call")
         return messages_view(turn)
-
-
-def _there(loaded: Loaded, number: int) -> None:
-    if number > (last := len(loaded.facts.steps)):
-        raise HTTPException(
-            404, f"there is no step {number}: they go from 1 to {last}" if last else "it has no steps"
-        )
 
 
 def _whole(access: Access, id: str, loaded: Loaded, number: int) -> StepView:
