@@ -16,9 +16,10 @@ from reenact.browser.isolation import sandbox
 from reenact.core.store.base import Piece
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
+from reenact.server import settings
 from reenact.server.app import application
 from reenact.server.keys import Keys
-from reenact.server.operations import logs, metrics
+from reenact.server.operations import logs
 from reenact.server.settings import Settings
 from reenact.team.ship import wire
 
@@ -159,9 +160,9 @@ def test_metrics_are_for_an_admin_of_the_server_or_for_who_has_the_token(serve, 
 
 
 def test_a_token_that_can_be_guessed_is_refused():
-    assert metrics.token_of({}) == ""
+    assert settings.token_of({}) == ""
     with pytest.raises(UsageError, match="at least 16"):
-        metrics.token_of({metrics.TOKEN: "secret"})
+        settings.token_of({settings.TOKEN: "secret"})
 
 
 @pytest.mark.thorough

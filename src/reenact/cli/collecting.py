@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from dataclasses import asdict
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -12,6 +14,8 @@ from reenact.cli import present
 from reenact.cli.options import Log
 from reenact.core.model.storable import LONGEST_TAG
 from reenact.core.store.local import LocalStore
+from reenact.server.operations import logs
+from reenact.server.settings import token_of
 from reenact.verbs import interface
 from reenact.verbs.interface import Context, Shown, recordable
 
@@ -42,10 +46,9 @@ class Options(interface.Options):
 def run(options: Options, context: Context) -> Shown:
     """Collect traces until Ctrl-C. Raises UsageError."""
     from reenact.server import traces as collector  # noqa: PLC0415 - a server and what it needs: no other command should pay
-    from reenact.server.operations import logs, metrics  # noqa: PLC0415 - as above
 
     log = options.log
-    token = metrics.token_of(os.environ)
+    token = token_of(os.environ)
     traces = collector.Traces(
         LocalStore(context.home),
         quiet=options.quiet,
@@ -75,10 +78,6 @@ def _ended(traces: Traces, log: str | None) -> None:
     if log is None:
         present.say(_summary(traces))
         return
-    from dataclasses import asdict  # noqa: PLC0415 - as below
-
-    from reenact.server.operations import logs  # noqa: PLC0415 - as below
-
     logs.event("ended", **asdict(traces.counts))
 
 
@@ -86,10 +85,6 @@ def _failed(text: str, log: str | None) -> None:
     if log is None:
         present.say(f"reenact: {text}")
         return
-    import logging  # noqa: PLC0415 - as below
-
-    from reenact.server.operations import logs  # noqa: PLC0415 - as below
-
     # The text may quote a span: log the trace's id only.
     logs.event("trace_failed", logging.WARNING, trace=text.split()[1])
 
@@ -98,8 +93,6 @@ def _kept(kept: Kept, log: str | None) -> None:
     if log is None:
         present.say(_told(kept))
         return
-    from reenact.server.operations import logs  # noqa: PLC0415 - as above
-
     # Its name comes from who sent it, and is in no log.
     logs.event("recorded", recording=kept.id, steps=kept.steps, again=kept.again)
 

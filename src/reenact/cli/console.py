@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from reenact.cli.hosting import alone, stored
+from reenact.cli.hosting import alone
 from reenact.server.hosting import PORT
 from reenact.team.open import Reaching
 from reenact.verbs import interface
@@ -45,6 +45,6 @@ class Options(interface.Options):
 def run(options: Options, context: Context) -> Shown:
     """Serve the console until Ctrl-C. Raises UsageError."""
     store = Reaching(context.home)
-    page = f"/r/{quote(stored(store, options.ref))}" if options.ref is not None else "/"
+    page = f"/r/{quote(store.kept(options.ref))}" if options.ref is not None else "/"
     alone(store, page, options.port, "the console is", show=options.show)
     return Shown()

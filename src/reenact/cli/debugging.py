@@ -67,7 +67,7 @@ def run(options: Options, context: Context) -> Shown:
             "the debugger's screen needs a terminal; --plain reads commands from standard input, --web shows a page"
         )
     store = Reaching(context.home)
-    ref = _stored(store, options.ref) if options.web else options.ref
+    ref = store.kept(options.ref) if options.web else options.ref
     recording = store.load(ref)
     if not recording.steps:
         raise UsageError(f"recording {recording.id} has no steps: there is nothing to debug")
@@ -102,9 +102,3 @@ def _page(opening: Opening, store: Reaching, ref: str, port: int, *, show: bool)
     from reenact.cli.hosting import alone  # noqa: PLC0415 - a web server, for --web alone
 
     alone(store, f"/debug/{quote(ref)}", port, "the debugger is", show=show, begun=opening)
-
-
-def _stored(store: Reaching, ref: str) -> str:
-    from reenact.cli.hosting import stored  # noqa: PLC0415 - as above
-
-    return stored(store, ref)

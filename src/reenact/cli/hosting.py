@@ -6,7 +6,6 @@ import os
 import socket
 import sys
 import threading
-from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
@@ -23,10 +22,10 @@ from reenact.errors import UsageError
 from reenact.run.driver.opening import Opening
 from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, listen, serve
 from reenact.server.keys import DEFAULT, Keys
-from reenact.server.operations.logs import Form
-from reenact.server.settings import Settings
+from reenact.server.operations import logs
+from reenact.server.settings import TOKEN, Settings, token_of
 from reenact.team.location import OBJECTS, PROJECT, STORE, Place
-from reenact.team.open import Reaching
+from reenact.team.open import team_store
 from reenact.verbs import interface
 from reenact.verbs.interface import Cli, Context, Shown
 
@@ -149,7 +148,7 @@ def run(options: Options, context: Context) -> Shown:
     limits = _limits(options.max_upload, options.quota, options.quota_recordings, team)
     settings = Settings(
         store.root, names, keyless=keyless, running=options.running, run_foreign=options.run_foreign, team=team,
-        limits=limits, rate=options.rate, metrics_token=_token(),
+        limits=limits, rate=options.rate, metrics_token=token_of(os.environ),
         reach=Reach.of(options.browse_private, private=alone and not host_name),
     )  # fmt: skip
     listening = listen(host, options.port)
@@ -175,8 +174,6 @@ def run(options: Options, context: Context) -> Shown:
 
 def _keep_secrets() -> None:
     """Remove the server's secrets from its environment, before it runs other programs."""
-    from reenact.server.operations.metrics import TOKEN  # noqa: PLC0415 - no other command should pay for it
-
     for name in (STORE, OBJECTS, PROJECT, TOKEN):
         os.environ.pop(name, None)
 
@@ -188,11 +185,7 @@ def _team() -> Place | None:
     """
     place = Place.of(os.environ)
     if place is not None:
-        try:
-            from reenact.team.store import TeamStore  # noqa: PLC0415 - drivers that no other server needs
-        except ModuleNotFoundError as error:
-            raise UsageError(f"{error.name} is not installed: pip install 'reenact[team]'") from None
-        with TeamStore(place) as team:
+        with team_store(place) as team:
             team.ids()
     return place
 
@@ -211,16 +204,8 @@ def _limits(max_upload: int | None, quota: int | None, recordings: int, team: Pl
     )
 
 
-def _token() -> str:
-    from reenact.server.operations.metrics import token_of  # noqa: PLC0415 - no other command should pay for it
-
-    return token_of(os.environ)
-
-
-def _started(settings: Settings, listening: socket.socket, log: Form | None) -> FastAPI:
+def _started(settings: Settings, listening: socket.socket, log: logs.Form | None) -> FastAPI:
     """Return the application, ready to answer; begin its log."""
-    from reenact.server.operations import logs  # noqa: PLC0415 - no other command should pay for it
-
     if log is not None:
         logs.begin(log)
         logs.event(
@@ -248,19 +233,3 @@ def _application(settings: Settings) -> FastAPI:
         name = str(error.name).partition(".")[0]
         raise UsageError(f"{name} is not installed: pip install 'reenact[browser]'") from None
     return application(settings)
-
-
-def stored(store: Reaching, ref: str) -> str:
-    """The id of a recording of the store; one of the team's is brought into it."""
-    found = store.find(ref)
-    if (team := store.lies_there(found)) is not None:
-        from reenact.team.ship.exchange import Exchange  # noqa: PLC0415 - drivers that no other console needs
-
-        with team, closing(Exchange(store, team)) as exchange:
-            moved = exchange.pull([found.name])
-        if why := moved.problems.get(found.name):
-            raise UsageError(f"{found.name}: {why}")
-        return found.name
-    if found.parent != store.recordings:
-        raise UsageError(f"{ref} is not in {store.root}; `reenact import {ref}` brings it there")
-    return found.name

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from reenact.browser.isolation.addresses import PUBLIC, Reach
 from reenact.core.store.quotas import Limits
+from reenact.errors import UsageError
 from reenact.team.location import Place
 
 CONSOLE = Path(__file__).parent / "console"
 """The console's pages as `make console` builds them, and as a wheel has them."""
+
+TOKEN = "REENACT_METRICS_TOKEN"  # noqa: S105 - a variable's name
+"""The variable with the token by which metrics may be read over the network."""
+
+_SHORT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +51,14 @@ class Settings:
     rate: float = 0.0
     reach: Reach = PUBLIC
     metrics_token: str = field(default="", repr=False)
+
+
+def token_of(environ: Mapping[str, str]) -> str:
+    """Return the token in the environment; empty if unset.
+
+    Raises UsageError for one that can be guessed.
+    """
+    token = environ.get(TOKEN, "").strip()
+    if token and len(token) < _SHORT:
+        raise UsageError(f"{TOKEN} has {len(token)} characters; at least {_SHORT}, of `openssl rand -hex 16`")
+    return token

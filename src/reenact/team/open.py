@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,23 @@ class Reaching(LocalStore):
         """Open the team's store if `find` returned a cached copy from it; else return None."""
         place = _place()
         return team_store(place) if place is not None and path.parent == place.cache / "recordings" else None
+
+    def kept(self, ref: str) -> str:
+        """Return the id of a recording of this folder; one of the team's is brought into it.
+
+        Raises UsageError for a recording that lies elsewhere.
+        """
+        found = self.find(ref)
+        if (team := self.lies_there(found)) is not None:
+            from reenact.team.ship.exchange import Exchange  # noqa: PLC0415 - drivers that few need
+
+            with team, closing(Exchange(self, team)) as exchange:
+                moved = exchange.pull([found.name])
+            if why := moved.problems.get(found.name):
+                raise UsageError(f"{found.name}: {why}")
+        elif found.parent != self.recordings:
+            raise UsageError(f"{ref} is not in {self.root}; `reenact import {ref}` brings it there")
+        return found.name
 
     def _begun(self, text: str, ids: Sequence[str]) -> Path | None:
         mine = [id for id in ids if id.startswith(text)]

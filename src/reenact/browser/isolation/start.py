@@ -5,6 +5,7 @@ arguments are the browser's. It imports the standard library alone, and ends by 
 """
 
 import ctypes
+import fcntl
 import json
 import os
 import resource
@@ -77,8 +78,6 @@ def _become(user: int) -> None:
 
 def _own_network() -> None:
     """Enter a network that has nothing but its own loopback."""
-    import fcntl  # noqa: PLC0415 - few imports
-
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.geteuid(), os.getegid()
     # A process that has changed its user may not write its own maps otherwise.

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Protocol, cast
 
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult, Observation, SessionStatus
-from reenact.browser.agent import extract
 from reenact.browser.effects import operations
 from reenact.browser.effects.calls import AwaitedValue, Steps, run
 from reenact.browser.effects.driver import BrowserBackend, BrowserDriver
@@ -22,6 +21,7 @@ from reenact.browser.effects.local import LocalBrowser
 from reenact.browser.effects.session_recording import Keep, SessionRecording
 from reenact.browser.isolation.guest import GuestResources
 from reenact.browser.page.session_options import SessionOptions
+from reenact.browser.session import extract
 from reenact.browser.session.remote.browser import RemoteBrowser
 from reenact.browser.session.remote.link import Server
 from reenact.browser.session.remote.video import RemoteReplay, replay_of

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-from collections.abc import Mapping
 
 import anyio
 from anyio import CapacityLimiter
@@ -26,12 +25,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from reenact import __version__
-from reenact.errors import UsageError
 
-TOKEN = "REENACT_METRICS_TOKEN"  # noqa: S105 - a variable's name
-"""The variable with the token by which metrics may be read over the network."""
-
-_SHORT = 16
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
@@ -91,17 +85,6 @@ class Page:
         encode, kind = choose_encoder(request.headers.get("accept", ""))
         body = await anyio.to_thread.run_sync(encode, self._registry, limiter=self._limiter)
         return Response(body, headers={"content-type": kind})
-
-
-def token_of(environ: Mapping[str, str]) -> str:
-    """Return the token in the environment; empty if unset.
-
-    Raises UsageError for one that can be guessed.
-    """
-    token = environ.get(TOKEN, "").strip()
-    if token and len(token) < _SHORT:
-        raise UsageError(f"{TOKEN} has {len(token)} characters; at least {_SHORT}, of `openssl rand -hex 16`")
-    return token
 
 
 def shown(headers: Headers, token: str) -> bool:

@@ -10,6 +10,7 @@ from reenact.browser.isolation import sandbox
 from reenact.server.access import Reader, Role
 from reenact.server.keys import DEFAULT
 from reenact.server.operations import checks, metrics
+from reenact.server.settings import TOKEN
 
 router = APIRouter(tags=["about"])
 
@@ -76,7 +77,7 @@ async def measured(request: Request) -> Response:
     if not admin and not metrics.shown(request.headers, settings.metrics_token):
         raise HTTPException(
             401,
-            f"metrics need the token of {metrics.TOKEN}, or an admin's key of the project {DEFAULT}",
+            f"metrics need the token of {TOKEN}, or an admin's key of the project {DEFAULT}",
             headers={"WWW-Authenticate": "Bearer"},
         )
     page: metrics.Page = request.app.state.metrics

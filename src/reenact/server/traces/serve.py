@@ -20,8 +20,9 @@ from reenact.errors import UsageError
 from reenact.run.connections import Connection
 from reenact.server.operations.checks import Checks, ready, room, writable
 from reenact.server.operations.logs import of_uvicorn
-from reenact.server.operations.metrics import TOKEN, Page, Requests, local, shown
+from reenact.server.operations.metrics import Page, Requests, local, shown
 from reenact.server.operations.middleware import Observed
+from reenact.server.settings import TOKEN
 from reenact.server.traces.app import Gate, application
 from reenact.server.traces.measuring import TraceMeasures
 from reenact.server.traces.traces import Kept, Traces

@@ -26,6 +26,7 @@ import reenact
 from reenact.core.store.local import LocalStore
 from reenact.errors import ProgramError, ReenactError, UsageError
 from reenact.team.location import Place
+from reenact.team.open import team_store
 from reenact.verbs.verify.actor import UNREAD, Parcel, line_of, packed, remote
 from reenact.verbs.verify.crew import Job, Report
 
@@ -213,9 +214,7 @@ class Dispatch:
         if self._team is None:
             return Path(what)
         if self._store is None:
-            from reenact.team.store import TeamStore  # noqa: PLC0415 - drivers that others do not need
-
-            self._store = TeamStore(self._team)
+            self._store = team_store(self._team)
         return self._store.find(what)
 
     def _take(self, hand: Hand) -> None:
