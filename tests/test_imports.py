@@ -97,3 +97,15 @@ def test_a_package_is_there_by_its_name_too(fresh):
         import reenact
         print(reenact.errors.ReenactError is reenact.ReenactError, "record" in dir(reenact))
     """) == ["True", "True"]
+
+
+def test_a_browser_session_needs_no_library_of_models(fresh):
+    loaded = fresh("""
+        import sys
+        import reenact
+        import reenact.browser.session.session
+        reenact.Client
+        print(*sys.modules)
+    """)
+    assert "reenact.browser.session.core" in loaded
+    assert not {"pydantic_ai", "openai", "libcst", "PIL"} & set(loaded)

@@ -86,6 +86,8 @@ def test_a_step_says_what_changed_in_the_prompt_and_in_the_state(home):
         ended = asked(f"/recordings/{id}/state?since=1")
         assert ended["state"]["memory"]["value"]["asked"] == ["Rome", "Oslo", "Bonn"]
         assert "no step 99" in asked.refused(f"/recordings/{id}/steps/99", 404)
+        assert "no step 99" in asked.refused(f"/recordings/{id}/state?step=99", 404)
+        assert "step" in asked.refused(f"/recordings/{id}/state?step=0", 422)
         assert "not a model call" in asked.refused(f"/recordings/{id}/steps/2/messages", 404)
 
 

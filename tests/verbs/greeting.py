@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from reenact.analysis.views.base import View
 from reenact.verbs import interface
-from reenact.verbs.interface import LOCAL, Cli, Context, Ref, Wire
+from reenact.verbs.interface import LOCAL, Cli, Context, Ref, Route, Wire
 
 
 class Options(interface.Options):
@@ -41,3 +42,15 @@ def run(options: Options, context: Context) -> Result:
     greeting = " ".join([*(options.words or ("hello",)), name] * options.times)
     context.say("greeted", 1)
     return Result(greeting.upper() if options.shout else greeting, options.shout)
+
+
+class GreetingView(View):
+    greeting: str
+
+
+def served(result: Result) -> GreetingView:
+    """A greeting over the network."""
+    return GreetingView(greeting=result.greeting)
+
+
+ROUTES = (Route("/recordings/{id}/greeting", served, {"word": "words", "times": "times"}),)

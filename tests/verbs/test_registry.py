@@ -90,7 +90,7 @@ def test_a_path_is_offered_to_no_job():
 def test_it_is_in_the_document_of_the_server(tmp_path):
     code = (
         "from reenact.verbs import registry\n"
-        "registry.VERBS.append(registry.Verb('greet', 'tests.verbs.greeting', job=True))\n"
+        "registry.VERBS.append(registry.Verb('greet', 'tests.verbs.greeting', job=True, routes=True))\n"
         "from reenact.server import openapi\n"
         "print(openapi.document())"
     )
@@ -101,6 +101,11 @@ def test_it_is_in_the_document_of_the_server(tmp_path):
     assert document["components"]["schemas"]["GreetOptions"]["properties"].keys() == {"words", "times"}
     body = document["paths"]["/api/v1/jobs"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert {"$ref": "#/components/schemas/Greet"} in body["oneOf"]
+    route = document["paths"]["/api/v1/recordings/{id}/greeting"]["get"]
+    assert route["description"] == "A greeting over the network."
+    given = {one["name"]: one["schema"] for one in route["parameters"]}
+    assert given.keys() == {"id", "word", "times"}
+    assert (given["times"]["minimum"], given["times"]["maximum"], given["times"]["default"]) == (1, 9, 2)
 
 
 @pytest.mark.parametrize("verb", [*VERBS, *INTERFACES], ids=lambda verb: verb.name)
