@@ -9,7 +9,7 @@ from pydantic import Field
 
 from reenact.analysis.views.base import View
 from reenact.verbs import interface
-from reenact.verbs.interface import LOCAL, Cli, Context, Ref, Route, Wire
+from reenact.verbs.interface import LOCAL, Cli, Context, Ref, VerbRoute, Wire
 
 
 class Options(interface.Options):
@@ -53,4 +53,4 @@ def served(result: Result) -> GreetingView:
     return GreetingView(greeting=result.greeting)
 
 
-ROUTES = (Route("/recordings/{id}/greeting", served, {"word": "words", "times": "times"}),)
+ROUTES = (VerbRoute("/recordings/{id}/greeting", served, {"word": "words", "times": "times"}),)

@@ -15,7 +15,7 @@ from reenact.analysis.views.diff import DiffView, diff_view
 from reenact.core.query.recording import Recording
 from reenact.run.api.replaying import Source, load
 from reenact.verbs import interface
-from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Route
+from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, VerbRoute
 
 
 class Options(interface.Options):
@@ -76,7 +76,7 @@ def served(result: Result) -> DiffView:
     return diff_view(result.found, paths=False)
 
 
-ROUTES = (Route("/diff", served, {"a": "a", "b": "b", "ignore": "ignore"}),)
+ROUTES = (VerbRoute("/diff", served, {"a": "a", "b": "b", "ignore": "ignore"}),)
 
 
 def diff(

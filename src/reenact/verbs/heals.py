@@ -14,7 +14,7 @@ from reenact.analysis.views.healed_steps import HealRunsView, HealsView
 from reenact.core.query.filter import Filter
 from reenact.errors import UsageError
 from reenact.verbs import interface
-from reenact.verbs.interface import LOCAL, Cli, Context, Filtered, Route, Wire, optional
+from reenact.verbs.interface import LOCAL, Cli, Context, Filtered, VerbRoute, Wire, optional
 
 if TYPE_CHECKING:
     from reenact.browser.heal.patch import ScriptPatch
@@ -103,8 +103,8 @@ def runs(result: Result) -> HealRunsView:
 
 
 ROUTES = (
-    Route("/heals", steps, {"filter": "filter"}),
-    Route("/heals/runs", runs, {"filter": "filter", "script": "file"}, {"runs": True}),
+    VerbRoute("/heals", steps, {"filter": "filter"}),
+    VerbRoute("/heals/runs", runs, {"filter": "filter", "script": "file"}, {"runs": True}),
 )
 
 

@@ -50,7 +50,9 @@ class Cli:
 
 
 class Wire:
-    """The type and the limits of a field in a job's order or a route's query, if others than its own type gives.
+    """The type and the limits of a field in a request, if others than its own type gives.
+
+    A request is a job's order, or the query of a route.
 
     Args:
         offered: An order may have it.
@@ -164,7 +166,7 @@ class Options(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class VerbRoute:
     """A GET route of the server that runs a verb. `ROUTES` of its module has them.
 
     Attributes:
@@ -320,7 +322,7 @@ class Module(Protocol):
     """The module of a verb. Only one with `routes=True` in the registry has `ROUTES`."""
 
     Options: type[Options]
-    ROUTES: Sequence[Route]
+    ROUTES: Sequence[VerbRoute]
 
     @staticmethod
     def run(options: Any, context: Context, /) -> Result:

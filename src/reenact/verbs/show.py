@@ -23,7 +23,7 @@ from reenact.core.trust.consent import standing_of
 from reenact.core.trust.proofs import Proof, Proofs
 from reenact.errors import UsageError
 from reenact.verbs import interface
-from reenact.verbs.interface import Cli, Context, Ref, Route, Wire
+from reenact.verbs.interface import Cli, Context, Ref, VerbRoute, Wire
 
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
@@ -149,8 +149,8 @@ def search(result: Result) -> StepNumbersView:
 
 
 ROUTES = (
-    Route("/recordings/{id}/state", state, {"step": "step", "since": "since"}, {"state": True}),
-    Route("/recordings/{id}/search", search, {"q": "filter"}),
+    VerbRoute("/recordings/{id}/state", state, {"step": "step", "since": "since"}, {"state": True}),
+    VerbRoute("/recordings/{id}/search", search, {"q": "filter"}),
 )
 
 

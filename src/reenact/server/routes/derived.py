@@ -1,4 +1,4 @@
-"""The routes of verbs, made from `ROUTES` of their modules and the fields of their `Options`."""
+"""The routes of verbs, made from `ROUTES` of their modules and from their `Options`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from reenact.server.access import Access, Reader
 from reenact.server.library import ID, ProjectLibrary
 from reenact.server.orders import field_of, subject_of
 from reenact.server.routes.common import MISSING, Id, RecordingRoute
-from reenact.verbs.interface import RECORDING, Context, Route
+from reenact.verbs.interface import RECORDING, Context, VerbRoute
 from reenact.verbs.registry import VERBS, Verb
 
 
 @dataclass
 class RouteContext(Context):
-    """The context of a request: recordings are those that the server holds, locked until the answer is made.
+    """The context of a request: it locks the recordings that it reads until the end.
 
     Attributes:
         library: The project's recordings.
@@ -38,7 +38,7 @@ class RouteContext(Context):
         return [opened[ref].facts for ref in refs]
 
 
-def _endpoint(verb: Verb, route: Route) -> Callable[..., View]:
+def _endpoint(verb: Verb, route: VerbRoute) -> Callable[..., View]:
     """Return a function for FastAPI, with a parameter for each option in the query."""
     options = verb.module.Options
 
@@ -60,7 +60,7 @@ def _endpoint(verb: Verb, route: Route) -> Callable[..., View]:
     return endpoint
 
 
-def _parameters(verb: Verb, route: Route) -> Iterator[inspect.Parameter]:
+def _parameters(verb: Verb, route: VerbRoute) -> Iterator[inspect.Parameter]:
     if "{id}" in route.path:
         yield _keyword("id", Id)
     for name, option in route.query.items():
