@@ -16,14 +16,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
+from reenact.analysis.views.film import Film, FilmPart, Text
 from reenact.browser.camera import footage as footages
 from reenact.browser.camera.footage import Footage, FootageEntry
 from reenact.browser.video import one_of
 from reenact.browser.video.tabs import SEEN, PaintedPage
 from reenact.browser.watch.content import film, viewport_of
-from reenact.browser.watch.html import shown
 from reenact.browser.watch.pictures import jpeg
 from reenact.browser.watch.screen import ScreenHistory, follow
 from reenact.core.query.facts import RecordingFacts
@@ -40,140 +38,17 @@ _QUIET = ("frame", "anchor")
 """Events that change nothing but the picture."""
 
 
-class Told(BaseModel):
-    """Part of an answer; what it has not is said too."""
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
-
-
-class FilmSaid(Told):
-    """One message of a model call."""
-
-    role: str
-    text: str = ""
-    thinking: str = ""
-    calls: list[tuple[str, str]] = []
-    answer: bool = False
-
-
-class Target(Told):
-    """The place of an action's element, in pixels of the page: x, y, width and height."""
-
-    box: tuple[float, float, float, float] | None = None
-    point: tuple[float, float] | None = None
-
-
-class FilmStep(Told):
-    """A step of a session, or a model call between two. Times are seconds since its start."""
-
-    n: int | None
-    call: int
-    kind: str
-    name: str
-    t: float
-    end: float | None = None
-    status: str
-    edited: bool = False
-    acts: bool = False
-    title: str
-    message: str = ""
-    actor: str = ""
-    url: str = ""
-    tab: int | None = None
-    fields: list[tuple[str, str]] = []
-    gave: str = ""
-    why: list[tuple[str, str]] = []
-    selectors: list[tuple[str, str]] = []
-    target: Target | None = None
-    said: list[FilmSaid] | None = None
-    known: int | None = None
-    model: str = ""
-
-
-class FilmTab(Told):
-    """A tab that is open."""
-
-    tab: int
-    url: str
-    title: str
-
-
-class FilmPlace(Told):
-    """From that moment on these tabs were open, and that one was in front."""
-
-    t: float
-    front: int
-    tabs: list[FilmTab]
-
-
-class FilmRequest(Told):
-    """A request of a page, and what came of it."""
-
-    t: float
-    end: float | None = None
-    tab: int | None = None
-    method: str = ""
-    url: str = ""
-    type: str = ""
-    status: int | None = None
-    size: int | None = None
-    ms: float | None = None
-    failed: str = ""
-    asked: str = ""
-    post: str = ""
-    answered: str = ""
-    body: str = ""
-
-
-class FilmLine(Told):
-    """A line of the page's console, or a text beside the page (`card`)."""
-
-    t: float
-    level: str
-    text: str
-    where: str = ""
-    card: bool = False
-
-
-class Film(Told):
-    """A session. `scenes` are changes of the picture; `reads` give the time of each of `trees`.
-
-    `begin` is the session's beginning in the recording's time.
-    """
-
-    recording: str
-    name: str
-    status: str
-    started: str
-    session: int
-    sessions: int
-    begin: float
-    duration: float
-    viewport: tuple[float, float]
-    browser: str
-    over: bool
-    notes: list[str]
-    steps: list[FilmStep]
-    scenes: list[float]
-    missing: int
-    places: list[FilmPlace]
-    network: list[FilmRequest]
-    console: list[FilmLine]
-    reads: list[tuple[float, int]]
-    trees: list[str]
-
-
-class Frame(Told):
+class Frame(FilmPart):
     """A masked picture of the page as base64 JPEG; its time in seconds since the start."""
 
     t: float
     jpeg: str
     width: float
     height: float
-    url: str
+    url: Text
 
 
-class Grown(Told):
+class Grown(FilmPart):
     """Notice of new steps, requests or console lines of the session, or of its end."""
 
     t: float
@@ -185,27 +60,8 @@ def film_of(recording: Recording, folder: Path, number: int) -> Film:
 
     Raises RecordingError where the recording has no session of that number.
     """
-    found = footages.sessions(folder)
-    footage = one_of(folder, number)
-    data = film(RecordingFacts(recording), found, number).data
-    return Film.model_validate(
-        {
-            **shown({name: value for name, value in data.items() if name not in _OTHERWISE}),
-            "recording": recording.id,
-            "begin": footage.head.t,
-            "steps": [_step(row) for row in shown(data["rows"])],
-            "scenes": [t for t, _ in data["scenes"]],
-            "over": any(True for _ in footage.entries("end")) or recording.status != "unsealed",
-        }
-    )
-
-
-_OTHERWISE = ("id", "rows", "scenes", "sizes", "video", "steps")
-
-
-def _step(row: dict[str, Any]) -> dict[str, Any]:
-    known = {name: value for name, value in row.items() if value is not None}
-    return {"n": None, **known, "tab": row.get("tab") if isinstance(row.get("tab"), int) else None}
+    one_of(folder, number)
+    return film(RecordingFacts(recording), footages.sessions(folder), number).view
 
 
 def picture_at(folder: Path, number: int, ms: float) -> bytes:
@@ -303,7 +159,7 @@ class SessionFollower:
         url = next((tab["url"] for tab in place["tabs"] if tab["tab"] == place["front"]), "")
         return Frame(
             t=self._since(t), jpeg=base64.b64encode(data).decode(), width=picture.width, height=picture.height,
-            url=shown(url),
+            url=url,
         )  # fmt: skip
 
     def _since(self, t: float) -> float:

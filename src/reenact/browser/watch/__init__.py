@@ -70,7 +70,7 @@ def write(
         films.append(film(RecordingFacts(recording), found, session, video))
     together = None
     if beside is not None:
-        together = pairs(compare(recordings[0], recordings[1], ignore), [each.rows for each in films])
+        together = pairs(compare(recordings[0], recordings[1], ignore), [each.view.steps for each in films])
     html.write(target, films, together, mask=mask, compact=pace == "compact")
     return target
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
+from reenact.analysis.views.film import Film
 from reenact.browser.camera.footage import Footage, FootageEntry
 from reenact.browser.video import Video
 from reenact.browser.video.tabs import PaintedPage, size_of
@@ -15,6 +18,7 @@ from reenact.browser.watch.budget import Budget
 from reenact.browser.watch.rows import ActionMarks, rows
 from reenact.browser.watch.screen import chosen, follow
 from reenact.core.query.facts import RecordingFacts
+from reenact.errors import CorruptRecording
 
 LETTERS = 24_000_000
 """Letters of texts that one side of a page takes; packed they are about a tenth of that."""
@@ -29,29 +33,52 @@ class WatchContent:
     """One session, ready for a page.
 
     Attributes:
-        data: The data for the page's script.
+        view: The session.
+        count: The number of the recording's steps.
         footage: The session's file, or None where there is none: a replay without a browser shows no pictures.
+        scenes: The times at which pictures appear, and their places in `pictures`.
         pictures: The pictures that it shows, if it shows pictures.
         video: The video that it shows instead.
+        file: The name of the video's file, if that lies beside the page.
     """
 
-    data: dict[str, Any]
+    view: Film
+    count: int
     footage: Footage | None
+    scenes: Sequence[tuple[float, int]]
     pictures: Sequence[PaintedPage]
     video: Video | None = None
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    file: str | None = None
+
+    def data(self) -> dict[str, Any]:
+        """Return the data for the page's script."""
+        told = self.view.model_dump(exclude={"begin", "over"})
+        video = self.video
+        return {
+            **told,
+            "id": told.pop("recording"),
+            "rows": told.pop("steps"),
+            "steps": self.count,
+            "scenes": self.scenes,
+            "sizes": [(picture.width, picture.height) for picture in self.pictures],
+            "video": None if video is None else [(one / 1000, other / 1000) for one, other in video.segments],
+            **({} if self.file is None else {"file": self.file}),
+        }
 
 
 def film(
     facts: RecordingFacts, sessions: Sequence[Footage], number: int, video: Video | None = None
 ) -> WatchContent:
-    """Gather all data that a page shows of one session.
+    """Gather all data that is shown of one session.
 
     Args:
         facts: The recording.
         sessions: All sessions of it; none where nothing was filmed.
         number: The number of the session, from 1.
         video: A video of it; without one its pictures are shown one by one.
+
+    Raises:
+        CorruptRecording: The recording has values that no session has.
     """
     recording = facts.recording
     budget = Budget(LETTERS, f"`reenact show {recording.id}`")
@@ -59,46 +86,49 @@ def film(
     entries = sorted(footage.entries(), key=lambda entry: entry.t) if footage is not None else []
     screen = follow(entries, viewport_of(footage))
     steps = rows(facts, _marks(entries, sessions, footage), budget)
+    start = footage.head.t if footage is not None else min((row["t"] for row in steps), default=0.0)
     shown = chosen(screen.scenes, _moments(steps)) if video is None else []
     pictures = {
         picture: place for place, picture in enumerate(dict.fromkeys(picture for _, picture in shown))
     }
     data: dict[str, Any] = {
-        **_about(facts, footage),
-        "sessions": len(sessions),
-        "session": number,
-        "rows": steps,
-        "scenes": [[t, pictures[picture]] for t, picture in shown],
-        "missing": 0 if video is not None else len(screen.scenes) - len(shown),
+        "steps": steps,
         "places": screen.places,
-        "sizes": [[picture.width, picture.height] for picture in pictures],
-        "video": [[one / 1000, other / 1000] for one, other in video.segments] if video is not None else None,
         "console": activity.told(_of(entries, activity.TOLD), budget),
-    }
+        "network": [], "reads": [], "trees": [],
+    }  # fmt: skip
     if footage is not None:
         data["network"] = activity.network(_of(entries, activity.NETWORK), footage, budget)
         data["reads"], data["trees"] = activity.trees(_of(entries, ("tree",)), footage, budget)
-    start = footage.head.t if footage is not None else min((row["t"] for row in steps), default=0.0)
+    scenes = [(_painted(t, start), pictures[picture]) for t, picture in shown]
     data["duration"] = _shift(data, start, entries)
-    return WatchContent(data, footage, tuple(pictures), video, steps)
+    data["reads"] = [(_painted(t, start), place) for t, place in data["reads"]]
+    try:
+        view = Film(
+            recording=recording.id,
+            name=recording.name,
+            status=recording.status,
+            started=recording.started,
+            session=number,
+            sessions=len(sessions),
+            begin=start,
+            viewport=viewport_of(footage),
+            browser=str((footage.head["browser"] if footage is not None else None) or ""),
+            over=recording.status != "unsealed" or bool(_of(entries, ("end",))),
+            notes=tuple(recording.notes),
+            scenes=tuple(t for t, _ in scenes),
+            missing=0 if video is not None else len(screen.scenes) - len(shown),
+            **data,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise CorruptRecording(f"{recording.id}, session {number}: {place}: {first['msg']}") from None
+    return WatchContent(view, len(facts.steps), footage, scenes, tuple(pictures), video)
 
 
 def _moments(steps: Sequence[Mapping[str, Any]]) -> list[float]:
     return [row[name] for row in steps for name in _TIMES if row.get(name) is not None]
-
-
-def _about(facts: RecordingFacts, footage: Footage | None) -> dict[str, Any]:
-    recording = facts.recording
-    return {
-        "id": recording.id,
-        "name": recording.name,
-        "status": recording.status,
-        "started": recording.started,
-        "steps": len(facts.steps),
-        "notes": list(recording.notes),
-        "viewport": list(viewport_of(footage)),
-        "browser": str((footage.head["browser"] if footage is not None else None) or ""),
-    }
 
 
 def viewport_of(footage: Footage | None) -> tuple[float, float]:
@@ -126,15 +156,10 @@ def _marks(
 def _shift(data: dict[str, Any], start: float, entries: Sequence[FootageEntry]) -> float:
     """Count all times from the session's beginning; return its length in seconds."""
     last = entries[-1].t if entries else start
-    for name in ("rows", "places", "console", "network"):
-        for row in data.get(name, ()):
+    for name in ("steps", "places", "console", "network"):
+        for row in data[name]:
             last = max(last, *(row[key] for key in _TIMES if row.get(key) is not None))
             _since(row, start)
-    for name in ("scenes", "reads"):
-        for pair in data.get(name, ()):
-            # A picture painted after an action's start must not be shown at that start, however small the
-            # difference.
-            pair[0] = math.ceil(max(pair[0] - start, 0.0) * 1000 - _ERROR) / 1000
     return round(max(last - start, 0.1), 3)
 
 
@@ -147,3 +172,8 @@ def _since(row: Mapping[str, Any], start: float) -> None:
 
 def _moment(t: float, start: float) -> float:
     return math.floor(max(t - start, 0.0) * 1000 + _ERROR) / 1000
+
+
+def _painted(t: float, start: float) -> float:
+    # A picture painted after an action's start must not be shown at that start, however small the difference.
+    return math.ceil(max(t - start, 0.0) * 1000 - _ERROR) / 1000

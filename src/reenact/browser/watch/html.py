@@ -19,7 +19,6 @@ from typing import Any, BinaryIO
 import orjson
 
 from reenact.analysis.pages import html as pages
-from reenact.analysis.views.text import visible
 from reenact.browser.watch.content import WatchContent
 from reenact.browser.watch.pictures import encoded
 from reenact.core import private
@@ -51,12 +50,12 @@ def write(
     mask = bool(settings.pop("mask", True))
     for side, film in enumerate(films):
         if film.video is not None and film.video.path.stat().st_size > INSIDE:
-            film.data["file"] = _beside(film.video.path, target, side)
-    sides = [{name: part for name, part in film.data.items() if name not in _REST} for film in films]
-    rest = [{name: film.data[name] for name in _REST if name in film.data} for film in films]
+            film.file = _beside(film.video.path, target, side)
+    sides = [film.data() for film in films]
+    rest = [{name: side.pop(name) for name in _REST} for side in sides]
     data = {"sides": sides, "together": together, "settings": settings}
     script = "".join(asset(name) for name in SCRIPTS)
-    title = " and ".join(film.data["name"] or film.data["id"] for film in films)
+    title = " and ".join(film.view.name or film.view.recording for film in films)
     slots = {"head": head(title, script), "script": script}
     part = target.with_name(f".{target.name}.part")
     try:
@@ -90,12 +89,12 @@ def asset(name: str) -> str:
 
 
 def _packed(data: Any) -> Iterator[bytes]:
-    yield base64.b64encode(gzip.compress(orjson.dumps(shown(data)), 6, mtime=0))
+    yield base64.b64encode(gzip.compress(orjson.dumps(data), 6, mtime=0))
 
 
 def _screens(file: BinaryIO, films: Sequence[WatchContent], *, mask: bool) -> None:
     for side, film in enumerate(films):
-        if "file" in film.data:
+        if film.file is not None:
             continue
         if film.video is not None:
             _script(file, f"video-{side}", _blocks(film.video.path))
@@ -124,14 +123,3 @@ def _blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             yield base64.b64encode(block)
-
-
-def shown(tree: Any) -> Any:
-    """Make every text of a tree visible: no direction marks and no hidden line ends."""
-    if isinstance(tree, str):
-        return visible(tree)
-    if isinstance(tree, dict):
-        return {visible(str(key)): shown(item) for key, item in tree.items()}
-    if isinstance(tree, (list, tuple)):
-        return [shown(item) for item in tree]
-    return tree

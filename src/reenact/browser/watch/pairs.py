@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reenact.analysis.diff import Diff, Difference, Pair, Parting
-from reenact.analysis.views.text import cut
+from reenact.analysis.views.film import FilmStep
+from reenact.analysis.views.text import cut, visible
 from reenact.core.model.plain import compact
 from reenact.errors import ABSENT
 
@@ -17,14 +18,14 @@ _SHOWN = tuple(
 )
 
 
-def pairs(found: Diff, sides: Sequence[list[dict[str, Any]]]) -> dict[str, Any]:
+def pairs(found: Diff, sides: Sequence[Sequence[FilmStep]]) -> dict[str, Any]:
     """Join the rows of two sides; a step without a row in the page is left out.
 
     Args:
         found: The comparison of the two recordings.
         sides: The rows of each.
     """
-    places = [{row["n"]: place for place, row in enumerate(rows) if row["n"]} for rows in sides]
+    places = [{row.n: place for place, row in enumerate(rows) if row.n} for rows in sides]
     joined: list[dict[str, Any]] = []
     parting: int | None = None
     begun = False
@@ -40,7 +41,7 @@ def pairs(found: Diff, sides: Sequence[list[dict[str, Any]]]) -> dict[str, Any]:
     return {
         "pairs": joined,
         "parting": parting,
-        "why": found.parting.why if found.parting is not None else "",
+        "why": visible(found.parting.why) if found.parting is not None else "",
         "steps": _numbers(found.parting),
         "ending": [_told(item) for item in found.ending],
     }
@@ -63,6 +64,6 @@ def _worth(differences: Iterable[Difference]) -> Iterable[Difference]:
 
 def _told(item: Difference) -> list[str | None]:
     """Return a difference's path and the value of each side, None where it is absent."""
-    a, b = (None if side is ABSENT else cut(compact(side), _LONGEST) for side in (item.a, item.b))
-    path = item.path.removeprefix("output.")
+    a, b = (None if side is ABSENT else visible(cut(compact(side), _LONGEST)) for side in (item.a, item.b))
+    path = visible(item.path.removeprefix("output."))
     return [f"{path} ({item.who})" if item.who else path, a, b]

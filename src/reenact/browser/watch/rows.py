@@ -65,9 +65,9 @@ def _row(facts: RecordingFacts, step: StepFacts, marks: ActionMarks, budget: Bud
         return None
     row = _plain_row(step)
     row["title"] = _asked(step, turn)
-    row["message"] = step.error
+    row["message"] = step.error or ""
     if turn is not None:
-        row |= {"said": list(_said(turn, budget)), "known": turn.known, "model": turn.call.model}
+        row |= {"said": list(_said(turn, budget)), "known": turn.known, "model": turn.call.model or ""}
     else:
         row["fields"] = _fields(step.args, budget)
         row["gave"] = _value(step.output, budget)
@@ -97,7 +97,7 @@ def _action(step: StepFacts, marks: ActionMarks, budget: Budget) -> Row:
     action = given.get("action") or (before and before["action"]) or {"type": step.call.name, **step.args}
     row |= _acted(action, given, before, after, budget)
     row["acts"] = step.call.name not in _QUIET
-    row["message"] = row["message"] or step.error
+    row["message"] = row["message"] or step.error or ""
     if given.get("data") is not None:
         row["gave"] = _value(given["data"], budget)
     return row
@@ -119,7 +119,7 @@ def _acted(
         "actor": str(given.get("actor") or (before and before["actor"]) or ""),
         "message": budget.text(str(told.get("message") or ""), _LONGEST),
         "url": str(told.get("url") or (before and before["url"]) or ""),
-        "tab": told.get("tab"),
+        "tab": told["tab"] if isinstance(told.get("tab"), int) else None,
         "fields": _fields({name: item for name, item in action.items() if name != "type"}, budget),
         "why": _spelled(told["why"], budget) if isinstance(told.get("why"), Mapping) else [],
         "selectors": _spelled(_named(told.get("selectors")), budget),

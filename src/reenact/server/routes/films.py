@@ -14,6 +14,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from reenact.analysis.views.film import Film
 from reenact.browser.camera.footage import Footage
 from reenact.browser.video import Video as Made
 from reenact.browser.video import means, one_of
@@ -22,7 +23,7 @@ from reenact.browser.video.render import kept
 from reenact.core.store import local
 from reenact.errors import CorruptRecording, FutureFormat, RecordingError
 from reenact.server.access import Reader
-from reenact.server.films import Film, Frame, film_of, followed, picture_at
+from reenact.server.films import Frame, film_of, followed, picture_at
 from reenact.server.jobs import Job as Jobbed
 from reenact.server.jobs import Jobs
 from reenact.server.links import Lender, Links

@@ -1,0 +1,139 @@
+"""A browser session as it is watched: steps, screen, network, console and trees, by one clock.
+
+The page of `reenact watch` and the console show it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict
+
+from reenact.analysis.views.base import View
+from reenact.analysis.views.text import visible
+
+Text = Annotated[str, AfterValidator(visible)]
+"""A recorded text without direction marks and hidden line ends."""
+
+
+class FilmPart(View):
+    """A part of a film; in JSON, a field that has no value is there, too."""
+
+    model_config = ConfigDict(extra="ignore", json_schema_serialization_defaults_required=True)
+
+
+class FilmSaid(FilmPart):
+    """One message of a model call."""
+
+    role: Text
+    text: Text = ""
+    thinking: Text = ""
+    calls: tuple[tuple[Text, Text], ...] = ()
+    answer: bool = False
+
+
+class Target(FilmPart):
+    """The place of an action's element, in pixels of the page: x, y, width and height."""
+
+    box: tuple[float, float, float, float] | None = None
+    point: tuple[float, float] | None = None
+
+
+class FilmStep(FilmPart):
+    """A step of a session, or a model call between two. Times are seconds since its start."""
+
+    n: int | None
+    call: int
+    kind: Text
+    name: Text
+    t: float
+    end: float | None = None
+    status: Text
+    edited: bool = False
+    acts: bool = False
+    title: Text
+    message: Text = ""
+    actor: Text = ""
+    url: Text = ""
+    tab: int | None = None
+    fields: tuple[tuple[Text, Text], ...] = ()
+    gave: Text = ""
+    why: tuple[tuple[Text, Text], ...] = ()
+    selectors: tuple[tuple[Text, Text], ...] = ()
+    target: Target | None = None
+    said: tuple[FilmSaid, ...] | None = None
+    known: int | None = None
+    model: Text = ""
+
+
+class FilmTab(FilmPart):
+    """A tab that is open."""
+
+    tab: int
+    url: Text
+    title: Text
+
+
+class FilmPlace(FilmPart):
+    """From that moment on these tabs were open, and that one was in front."""
+
+    t: float
+    front: int
+    tabs: tuple[FilmTab, ...]
+
+
+class FilmRequest(FilmPart):
+    """A request of a page, and what came of it."""
+
+    t: float
+    end: float | None = None
+    tab: int | None = None
+    method: Text = ""
+    url: Text = ""
+    type: Text = ""
+    status: int | None = None
+    size: int | None = None
+    ms: float | None = None
+    failed: Text = ""
+    asked: Text = ""
+    post: Text = ""
+    answered: Text = ""
+    body: Text = ""
+
+
+class FilmLine(FilmPart):
+    """A line of the page's console, or a text beside the page (`card`)."""
+
+    t: float
+    level: Text
+    text: Text
+    where: Text = ""
+    card: bool = False
+
+
+class Film(FilmPart):
+    """A session. `scenes` are changes of the picture; `reads` give the time of each of `trees`.
+
+    `begin` is the session's beginning in the recording's time.
+    """
+
+    recording: Text
+    name: Text
+    status: Text
+    started: Text
+    session: int
+    sessions: int
+    begin: float
+    duration: float
+    viewport: tuple[float, float]
+    browser: Text
+    over: bool
+    notes: tuple[Text, ...]
+    steps: tuple[FilmStep, ...]
+    scenes: tuple[float, ...]
+    missing: int
+    places: tuple[FilmPlace, ...]
+    network: tuple[FilmRequest, ...]
+    console: tuple[FilmLine, ...]
+    reads: tuple[tuple[float, int], ...]
+    trees: tuple[Text, ...]
