@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from reenact.cli import present
@@ -65,9 +64,7 @@ def list_(
     if not keys:
         present.say("there is no key; `reenact keys add` makes one")
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("key", "name", "project", "role", "made", "last used"):
-        table.add_column(title)
+    table = present.table("key", "name", "project", "role", "made", "last used")
     for key in keys:
         used = present.ago(key.used) if key.used is not None else "never"
         table.add_row(

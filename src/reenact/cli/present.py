@@ -58,6 +58,14 @@ def show(table: Table) -> None:
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
 
 
+def table(*titles: str) -> Table:
+    """Return a table without rows; a column whose title has `>` in front is aligned to the right."""
+    made = Table(box=None, pad_edge=False, header_style="dim")
+    for title in titles:
+        made.add_column(title.removeprefix(">"), justify="right" if title.startswith(">") else "left")
+    return made
+
+
 def err() -> Console:
     """Return the console of standard error."""
     return Terminal(stderr=True, highlight=False, soft_wrap=True)

@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from reenact.cli import present, sizes, team_backup, team_deleting
 from reenact.cli.options import Json, Objects, Store
@@ -141,9 +140,7 @@ def _tell(found: list[Any], *, json: bool) -> None:
         told = [{name: value for name, value in asdict(one).items() if name != "key"} for one in found]
         present.dump(told)
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("project", "recordings", "at most", "size", "at most", "kept for"):
-        table.add_column(heading, justify="left" if heading == "project" else "right")
+    table = present.table("project", ">recordings", ">at most", ">size", ">at most", ">kept for")
     for one in found:
         limits = one.limits
         table.add_row(

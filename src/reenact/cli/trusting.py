@@ -6,7 +6,6 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from reenact.cli import present
@@ -51,9 +50,7 @@ def list_(*, home: Home = None, json: Json = False) -> None:
     if not keys:
         present.say("no key is trusted but this home's own; `reenact trust add NAME KEY` adds one")
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("name", "fingerprint", "key"):
-        table.add_column(title)
+    table = present.table("name", "fingerprint", "key")
     for key, name in keys.items():
         table.add_row(Text(name), fingerprint(key), key)
     present.show(table)

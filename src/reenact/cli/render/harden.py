@@ -6,7 +6,6 @@ from collections import Counter
 from typing import Any
 
 from rich.markup import escape
-from rich.table import Table
 
 from reenact.cli import present
 from reenact.cli.context import Context
@@ -19,11 +18,9 @@ def show(result: Result, options: object, context: Context) -> None:
         return
     found = result.hardened
     console = present.out()
-    table = Table(box=None, pad_edge=False)
-    for name in ("step", "line", "what", "held", "would break it", "saved by", "stopped", "wrong element"):
-        table.add_column(
-            name, justify="right" if name in {"step", "held", "stopped", "wrong element"} else "left"
-        )
+    table = present.table(
+        ">step", "line", "what", ">held", "would break it", "saved by", ">stopped", ">wrong element"
+    )
     for one in found.steps:
         table.add_row(*_row(one))
     console.print(table)

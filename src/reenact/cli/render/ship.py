@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rich.table import Table
 from rich.text import Text
 
 from reenact.cli import present
@@ -22,9 +21,7 @@ def show(result: Result, options: object, context: Context) -> None:
     if result.trouble:
         present.say(f"reenact: {result.trouble}")
     if result.waiting:
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for title in ("recording", "to", "missing", ""):
-            table.add_column(title, justify="right" if title == "missing" else "left")
+        table = present.table("recording", "to", ">missing", "")
         for one in result.waiting:
             how = one.why or ("being recorded" if one.live else "waits")
             cells = (one.id, one.server, present.size(one.missing), how)
