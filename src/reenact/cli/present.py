@@ -59,7 +59,7 @@ def show(table: Table) -> None:
 
 
 def table(*titles: str) -> Table:
-    """Return a table without rows; a column whose title has `>` in front is aligned to the right."""
+    """Return a table without rows; `>` in front of a title aligns its column to the right."""
     made = Table(box=None, pad_edge=False, header_style="dim")
     for title in titles:
         made.add_column(title.removeprefix(">"), justify="right" if title.startswith(">") else "left")

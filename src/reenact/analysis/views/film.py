@@ -1,4 +1,4 @@
-"""A browser session as it is watched: steps, screen, network, console and trees, by one clock.
+"""A browser session to watch: steps, screen, network, console and trees, by one clock.
 
 The page of `reenact watch` and the console show it.
 """
