@@ -123,12 +123,12 @@ def program_modules() -> list[dict[str, Any]]:
 
 
 def namespace(module: Any) -> dict[str, Any]:
-    """Return a module's globals: one that loads itself at the first look at it must not be looked at."""
+    """Return a module's globals, without a look at its attributes: that loads a lazy one."""
     found: dict[str, Any] = object.__getattribute__(module, "__dict__")
     return found
 
 
-class Loaded:
+class NewModules:
     """Gives each loaded module once: those that were loaded since the last call."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class Loaded:
         self._count = 0
 
     def new(self) -> list[tuple[str, ModuleType]]:
-        """Return the modules, by name, that were loaded since the last call. All, if that cannot be told."""
+        """Return the modules loaded since the last call, by name. All, if that cannot be told."""
         last, count = self._last, self._count
         try:
             self._last, self._count = next(reversed(sys.modules), None), len(sys.modules)
@@ -156,7 +156,7 @@ class Loaded:
         self._count = 0
 
 
-_loaded = Loaded()
+_loaded = NewModules()
 
 
 def _judged(filename: str, namespace: dict[str, Any]) -> int:

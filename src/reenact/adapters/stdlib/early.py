@@ -14,7 +14,7 @@ from reenact.adapters.stdlib import callers
 
 _stand_ins: dict[int, tuple[Any, Any]] = {}
 _everywhere: dict[str, tuple[Any, Any]] = {}
-_unbound = callers.Loaded()
+_unbound = callers.NewModules()
 """The modules that may hold an original."""
 
 

@@ -158,7 +158,7 @@ def end(run: Run) -> None:
 
 
 def _used() -> set[str]:
-    """Return the names of the packages of which the program's modules hold a module or an object."""
+    """Return the packages of which the program's modules hold a module or an object."""
     names: set[str] = set()
     # By id: a type may refuse to be hashed.
     kinds: dict[int, type] = {}

@@ -19,7 +19,7 @@ from reenact.browser.page.isolated_world import eyes
 from reenact.browser.page.parsing import parse, styles
 
 EVENT = "reenact-hide"
-"""The event by which a document hears of further secrets: at an element, or with CSS selectors."""
+"""The event that names further secrets to a document: at an element, or with CSS selectors."""
 
 _MARK = f"(el) => el.dispatchEvent(new CustomEvent({EVENT!r}, {{bubbles: true, composed: true}}))"
 _MARK_ALL = f"(found) => found.forEach({_MARK})"
@@ -39,7 +39,7 @@ def _source() -> str:
 
 
 def script(selectors: Sequence[str] = ()) -> str:
-    """Return the script that hides secrets in a document; `selectors` are the user's, of further secret elements."""
+    """Return the script that hides secrets in a document; `selectors` are the user's own."""
     kinds: dict[str, list[str]] = {"css": [], "xpath": [], "text": []}
     for text in selectors:
         kind, body = _kind(text)
@@ -49,7 +49,7 @@ def script(selectors: Sequence[str] = ()) -> str:
 
 
 def _kind(text: str) -> tuple[str | None, str]:
-    """Return a selector's kind and body as `hiding.js` reads it; None for a kind that only Playwright resolves."""
+    """Return a selector's kind and body for `hiding.js`; None if only Playwright resolves it."""
     (one,) = parse(text)
     if one.kind == "text":
         return "text", " ".join(one.body.split()).lower()
@@ -86,7 +86,7 @@ async def hide_named(page: Page, selectors: Sequence[str]) -> None:
 
 
 async def hide_element(page: Page, locator: Locator | ElementHandle | None, selector: str) -> None:
-    """Hide an element that is about to get a secret, and what its selector names in later documents of the tab."""
+    """Hide an element that will get a secret, and its selector's in later documents of the tab."""
     if locator is not None:
         with suppress(Error):
             await locator.evaluate(_MARK)
