@@ -220,7 +220,15 @@ def at_a_terminal(place, words, answer):
     return shown.decode(errors="replace")
 
 
-@pytest.mark.parametrize("answer", [b"n\n", b"\n", b"\x04", b"yess\n"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"\n",
+        b"yess\n",
+        pytest.param(b"n\n", marks=pytest.mark.thorough),
+        pytest.param(b"\x04", marks=pytest.mark.thorough),
+    ],
+)
 def test_at_a_terminal_every_answer_but_yes_runs_nothing(place, answer):
     shown = at_a_terminal(place, ["replay", "evil000001"], answer)
     assert "touch" in shown
