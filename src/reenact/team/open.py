@@ -8,15 +8,17 @@ and a list mean local recordings. While the store is away, local and cached reco
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reenact.core.store.base import ID
+from reenact.core.store.bundle import SAME, bring
 from reenact.core.store.local import LocalStore
 from reenact.core.store.writer import warn
-from reenact.errors import AmbiguousRecording, StoreAway, UsageError
+from reenact.errors import AmbiguousRecording, RecordingError, StoreAway, UsageError
 from reenact.team.location import OBJECTS, STORE, Place
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class Reaching(LocalStore):
         return team_store(place) if place is not None and path.parent == place.cache / "recordings" else None
 
     def kept(self, ref: str) -> str:
-        """Return the id of a recording of this folder; one of the team's is brought into it.
+        """Return the id of a recording of this folder; one of the team's, or an exported file, is brought into it.
 
         Raises UsageError for a recording that lies elsewhere.
         """
@@ -66,9 +68,21 @@ class Reaching(LocalStore):
                 moved = exchange.pull([found.name])
             if why := moved.problems.get(found.name):
                 raise UsageError(f"{found.name}: {why}")
+        elif found.is_file():
+            return self._imported(found)
         elif found.parent != self.recordings:
-            raise UsageError(f"{ref} is not in {self.root}; `reenact import {ref}` brings it there")
+            named = shlex.join(["--home", str(found.parent.parent), found.name])
+            raise UsageError(f"{ref} is not in {self.root}; name its home: {named}")
         return found.name
+
+    def _imported(self, file: Path) -> str:
+        """Import an exported file, unless it is here already; return the recording's id."""
+        try:
+            return bring(self, file)
+        except RecordingError as error:
+            if not str(error).endswith(SAME):
+                raise
+            return self.load(file).id
 
     def _begun(self, text: str, ids: Sequence[str]) -> Path | None:
         mine = [id for id in ids if id.startswith(text)]
@@ -116,6 +130,12 @@ def place_of(store: str = "", objects: str = "", project: str = "") -> Place:
             f"which team's store? Set {STORE}=postgresql://user@host/database and {OBJECTS}=s3://bucket/prefix"
         )
     return place
+
+
+def cached(path: Path) -> bool:
+    """Return True for a recording that was brought here from the team's store."""
+    place = _place()
+    return place is not None and path.parent == LocalStore(place.cache).recordings
 
 
 def _place() -> Place | None:

@@ -14,6 +14,7 @@ from reenact.errors import Divergence
 
 _SHOWN = 8
 _LISTED = re.compile(r"\b(live|ignore|tools)=\['([^']*)'\]")
+_AT = re.compile(r"\bat=(\d+)")
 _POLICY = re.compile(r"\b(on_divergence|inserted)='(\w+)'")
 
 
@@ -47,7 +48,7 @@ def as_options(hint: str) -> str:
     def policy(match: re.Match[str]) -> str:
         return f"--{match[1].replace('_', '-')} {match[2]}"
 
-    return _POLICY.sub(policy, _LISTED.sub(option, hint))
+    return _AT.sub(r"--at \1", _POLICY.sub(policy, _LISTED.sub(option, hint)))
 
 
 def brief(verdict: Verdict) -> str:
@@ -66,10 +67,13 @@ def brief(verdict: Verdict) -> str:
 
 def facts(verdict: Verdict) -> Iterator[FactView]:
     """Yield all facts but the divergences and the steps that were not requested."""
-    served = f"{many(verdict.served, 'answer')} served from the recording"
-    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(verdict.kinds.items()))
-    yield FactView(before=f"{served}: {kinds}" if len(verdict.kinds) > 1 else served)
-    if again := sum(verdict.again.values()):
+    again = sum(verdict.again.values())
+    # A tool that ran again gave its result itself.
+    counts = {**verdict.kinds, "tool": verdict.kinds.get("tool", 0) - again}
+    kinds = [f"{count} {kind}" for kind, count in sorted(counts.items()) if count > 0]
+    served = f"{many(verdict.served - again, 'answer')} served from the recording"
+    yield FactView(before=f"{served}: {', '.join(kinds)}" if len(kinds) > 1 else served)
+    if again:
         text = f"{many(again, 'tool call')} ran again, with the recorded answers inside"
         yield FactView(before=text, tone="quiet")
     for label, reason in sorted(verdict.answered.items()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
@@ -10,6 +11,7 @@ from rich.text import Text
 from reenact.analysis.anomalies import SEVERITIES, Anomaly, Rule
 from reenact.cli import present
 from reenact.cli.context import Context
+from reenact.cli.reference import reference
 from reenact.cli.transcript import Page
 from reenact.core.query.recording import Recording
 from reenact.verbs.diagnose import Options, Result
@@ -27,10 +29,10 @@ def show(result: Result, options: Options, context: Context) -> None:
         return
     page = Page(present.out())
     for recording, anomalies in result.found:
-        _tell(page, recording, anomalies, 1 << 30 if options.all else options.limit)
+        _tell(page, recording, anomalies, 1 << 30 if options.all else options.limit, context.home)
 
 
-def _tell(page: Page, recording: Recording, found: Sequence[Anomaly], limit: int) -> None:
+def _tell(page: Page, recording: Recording, found: Sequence[Anomaly], limit: int, home: Path | None) -> None:
     title = Text(present.one_line(recording.name) or "recording", "bold").append(
         f"  {recording.id}", "yellow"
     )
@@ -51,7 +53,8 @@ def _tell(page: Page, recording: Recording, found: Sequence[Anomaly], limit: int
     ]
     left = f"; {present.many(len(steps) - limit, 'step')} more with --all" if len(steps) > limit else ""
     hint = next((step for step in steps if step is not None), None)
-    look = f"; `reenact show {recording.id} {hint}` shows the first" if hint is not None else ""
+    named = reference(recording.id, recording.path, home)
+    look = f"; `reenact show {named} {hint}` shows the first" if hint is not None else ""
     page.line(Text(f"{', '.join(counts)}{left}{look}", "dim"), 2)
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-from pathlib import Path
-
 from reenact.cli import present
 from reenact.cli.context import Context
-from reenact.core.store.local import LocalStore
+from reenact.cli.reference import reference
 from reenact.verbs.fork import Options, Result
 
 
@@ -24,6 +21,5 @@ def show(result: Result, options: Options, context: Context) -> None:
         present.say(f"{forked} ({steps}), and stopped: {done.reason}")
         return
     present.say(f"{forked} ({steps}, {done.reason or status})")
-    inside = Path(done.recording.path).parent == LocalStore(context.home).recordings
-    where = f"--home {shlex.quote(str(context.home))} " if context.home and inside else ""
-    present.say(f"reenact: replay it with: reenact replay {where}{child}")
+    named = reference(child, done.recording.path, context.home)
+    present.say(f"reenact: replay it with: reenact replay {named}")

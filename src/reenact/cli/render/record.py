@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-from pathlib import Path
-
 from reenact.cli import present
 from reenact.cli.context import Context
-from reenact.core.store.local import LocalStore
+from reenact.cli.reference import reference
 from reenact.run.launch import ended_by
 from reenact.verbs.record import Options, Result
 
@@ -19,12 +16,7 @@ def show(result: Result, options: Options, context: Context) -> None:
     if recording is None:
         present.say(f"reenact: {result.failure}")
         return
-    where = f"--home {shlex.quote(str(home))} " if home else ""
-    if Path(recording.path).parent == LocalStore(home).recordings:
-        ref = where + recording.id
-    else:
-        # It could not be written where it should have been.
-        ref = shlex.quote(recording.path)
+    ref = reference(recording.id, recording.path, home)
     steps = len(recording.steps)
     counted = f"{steps} {'step' if steps == 1 else 'steps'}"
     if len(recording.logs) > 1:

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from reenact.analysis.views.terminal import Terminal
 from reenact.cli import present
 from reenact.cli.context import Context
+from reenact.cli.reference import reference
 from reenact.cli.verdict import panel
 from reenact.core.model.divergence import Verdict
+from reenact.core.replay.departures import forking_step
 from reenact.verbs.replay import Options, Result
 
 
@@ -22,6 +24,11 @@ def show(result: Result, options: Options, context: Context) -> None:
     elif not context.json:
         Terminal(stderr=True, highlight=False).print(panel(verdict, name=result.done.recording.name))
         _unused(verdict, options.live)
+        step = verdict.divergence and forking_step(verdict.divergence)
+        if step:
+            recording = result.done.recording
+            named = reference(recording.id, recording.path, context.home)
+            present.say(f"reenact: go on live from there: reenact fork {named} --at {step}")
 
 
 def _unused(verdict: Verdict, live: Iterable[str]) -> None:

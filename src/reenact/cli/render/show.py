@@ -13,6 +13,7 @@ from reenact.analysis.views import recording as views
 from reenact.analysis.views.values import pretty
 from reenact.cli import pictures, present
 from reenact.cli.context import Context
+from reenact.cli.reference import reference
 from reenact.cli.state import tell_state
 from reenact.cli.transcript import Page, tell, tell_step
 from reenact.core.model.plain import plain
@@ -42,10 +43,11 @@ def show(result: Result, options: Options, context: Context) -> None:
         if options.step.isdigit():
             tell_step(page, facts, int(options.step))
             return
+        ref = reference(facts.recording.id, facts.recording.path, context.home, typed=options.ref)
         if result.whole:
-            _whole(page, facts, result.standing, result.proof, options.ref)
+            _whole(page, facts, result.standing, result.proof, ref)
             return
-        tell(page, facts, frozenset(result.chosen), options.ref)
+        tell(page, facts, frozenset(result.chosen), ref)
         if not result.chosen:
             present.say(f"no steps match ({len(result.within)} searched)")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from reenact.core.boundary import ReplayingTurnstile, Scope
@@ -14,7 +15,19 @@ from reenact.errors import Departure, Divergence
 ALIKE = 0.6
 """The likeness, from 0 to 1, from which one question counts as a change of another."""
 
+_FORK = re.compile(r"a fork with at=(\d+) goes on live")
 HINT = "was the program edited on purpose? on_divergence='realign' gives other calls their own answers"
+
+
+def forking_hint(step: int) -> str:
+    """Return the hint for a run in which a recorded tool ran for real and may have answered otherwise."""
+    return f"step {step} ran for real and may have answered otherwise: a fork with at={step} goes on live from there"
+
+
+def forking_step(divergence: Divergence) -> int | None:
+    """Return the step of `forking_hint`, or None for another hint."""
+    found = _FORK.search(divergence.hint)
+    return int(found[1]) if found else None
 
 
 class Departures:

@@ -20,7 +20,7 @@ from reenact.core.redact import Redactor
 from reenact.core.replay import match
 from reenact.core.replay.answers import Answers
 from reenact.core.replay.cursor import Cursor
-from reenact.core.replay.departures import Departures
+from reenact.core.replay.departures import HINT, Departures, forking_hint
 from reenact.core.replay.printed import RecordedPrints
 from reenact.core.replay.question import Question
 from reenact.core.replay.reads import Reads
@@ -92,6 +92,8 @@ class Replayer(Handler):
         """Called once, when this replay is stopped by a divergence."""
         self._poison: Halt | None = None
         self._gone_live = False
+        self._ran: int | None = None
+        """The first step of a tool that ran for real."""
         self._departures = Departures(log, self.cursor, steps, self.turnstile)
         self._realignment = Realignment(log, self.cursor, steps, live=inserted == "live")
         self.watch: Watch | None = None
@@ -358,6 +360,8 @@ class Replayer(Handler):
         if self._gone_live:
             return self._go_live(effect)
         if self._lets_live(effect.kind, effect.label) or call.number in self.opened:
+            if effect.kind == "tool":
+                self._ran = min(self._ran or self._steps[call.number], self._steps[call.number])
             return Ticket(call.number, call.order) if self._counted(effect) else Ticket(call.number)
         inside = self.tools.runs_again(question, call) if call.number not in self.edits else None
         if inside is not None:
@@ -384,6 +388,8 @@ class Replayer(Handler):
 
     def _named(self, divergence: Divergence, question: Question | None = None) -> None:
         """A departure is found: stop there, or go on as asked, but never without naming it."""
+        if self._ran is not None and divergence.hint == HINT:
+            divergence = replace(divergence, hint=forking_hint(self._ran))
         uncertain = (self._log.sealed or {}).get("uncertain")
         if uncertain:
             doubt = f"the recorded order is uncertain in {uncertain} places, where threads raced"

@@ -58,6 +58,9 @@ LIMIT = 16 << 30
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
+SAME = "with the same content: nothing to do"
+"""The end of the refusal of a recording that the store has already."""
+
 
 def export(
     store: LocalStore,
@@ -234,11 +237,7 @@ def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
         same = _digest(fresh / EVENTS) == _digest(target / EVENTS)
         raise RecordingError(
             f"{source}: recording {id} is already in the store, "
-            + (
-                "with the same content: nothing to do"
-                if same
-                else f"with other content; delete it first: `reenact rm {id}`"
-            )
+            + (SAME if same else f"with other content; delete it first: `reenact rm {id}`")
         )
     private.folder(target.parent)
     fresh.replace(target)

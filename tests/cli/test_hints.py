@@ -1,0 +1,83 @@
+"""Each command that an output names does what it says, from the place and for the kind of reference that was typed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from reenact.analysis.interchange.importers import ImportedRun, keep
+from reenact.core.store.local import LocalStore
+from reenact.errors import UsageError
+from reenact.team.open import Reaching
+from tests.analysis.conftest import does, says
+
+NAMED = re.compile(r"`reenact ([^`]+)`|\(reenact (show [^)]+)\)")
+PROGRAM = """import reenact
+@reenact.tool
+def look(order):
+    return 'late'
+@reenact.tool
+def tell(text):
+    return 'sent ' + text
+if __name__ == '__main__':
+    print(tell(look(7)))
+"""
+RUN = ImportedRun(
+    "support", [*(does("fetch_page", {"n": 1}, "a long text " * 200) for _ in range(3)), says("done")]
+)
+
+
+def named(text):
+    """The commands that an output names."""
+    return [shlex.split(one or other) for one, other in NAMED.findall(text.replace("\n", " "))]
+
+
+@pytest.fixture(params=["id", "last", "file", "file with a space", "home"])
+def typed(request, run, home, tmp_path):
+    """A reference as a user types it."""
+    store = LocalStore(tmp_path / "elsewhere" if request.param == "home" else home)
+    id = keep(store, RUN)
+    if request.param == "home":
+        return ["--home", store.root, id]
+    if request.param in {"id", "last"}:
+        return [id if request.param == "id" else "last"]
+    name = "a bug.reenact" if "space" in request.param else "bug.reenact"
+    assert run("export", id, name)[0] == 0
+    assert run("rm", id, "--yes")[0] == 0
+    return [name]
+
+
+def test_the_commands_that_an_output_names_find_the_recording(run, typed):
+    for verb, *more in (("diagnose",), ("show",), ("show", "1-3")):
+        _, out, err = run(verb, *typed, *more)
+        commands = named(out)
+        assert commands, out + err
+        for one in commands[:2]:
+            status, shown, problem = run(*one)
+            assert status == 0, (one, problem)
+            assert "fetch_page" in shown
+
+
+def test_the_console_opens_an_exported_file(run, home, tmp_path):
+    id = keep(LocalStore(tmp_path / "theirs"), RUN)
+    assert run("export", "--home", tmp_path / "theirs", id, "bug.reenact")[0] == 0
+    store = Reaching(home)
+    for _ in range(2):
+        found = store.kept("bug.reenact")
+        assert store.load(found).name == "support"
+    with pytest.raises(UsageError, match=f"name its home: --home .*theirs {id}"):
+        store.kept(str(tmp_path / "theirs" / "recordings" / id))
+
+
+def test_a_tool_that_ran_for_real_is_followed_by_a_fork(shell):
+    shell.write("agent.py", PROGRAM)
+    shell.record("agent.py")
+    shell.write("agent.py", PROGRAM.replace("'late'", "'lost'"))
+    replayed = shell.run("replay", "--live", "tool", "last")
+    assert replayed.status == 1
+    assert "realign" not in replayed.err
+    (command,) = re.findall(r"go on live from there: reenact (.+)", replayed.err)
+    done = shell.run(*shlex.split(command))
+    assert (done.status, done.out) == (0, "sent lost\n")
