@@ -33,7 +33,7 @@ export function Within({
     return () => window.clearTimeout(soon);
   });
   const among = marked.indexOf(here ?? -1);
-  const many = what === "hit" ? "hits" : "anomalies";
+  const counted = what === "hit" ? ["hit", "hits"] : ["step with anomalies", "steps with anomalies"];
   return (
     <search className="within">
       <div role="group" aria-label="View" className="views">
@@ -76,7 +76,7 @@ export function Within({
           <span className="quiet" role="status">
             {waiting
               ? "…"
-              : `${among >= 0 ? `${among + 1} of ` : ""}${marked.length} ${marked.length === 1 ? what : many}`}
+              : `${among >= 0 ? `${among + 1} of ` : ""}${marked.length} ${counted[marked.length === 1 ? 0 : 1]}`}
           </span>
           <button
             type="button"
