@@ -35,7 +35,7 @@ from benchmarks import healenium
 from benchmarks.plan import Plan
 from benchmarks.report import Section, Table
 from reenact import Client
-from reenact.browser.actions import perform as doing
+from reenact.browser.actions import aim
 from reenact.browser.actions import types as do
 from reenact.browser.heal import identity
 from reenact.browser.heal.harden.mutations import KINDS, PATH
@@ -205,7 +205,7 @@ def _listening() -> Iterator[list[str]]:
 
 
 async def _kept(live: LiveBrowser, asked: do.Aimed) -> list[list[healenium.Node]]:
-    element = await (await doing.found(live, asked)).element_handle(timeout=2000)
+    element = await (await aim.found(live, asked)).element_handle(timeout=2000)
     if await element.owner_frame() != live.page.main_frame:
         return []
     path = await element.evaluate(PATH)

@@ -317,9 +317,9 @@ def test_a_field_that_is_not_there_is_waited_for_once(session, site, monkeypatch
     session.execute(type="goto", url=site("form.html"))
     asked, resolve = [], selectors.resolve
 
-    async def counted(page, selector, *patience):
+    async def counted(page, selector, *patience, **more):
         asked.append(selector)
-        return await resolve(page, selector, *patience)
+        return await resolve(page, selector, *patience, **more)
 
     monkeypatch.setattr(selectors, "resolve", counted)
     result = session.execute(type="fill", selector="#nowhere", value="x", timeout=200, raise_on_failure=False)

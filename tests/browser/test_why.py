@@ -140,7 +140,7 @@ async def test_where_nothing_is_like_it_that_is_said(page, site):
     await page.goto(site("done.html"))
     said = await attempt(page, "click", "#zzz")
     assert said.sentence == (
-        f"No element matches #zzz on {page.url}: nothing like it is there either; observe the page to see what is."
+        f"No element matches #zzz on {page.url}: nothing there is like what the selector says; observe the page to see what is."
     )
 
 

@@ -319,11 +319,19 @@ WANTED = element("Save", 1, attributes={"id": "save"}, heading="Profile", near=[
         ([element("Delete", 0.95, attributes={"id": "save"})], "it says 'delete'"),
         ([element("Save", 0.3)], "not alike enough"),
         ([element("Save", 0.8), element("Save", 0.75, path="body/two")], "nearly as alike"),
-        ([element("Save all", 0.9, heading="Profile", near=["Name"])], "differs by 'all'"),
-        ([element("Save now", 0.9, heading="Other", near=["Name"])], "stands elsewhere"),
+        ([element("Save all", 0.9, heading="Profile", near=["Name"])], "nothing there has its name"),
+        ([element("Save now", 0.9, heading="Other", near=["Name"])], "nothing there has its name"),
+        ([element("Svae", 0.9, heading="Other", near=["News"])], "nothing there has its name"),
     ],
 )
 def test_an_element_that_cannot_be_told_is_not_chosen(found, why):
     choice = choose(WANTED, found, "click")
     assert choice.place is None
     assert why in choice.why
+
+
+def test_an_element_of_another_record_is_not_chosen_though_all_else_is_equal():
+    record = {"key": "Invoice 18", "texts": ["Invoice 18", "open"]}
+    other = {"key": "Invoice 17", "texts": ["Invoice 17", "open"]}
+    choice = choose({**WANTED, "record": record}, [element("Save", 0.95, record=other)], "click")
+    assert (choice.place, choice.why) == (None, "its record is 'Invoice 17', not 'Invoice 18'")

@@ -8,7 +8,8 @@ import pytest
 
 import reenact
 from reenact.browser.heal import memory
-from reenact.browser.heal.mend import key_of
+from reenact.browser.script.script_name import script_of
+from reenact.browser.script.step_key import key_of
 from reenact.core.boundary import perform
 from reenact.core.model.event import Effect
 from reenact.errors import ReenactError
@@ -136,7 +137,7 @@ def test_a_damaged_recording_is_passed_over(store):
     ],
 )
 def test_the_script_of_a_recording_is_its_program_unless_that_runs_others(argv, script):
-    assert memory.script_of({"program": {"argv": argv}}) == script
+    assert script_of({"program": {"argv": argv}}) == script
 
 
 def test_a_key_counts_equal_steps_of_the_script_alone():

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from reenact.browser.heal.patch import patched, replacement, suggested, write
+from reenact.browser.heal.patch import learned, patched, replacement, suggested, write
 from reenact.browser.heal.record import HealRecord, digest
 from reenact.errors import UsageError
 
@@ -299,3 +299,30 @@ def test_where_git_keeps_the_script_it_is_written_if_nothing_waits_to_be_committ
     git(tmp_path, "commit", "-q", "-m", "x")
     assert "git diff" in write(patch)
     assert not (tmp_path / "shop.py.orig").exists()
+
+
+# -- a new selector says what the old one says -------------------------------------------------------------------
+
+LEARNED = {"test_id": "[data-test=del]", "role": 'role=button[name="Delete"]', "css": "css=#del"}
+
+
+@pytest.mark.parametrize(
+    ("old", "after", "wanted"),
+    [
+        ("li:has-text('Invoice 18') >> text=Delete", {"key": "Invoice 18", "tag": "li"}, 'li:has-text("Invoice 18") >> role=button[name="Delete"]'),
+        ("li:nth-child(2) button", {"key": "Invoice 18", "tag": "li"}, {"test_id": "[data-test=del]", "role": 'li:has-text("Invoice 18") >> role=button[name="Delete"]'}),
+        ("text=Delete", None, 'role=button[name="Delete"]'),
+        ("#del-7", None, {"test_id": "[data-test=del]", "role": 'role=button[name="Delete"]'}),
+    ],
+)  # fmt: skip
+def test_a_learned_selector_states_all_that_the_old_one_states(script, old, after, wanted):
+    _, heal = script("pass")
+    told = {} if after is None else {"fingerprint": {"record": after}}
+    assert learned(heal(1, old, new=LEARNED, after=told)) == wanted
+
+
+def test_a_learned_selector_that_says_less_is_told_and_not_written(script):
+    file, heal = script("session.execute(type='click', selector=\"li:has-text('Bob') >> .del\")")
+    added, remarks = only(file, heal(1, "li:has-text('Bob') >> .del", new={"css": "css=#del"}))
+    assert added == []
+    assert "no learned selector says 'Bob', as the old one does" in remarks[0]

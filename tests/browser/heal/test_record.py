@@ -59,7 +59,7 @@ def test_a_mend_is_told_with_its_place_its_selectors_and_what_verified_it(failed
     assert heal.error == "No element matches."
     assert heal.after == {
         "url": "https://shop.example/pay/2", "title": "Pay", "fingerprint": {"tag": "input", "name": "Card"},
-        "frames": ["s.1/12"],
+        "frames": ["s.1/12"], "identity": {"name": "Card"},
     }  # fmt: skip
 
 

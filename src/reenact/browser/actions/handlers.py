@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,37 +14,14 @@ from playwright.async_api import TimeoutError as TooLate
 
 from reenact.browser.actions import forms
 from reenact.browser.actions import types as do
+from reenact.browser.actions.press import press
+from reenact.browser.actions.running import RunningAction
 from reenact.browser.isolation.addresses import typed
-from reenact.browser.page import consequence, scrape, selectors
-from reenact.browser.page.live_browser import LiveBrowser
+from reenact.browser.page import scrape, selectors
 from reenact.errors import ActionError
 
 LOADING = 10_000
 """Milliseconds that a page loaded by an action may take until its content is there."""
-
-
-@dataclass
-class RunningAction:
-    """One running action: its findings and results."""
-
-    live: LiveBrowser
-    action: do.Action
-    page: Page
-    data: Any = None
-    said: str = ""
-    locator: Locator | None = None
-    selectors: dict[str, Any] | None = None
-    fingerprint: dict[str, Any] | None = None
-    box: list[float] | None = None
-    why: dict[str, Any] | None = None
-    error: Exception | None = None
-    navigations: int = 0
-    secret: bool = False
-    requests: int = 0
-    before: consequence.Digest | None = None
-    sent: bool = False
-    """True once an effect that must not be repeated has reached the page."""
-    began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 def _the(deed: RunningAction) -> str:
@@ -182,7 +157,7 @@ async def _at_rest(page: Page) -> None:
 
 
 async def _click(deed: RunningAction) -> None:
-    await _element(deed).click(timeout=_timeout(deed))
+    await press(deed, lambda: _element(deed).click(timeout=_timeout(deed)))
     deed.said = f"clicked {_the(deed)}"
 
 
@@ -218,7 +193,8 @@ async def _type(deed: RunningAction, text: str) -> None:
 
 async def _check(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.Check)
-    await _element(deed).set_checked(deed.action.value, timeout=_timeout(deed))
+    value = deed.action.value
+    await press(deed, lambda: _element(deed).set_checked(value, timeout=_timeout(deed)), confirm=False)
     deed.said = f"{'ticked' if deed.action.value else 'unticked'} {_the(deed)}"
 
 
@@ -265,7 +241,7 @@ async def _download_file(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.DownloadFile)
     try:
         async with deed.page.expect_download(timeout=_timeout(deed)) as started:
-            await _element(deed).click(timeout=_timeout(deed))
+            await press(deed, lambda: _element(deed).click(timeout=_timeout(deed)))
             deed.sent = True
     except TooLate as error:
         if "download" in error.message:

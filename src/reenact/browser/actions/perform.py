@@ -6,16 +6,20 @@ import asyncio
 import re
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
-from playwright.async_api import Error, Locator, Page
+from playwright.async_api import Error, Page
 
 from reenact.browser.actions import types as do
-from reenact.browser.actions.handlers import DEEDS, LOADING, RunningAction
+from reenact.browser.actions.aim import aim
+from reenact.browser.actions.handlers import DEEDS, LOADING
+from reenact.browser.actions.press import UndeliveredPress
+from reenact.browser.actions.running import RunningAction, TargetCheck
 from reenact.browser.actions.why import why
 from reenact.browser.isolation.addresses import typed
 from reenact.browser.page import consequence, selectors, snapshot
 from reenact.browser.page.live_browser import LiveBrowser
+from reenact.browser.page.target import DriftedTarget
 from reenact.errors import ActionError, SessionError
 
 _GRACE = 0.025
@@ -30,6 +34,7 @@ async def act(
     args: dict[str, Any],
     call: int | None,
     secret: bool = False,
+    check: TargetCheck | None = None,
 ) -> dict[str, Any]:
     """Do an action. A failure on the page is in the outcome, and raises nothing.
 
@@ -40,10 +45,11 @@ async def act(
         args: The action's fields, without its secrets, to be recorded and shown.
         call: The number of its effect.
         secret: True if the value that it writes is secret.
+        check: The check of its element; None for none.
     """
     try:
         with live.use():
-            deed = RunningAction(live, action, live.page, secret=secret)
+            deed = RunningAction(live, action, live.page, secret=secret, check=check)
             return await _act(deed, actor=actor, args=args, call=call)
     except SessionError as error:
         return _failed_at_once(action, str(error), actor=actor, args=args)
@@ -56,7 +62,7 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
         camera.begin(deed.page)
     try:
         if isinstance(deed.action, do.Aimed):
-            await _aim(deed, deed.action)
+            await aim(deed, deed.action)
         elif deed.action.type in _WITNESSED:
             deed.before = await consequence.digest(deed.page, live.mask(deed.page))
         if camera is not None:
@@ -67,6 +73,10 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
         if camera is not None:
             deed.said += camera.aside()
         deed.said += live.watchdog.said()
+        if deed.drifted is not None:
+            deed.said += f". It may be the wrong element: {deed.drifted}".replace(
+                "drifted, and nothing was done: ", ""
+            )
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
         deed.error = error
         deed.said, deed.why = await _reason(deed, error, told)
@@ -94,49 +104,6 @@ def live_page(live: LiveBrowser) -> Page | None:
 
 
 # -- before ----------------------------------------------------------------------------------------------------
-
-
-async def _aim(deed: RunningAction, action: do.Aimed) -> None:
-    """Find the element, its selectors and its fingerprint, before the page changes."""
-    live, page = deed.live, deed.page
-    deed.locator = locator = live.known(action) or await found(live, action)
-    known, before = await asyncio.gather(
-        selectors.known(locator, secret=live.mask(page)),
-        consequence.digest(page, live.mask(page)),
-        return_exceptions=True,
-    )
-    deed.before = None if isinstance(before, BaseException) else before
-    if not isinstance(known, BaseException):  # otherwise the action itself will report the error
-        deed.selectors, deed.fingerprint = known
-        deed.box = list(deed.fingerprint["box"])
-    if deed.secret and deed.selectors and deed.fingerprint and not deed.fingerprint["secret"]:
-        named = deed.selectors.get("css") or next(iter(deed.selectors.values()))
-        await live.hide(page, named, locator)
-
-
-async def looks_secret(live: LiveBrowser, action: do.Aimed) -> bool:
-    """Return True if the action's element is secret.
-
-    The result of the search is kept for the action that follows, which then need not wait again.
-    """
-    try:
-        locator = await found(live, action)
-    except LookupError as error:
-        live.asked = (action, error)
-        raise
-    live.asked = (action, locator)
-    return await live.is_secret(locator)
-
-
-async def found(live: LiveBrowser, action: do.Aimed) -> Locator:
-    """Return the action's element."""
-    if action.id is not None:
-        seen = live.sight.get(live.page)
-        if seen is None:
-            raise snapshot.StaleElement(f"{action.id} is of no observation of this page: observe it first")
-        return await snapshot.locate(live.page, seen, action.id)
-    assert action.selector is not None
-    return await selectors.resolve(live.page, action.selector, action.timeout)
 
 
 def _target(deed: RunningAction) -> dict[str, Any] | None:
@@ -176,8 +143,17 @@ _DISPATCH = re.compile(r"performing \w+ action|\w+ action done|[Cc]licking the c
 _TAKEN_BACK = re.compile(r"intercepts pointer events|retrying \w+ action")
 
 
-def _delivered(deed: RunningAction, error: Exception) -> bool:
-    """Return True if a failed action may have reached the page, so that it must not be repeated."""
+_ACCEPT = 'If it is right, run the step once with drift="warn", or state it: expect_target='
+_Delivered = bool | Literal["unknown"]
+
+
+def _delivered(deed: RunningAction, error: Exception) -> _Delivered:
+    """Return True if a failed action may have reached the page, so that it must not be repeated.
+
+    `unknown`: the page was to see a click, and saw none.
+    """
+    if isinstance(error, UndeliveredPress):
+        return "unknown" if deed.sent else False
     if deed.sent:
         return True
     log = error.message if isinstance(error, Error) else ""
@@ -217,6 +193,10 @@ async def _reason(
     if isinstance(action, do.EvaluateJs) and isinstance(error, Error):
         hint = "; write it as a function, () => { … }" if "Illegal return" in error.message else ""
         return f"the script failed: {_first(error.message)}{hint}", None
+    if isinstance(error, DriftedTarget):
+        return f"{error}. {_ACCEPT}", dict(error.facts)
+    if isinstance(error, UndeliveredPress):
+        return str(error), dict(error.facts)
     if isinstance(error, (ActionError, snapshot.StaleElement, selectors.SelectorError, OSError)):
         return str(error), None
     under_way = len(deed.live.requests.under_way)
@@ -229,7 +209,7 @@ async def _reason(
         error,
         called=(aim.id or selectors.written(aim.selector)) if aim else None,
         secret=deed.live.mask(deed.page),
-        like=deed.fingerprint,
+        like=deed.fingerprint or (deed.known.like if deed.known is not None else None),
     )
     return found.sentence, {**found.facts, "under_way": under_way}
 
@@ -297,6 +277,7 @@ async def _outcome(deed: RunningAction, actor: str, told: dict[str, Any]) -> dic
         "fingerprint": deed.fingerprint,
         "box": deed.box,
         "why": deed.why,
+        **({"waited": deed.waited} if deed.waited else {}),
         **_became(deed, after),
     }
 

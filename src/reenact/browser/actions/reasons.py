@@ -141,11 +141,12 @@ def missing(asked: FailedAction, state: Mapping[str, Any], facts: dict[str, Any]
         )
     best = facts.get("candidates") or []
     if not best:
-        words = "nothing like it is there either; observe the page to see what is"
+        words = "nothing there is like what the selector says; observe the page to see what is"
         return Reason("missing", f"No element matches {name} on {asked.url}: {words}.", facts)
     first = best[0]
     hidden = "" if first["visible"] else ", which is hidden"
-    words = f"the closest is the {first['described']}{hidden}; try {first['selector']}"
+    words = f"the closest is the {first['described']}{hidden}"
+    words += f", and {first['other']}" if first.get("other") else f"; try {first['selector']}"
     return Reason("missing", f"No element matches {name} on {asked.url}: {words}.", facts)
 
 

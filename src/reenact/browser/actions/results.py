@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
 
@@ -28,7 +28,8 @@ class ExecutionResult(BaseModel):
         why: For a failed action, the facts found on the page: is the element there, visible, covered …
         consequence: Its consequence: `navigated` (a path, or None), `requests` (`POST /login`), `dom` (the elements
             added, removed and changed).
-        delivered: For a failed action, True if it may have reached the page all the same.
+        delivered: For a failed action, True if it may have reached the page all the same; `unknown` for a press
+            of which the page saw no click.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -47,7 +48,7 @@ class ExecutionResult(BaseModel):
     selectors: dict[str, Any] | None = Field(None, repr=False)
     why: dict[str, Any] | None = Field(None, repr=False)
     consequence: dict[str, Any] | None = Field(None, repr=False)
-    delivered: bool = Field(False, repr=False)
+    delivered: bool | Literal["unknown"] = Field(False, repr=False)
 
 
 class Tab(BaseModel):
@@ -147,7 +148,7 @@ def result_of(action: Action, outcome: Mapping[str, Any]) -> ExecutionResult:
         selectors=outcome.get("selectors"),
         why=outcome.get("why"),
         consequence=outcome.get("consequence"),
-        delivered=bool(outcome.get("delivered")),
+        delivered="unknown" if outcome.get("delivered") == "unknown" else bool(outcome.get("delivered")),
     )
     if error is not None:
         result.exception = ActionError(f"{action.type}: {result.message}", result)

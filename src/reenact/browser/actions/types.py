@@ -8,8 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Union
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
+from reenact.browser.page.target import written_parts
 from reenact.errors import UsageError
 
 MASK = "••••••"
@@ -44,6 +53,20 @@ class Aimed(Action):
     id: str | None = Field(None, description="id of an element in the last observation, such as B1, I2, L3")
     selector: Selector | None = Field(None, description="css=, xpath=, ~text or a Playwright selector")
     timeout: int = Field(PATIENCE, gt=0, description="milliseconds to wait for the element")
+    expect_target: str | dict[str, str] | None = Field(
+        None,
+        description='what the element must be: button "Delete" of "Invoice 18"; or role, name, record, region',
+    )
+    drift: Literal["stop", "warn"] | None = Field(
+        None, description="what to do where the element found is another one than in good runs"
+    )
+
+    @field_validator("expect_target")
+    @classmethod
+    def _readable_target(cls, given: Any) -> Any:
+        if given is not None:
+            written_parts(given)
+        return given
 
     @model_validator(mode="after")
     def _one_aim(self) -> Aimed:

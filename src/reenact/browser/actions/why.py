@@ -20,6 +20,7 @@ from reenact.browser.actions import reasons
 from reenact.browser.actions.reasons import FailedAction, Reason
 from reenact.browser.page.isolated_world import frame_chain, of_element, of_page
 from reenact.browser.page.likeness import LikenessMatch, similar, sought
+from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.selectors import (
     LARGE,
     ElementNotFound,
@@ -29,6 +30,7 @@ from reenact.browser.page.selectors import (
     plain,
     written,
 )
+from reenact.browser.page.target import TargetIdentity, belongs, exact
 
 PATIENCE = 3.0
 """Seconds after which a page counts as one that does not answer."""
@@ -137,6 +139,8 @@ async def _asked(
     if count == 0 or found is None:
         wanted = like or sought(selectors or _of_locator(target))
         best = await _closest(page, wanted, secret)
+        for match, told in best:
+            told["other"] = _other(like, target, match.fingerprint)
         facts["candidates"] = [one for _, one in best]
         return reasons.missing(asked, state, facts)
     if count > 1:
@@ -199,6 +203,16 @@ async def _closest(
 ) -> list[tuple[LikenessMatch, dict[str, Any]]]:
     matches = [one for one in await similar(wanted, page, most=NAMED, secret=secret) if one.score >= CLOSE]
     return list(zip(matches, await asyncio.gather(*(_told(one) for one in matches)), strict=True))
+
+
+def _other(like: Mapping[str, Any] | None, target: Any, told: Mapping[str, Any]) -> str:
+    """Return the fact that makes a candidate another element than the known one, or ""."""
+    found = TargetIdentity.of(told)
+    if like and (reason := exact(TargetIdentity.of(like), found)):
+        return reason
+    selector = None if isinstance(target, Locator) else target
+    missing = next((one for one in texts_of(selector)[1] if not belongs(found, told, one)), "")
+    return f'it does not belong to "{missing}"' if missing else ""
 
 
 async def _told(match: LikenessMatch) -> dict[str, Any]:

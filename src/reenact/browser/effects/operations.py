@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from playwright.async_api import Error
 from pydantic import TypeAdapter
 
+from reenact.browser.actions import aim
 from reenact.browser.actions import perform as doing
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import (
@@ -27,6 +28,7 @@ from reenact.browser.actions.results import (
     Viewport,
     result_of,
 )
+from reenact.browser.actions.running import TargetCheck
 from reenact.browser.page import snapshot
 from reenact.browser.page.live_browser import LiveBrowser
 from reenact.core.boundary import draw
@@ -82,14 +84,20 @@ class Operation:
 # -- actions -----------------------------------------------------------------------------------------------------
 
 
-def acting(action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None]) -> Operation:
+Checks = Callable[[Mapping[str, Any]], TargetCheck | None]
+"""A function from the recorded form of an action to the check of its element."""
+
+
+def acting(
+    action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None], checks: Checks = lambda _: None
+) -> Operation:
     """Return the step of an action. `hear` is called with its outcome."""
     secret = False
     fills = isinstance(action, (do.Fill, do.FallbackFill))
 
     async def ask(live: LiveBrowser) -> bool:
         assert isinstance(action, do.Aimed)
-        return await _is_secret(live, action)
+        return await _is_secret(live, action, checks({"type": action.type, **action.args}))
 
     def args(hide: Hide) -> dict[str, Any]:
         nonlocal secret
@@ -99,7 +107,10 @@ def acting(action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None]
         return _hidden(action, hide, secret=secret)
 
     async def live(browser: LiveBrowser, call: int | None) -> Any:
-        return await doing.act(browser, action, actor=actor, args=step.sent, call=call, secret=secret)
+        check = checks({"type": action.type, **step.sent})
+        return await doing.act(
+            browser, action, actor=actor, args=step.sent, call=call, secret=secret, check=check
+        )
 
     def done(outcome: dict[str, Any]) -> ExecutionResult:
         hear(outcome)
@@ -133,13 +144,13 @@ async def secret_of(live: LiveBrowser, action: do.Action) -> bool:
     return not isinstance(action, (do.Fill, do.FallbackFill)) or await _is_secret(live, action)
 
 
-async def _is_secret(live: LiveBrowser, action: do.Aimed) -> bool:
+async def _is_secret(live: LiveBrowser, action: do.Aimed, check: TargetCheck | None = None) -> bool:
     """Return True if the value to write into that element is secret, or in doubt."""
     if action.selector is not None and says_secret(json.dumps(action.selector)):
         return True
     try:
         with live.use():
-            return await doing.looks_secret(live, action)
+            return await aim.looks_secret(live, action, check)
     except Exception:  # the action itself will report the error
         return True
 

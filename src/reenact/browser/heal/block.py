@@ -71,6 +71,7 @@ class AgentFallback:
         agent_response: The agent's last status, or None.
         heals: The records of each repair and of the agent's takeover: failed step, rung, verification.
         asking: True while the block itself uses the session.
+        mends: True if a failed step is mended.
 
     Raises:
         UsageError: (a ValueError) An invalid argument, a block within a block of the same session, `scrape()`
@@ -91,6 +92,7 @@ class AgentFallback:
         self._session = session
         self.task = task
         self.heal = heal
+        self.mends = heal == "auto"
         self._format = response_format
         self._expected = None if expect is None else expecting.expected(expect)
         self._helper = BlockHelper(session, heal, agent_params)

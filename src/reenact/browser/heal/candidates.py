@@ -17,6 +17,7 @@ from reenact.browser.heal.mend import FailedStep, Mend
 from reenact.browser.page.likeness import likeness, similar
 from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.page.selectors import SelectorError, durable, fingerprint, parse, spot_of
+from reenact.browser.page.target import KnownTarget, TargetIdentity
 
 if TYPE_CHECKING:
     from reenact.browser.session.session import Session
@@ -82,7 +83,8 @@ async def chosen(
         selectors: Other selectors that have named the element; the elements they name become candidates too.
 
     Returns:
-        The choice, and the chosen element's `score`, `fingerprint` and `selectors`; empty where none was chosen.
+        The choice, and the chosen element's `score`, `fingerprint` and `selectors`; where none was chosen, those of the
+        most similar one, or nothing.
     """
 
     async def look(live: LiveBrowser) -> dict[str, Any]:
@@ -103,7 +105,9 @@ async def chosen(
         found, choice = answer["found"], ElementChoice(**answer["choice"])
     else:
         found, choice = answer, pick(answer)  # an older recording, or a page that gave no answer
-    return choice, {} if choice.place is None else dict(found[choice.place])
+    if choice.place is not None:
+        return choice, dict(found[choice.place])
+    return choice, dict(found[0]) if found else {}
 
 
 async def _asked(
@@ -189,7 +193,8 @@ async def taken(
     if not one["selectors"]:
         return None
     again = asked.model_copy(update={"id": None, "selector": one["selectors"], "timeout": PATIENCE})
-    result = await arun(session.core.perform(again, "heal"))
+    target = KnownTarget(pasts=(TargetIdentity.of(one["fingerprint"]),))
+    result = await arun(session.core.perform(again, "heal", target=target))
     if not result.success and not result.delivered:
         return None
     mend = Mend(result, rung, failed.action.get("selector"), dict(result.selectors or one["selectors"]))

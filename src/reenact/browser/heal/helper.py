@@ -14,9 +14,10 @@ from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult
 from reenact.browser.heal import expect, ladder, record
 from reenact.browser.heal.caller import place
-from reenact.browser.heal.mend import FailedStep, Judge, Mend, base_of
+from reenact.browser.heal.mend import FailedStep, Judge, Mend, RungRefusal
 from reenact.browser.heal.remote import mended
 from reenact.browser.page.session_options import MODEL
+from reenact.browser.script.step_key import base_of
 from reenact.browser.session.remote.agent_choice import agent_for
 from reenact.core import boundary
 from reenact.core.model.event import Effect
@@ -69,14 +70,20 @@ class BlockHelper:
         began, count = now(self._session), self._session.offset()
         judge = await self._judge_of(failed, expected)
         mend: Mend | None
+        refusals: list[RungRefusal] = []
         if self._session.remote:
             there = await mended(
                 self._session, failed, count, judge=judge, what=expected, model=self._model()
             )
             mend, failed, self._asks = there.mend, there.failed, there.model
+            refusals += there.refusals
         else:
-            mend = await ladder.climb(self._session, failed, judge=judge, model=self._model())
+            mend = await ladder.climb(
+                self._session, failed, judge=judge, model=self._model(), refusals=refusals
+            )
         if mend is None:
+            if refusals:
+                self._keep(record.stopped(failed, refusals, seconds=now(self._session) - began))
             return None
         self._keep(record.mended(failed, mend, seconds=now(self._session) - began))
         if mend.verified:

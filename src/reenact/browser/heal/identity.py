@@ -7,13 +7,14 @@ id, a field's name); nothing contradicts; it is alike enough, and no other possi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reenact.browser.page.consequence import plain
 from reenact.browser.page.likeness import alike
-from reenact.browser.page.synonyms import meaning, said_otherwise
+from reenact.browser.page.synonyms import said_otherwise
+from reenact.browser.page.target import GRAVE, OTHER, TargetIdentity, contradiction, exact, same_name
 
 CAP = 0.6
 """The score that an element needs."""
@@ -33,22 +34,6 @@ _ROLES = {
     "check": ("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option"),
     "select_dropdown_option": ("combobox", "listbox"),
 }
-_GRAVE = frozenset({
-    "delete", "remove", "erase", "destroy", "discard", "cancel", "reset", "clear", "unsubscribe", "deactivate",
-    "terminate", "wipe", "drop", "revoke", "uninstall", "logout", "pay", "buy", "purchase", "order", "checkout",
-    "transfer", "send", "submit", "publish", "confirm", "block", "ban", "report",
-    "löschen", "entfernen", "abbrechen", "verwerfen", "kaufen", "bezahlen", "senden", "abmelden", "kündigen",
-    "supprimer", "effacer", "annuler", "retirer", "acheter", "payer", "envoyer",
-    "eliminar", "borrar", "cancelar", "quitar", "comprar", "pagar", "enviar",
-    "elimina", "cancella", "annulla", "rimuovi", "acquista", "paga", "invia", "verwijderen", "annuleren", "kopen",
-})  # fmt: skip
-"""Words with serious consequences: an element with one never replaces an element without it."""
-_OTHER = frozenset({
-    "draft", "copy", "as", "new", "another", "later", "template", "all", "and", "next", "not", "without", "dont", "no",
-    "un", "confirm", "repeat", "again", "retype", "verify", "old", "current", "previous", "other", "second",
-    "alternative",
-})  # fmt: skip
-"""Words that turn a name into a different one: `Save`, and `Save as draft`."""
 _MARKS = ("test_id", "id", "field", "href")
 
 _BESIDE = 10
@@ -56,6 +41,10 @@ _BESIDE = 10
 
 _PIXELS = 3
 """Pixels by which an element may have moved and still be in its place."""
+
+
+Against = Callable[[Mapping[str, Any]], str]
+"""A function that returns the objection to an element's fingerprint, or ""."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +64,12 @@ class ElementChoice:
 
 
 def choose(
-    wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str, *, twin: bool = False
+    wanted: Mapping[str, Any],
+    found: Sequence[Mapping[str, Any]],
+    action: str,
+    *,
+    twin: bool = False,
+    against: Against = lambda _: "",
 ) -> ElementChoice:
     """Choose the meant element.
 
@@ -84,9 +78,15 @@ def choose(
         found: Candidates: `score`, `fingerprint`, best first.
         action: The action's type.
         twin: True if there were others of the same name at that time.
+        against: Returns a further objection to an element's fingerprint, or "".
     """
     fit = [place for place, one in enumerate(found) if kind(wanted, one["fingerprint"], action)]
     meant = [place for place in fit if _meant(wanted, found[place]["fingerprint"])]
+    objections = {place: against(found[place]["fingerprint"]) for place in meant}
+    objected = next((objections[place] for place in meant if objections[place]), "")
+    meant = [place for place in meant if not objections[place]]
+    if not meant and objected:
+        return ElementChoice(None, 0.0, 0.0, objected)
     if not meant:
         return ElementChoice(
             None, 0.0, 0.0, "nothing there has its name, or anything else that identifies it"
@@ -94,6 +94,9 @@ def choose(
     if (there := _unnamed(wanted, found, meant)) is not None:
         return there
     # Identifying marks decide before likeness: `Password` is not `Confirm password`.
+    # The record tells it from others of its name.
+    recorded = _recorded(wanted)
+    twin = twin and not recorded
     meant.sort(key=lambda place: (_rank(wanted, found[place]["fingerprint"]), -float(found[place]["score"])))
     alone = _sole_twin(wanted, found, meant) if twin else None
     best = meant[0] if alone is None else alone
@@ -101,11 +104,11 @@ def choose(
     score = float(found[best]["score"])
     rivals = [] if alone is not None else _rivals(wanted, found, meant)
     margin = round(score - max(float(found[place]["score"]) for place in rivals), 4) if rivals else 1.0
-    against = refused(wanted, told)
-    against = against or _weak(wanted, told, score, margin, twin=twin and alone is None)
-    against = against or _overtaken(wanted, found, best, fit)
-    if against:
-        return ElementChoice(None, score, margin, against)
+    objection = refused(wanted, told)
+    objection = objection or _weak(wanted, told, score, margin, twin=twin and alone is None)
+    objection = objection or _overtaken(wanted, found, best, fit)
+    if objection:
+        return ElementChoice(None, score, margin, objection)
     agreed = ", ".join(marks(wanted, told)) or "no mark"
     return ElementChoice(best, score, margin, f"{named(wanted, told)} name, {agreed} the same")
 
@@ -141,7 +144,12 @@ def _overtaken(
         if float(found[place]["score"]) > float(found[best]["score"])
         and not _nested(told, found[place]["fingerprint"])
     ]
-    if not more or _strong(wanted, told) or (named(wanted, told) == "same" and _same_place(wanted, told)):
+    if (
+        not more
+        or _strong(wanted, told)
+        or _recorded(wanted)
+        or (named(wanted, told) == "same" and _same_place(wanted, told))
+    ):
         return ""
     return "another one is more alike"
 
@@ -168,6 +176,19 @@ def _among(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
         and set(near) <= set(told.get("near") or [])
         and wanted.get("heading") == told.get("heading")
     )
+
+
+def identified(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Return True for exactly the wanted element: its name, and its record or mark."""
+    mine = TargetIdentity.of(wanted)
+    if not mine.name or exact(mine, TargetIdentity.of(told)):
+        return False
+    return _recorded(wanted) or bool(_strong(wanted, told))
+
+
+def _recorded(wanted: Mapping[str, Any]) -> bool:
+    """Return True if its record tells an element from others of its name."""
+    return bool((wanted.get("record") or {}).get("key"))
 
 
 def _apart(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> float:
@@ -202,6 +223,11 @@ def _in_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
     """Return True if it is in the same place to the pixel, among the same texts."""
     near = wanted.get("near")
     if not near or list(near) != list(told.get("near") or []):
+        return False
+    # With another picture, or another number of elements beside it, another one has moved to its place.
+    if wanted.get("icon", told.get("icon")) != told.get("icon") or wanted.get("siblings") != told.get(
+        "siblings"
+    ):
         return False
     if wanted.get("tag") != told.get("tag") or wanted.get("heading") != told.get("heading"):
         return False
@@ -270,9 +296,11 @@ def marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
 
 def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     """Return the objection to an element however alike it is, or ""."""
-    grave = (_words(told) & _GRAVE) - _words(wanted)
+    grave = (_words(told) & GRAVE) - _words(wanted)
     if grave := {word for word in grave if not any(word in said_otherwise(name) for name in _names(wanted))}:
         return f"it says {min(grave)!r}, which the sought one did not"
+    if against := contradiction(TargetIdentity.of(wanted), TargetIdentity.of(told)):
+        return against
     mine, its = _marks(wanted), _marks(told)
     if "choice" in mine and "choice" in its and mine["choice"] != its["choice"]:
         return "it is another choice of the same group"
@@ -298,7 +326,7 @@ def _weak(
             cap = CAP_TWIN
             if not _same_place(wanted, told):
                 return "there were others of its name, and it stands elsewhere"
-        elif strong or (not twin and margin >= 0.2):
+        elif strong or _recorded(wanted) or (not twin and margin >= 0.2):
             cap, need = 0.45, 0.08
     elif strong:
         if how == "other":
@@ -308,8 +336,8 @@ def _weak(
     elif how == "near":
         need = 0.15
         extra = _words(told) ^ _words(wanted)
-        if extra & _OTHER:
-            return f"its name differs by {min(extra & _OTHER)!r}"
+        if extra & OTHER:
+            return f"its name differs by {min(extra & OTHER)!r}"
         if not _same_place(wanted, told):
             return "its name is another, and it stands elsewhere"
     elif how == "no":
@@ -347,10 +375,13 @@ def _words(told: Mapping[str, Any]) -> set[str]:
 
 
 def _near(one: str, other: str) -> bool:
-    mine, its = set(one.split()), set(other.split())
-    if meaning(one) == meaning(other):
+    """Return True for another spelling of a name; a longer name or another number is none."""
+    mine, its = one.split(), other.split()
+    if same_name(one, other):
         return True
-    return bool(mine and its) and (mine < its or its < mine or alike(one, other) >= 0.8)
+    if len(mine) != len(its) or re.findall(r"\d+", one) != re.findall(r"\d+", other):
+        return False
+    return bool(mine) and alike(one, other) >= 0.8
 
 
 def _marks(told: Mapping[str, Any]) -> dict[str, str]:
@@ -368,7 +399,7 @@ def _marks(told: Mapping[str, Any]) -> dict[str, str]:
     if attributes.get("type") in {"radio", "checkbox"} and attributes.get("name") and attributes.get("value"):
         # All of a group have the same name: the value identifies the element.
         found["field"] = found["choice"] = f"{attributes['name']}={attributes['value']}"
-    return {name: str(value) for name, value in found.items() if value}
+    return {name: str(value) for name, value in found.items() if value and value != "#"}
 
 
 def _same_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:

@@ -12,19 +12,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reenact.browser.heal import memory
+from reenact.browser.heal.identity import identified
+from reenact.browser.heal.memory import download_of
 from reenact.browser.heal.mend import (
     FailedStep,
     Judge,
     Mend,
     MendOptions,
     Rung,
+    RungRefusal,
     StepHistory,
 )
 from reenact.browser.heal.rungs.alternative import AlternativeRung, RememberedRung
 from reenact.browser.heal.rungs.ask import ModelRung
 from reenact.browser.heal.rungs.dismiss import DismissRung
 from reenact.browser.heal.rungs.wait import WaitRung
-from reenact.browser.page.consequence import same
+from reenact.browser.page.consequence import plain, same
+from reenact.browser.page.target import TargetIdentity
 from reenact.core import boundary
 from reenact.errors import ActionError
 
@@ -43,6 +47,7 @@ async def climb(
     model: Any = None,
     budget_ms: int = 2000,
     rungs: Sequence[Rung] = RUNGS,
+    refusals: list[RungRefusal] | None = None,
 ) -> Mend | None:
     """Mend a failed step.
 
@@ -53,6 +58,7 @@ async def climb(
         model: The model for one question; None asks no model.
         budget_ms: Milliseconds that waiting may take.
         rungs: The rungs to try, in order.
+        refusals: Receives the reason of each rung that did nothing, where the step is not mended.
 
     Returns:
         The mend; the step is mended only if it is `verified`. None: no rung could act, and the page is as
@@ -72,6 +78,8 @@ async def climb(
             mend = await rung.mend(session, failed, known, means)
             if mend is not None:
                 return await _verified(mend, known, means)
+    if refusals is not None and known.tells_stops:
+        refusals += means.refusals
     return None
 
 
@@ -101,6 +109,11 @@ async def _verified(mend: Mend, known: StepHistory, means: MendOptions) -> Mend:
 async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
     # A model may name any element: only a consequence specific to this element counts as proof.
     doubted = mend.rung == ModelRung.name
+    if name := download_of(mend.result.message):
+        if any(plain(one.download) == plain(name) for one in known.pasts if one.download):
+            return f"download: {name}"
+        if any(one.download for one in known.pasts):
+            return ""  # it is another file
     answers = [same(mend.result.consequence, then, by_name=doubted) for then in known.consequences]
     if any(answers):
         return f"consequence: as in {sum(map(bool, answers))} of {len(answers)} good recordings' ways"
@@ -112,6 +125,11 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
         verdict = await means.judge()
         if verdict.state == "met":
             return f"expect: {verdict.by}"
+    fingerprint: dict[str, Any] = (mend.evidence.get("after") or {}).get("fingerprint") or {}
+    # Where nothing is known of what the step leads to, the element itself is the proof.
+    unproven = not known.consequences and not doubted and bool(fingerprint)
+    if unproven and any(identified(past.fingerprint or {}, fingerprint) for past in known.pasts):
+        return f"identity: {TargetIdentity.of(fingerprint)}"
     return ""
 
 

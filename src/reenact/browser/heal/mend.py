@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult
-from reenact.browser.page.consequence import plain, tells, where
+from reenact.browser.page.consequence import tells
+from reenact.browser.script.step_key import key_of, url_before
 
 if TYPE_CHECKING:
     from reenact.browser.session.session import Session
@@ -60,7 +61,7 @@ class FailedStep:
         """Return the last step of a session, which failed; or the last of the first `count`."""
         outcomes = session.core.outcomes[:count]
         told = dict(outcomes[-1]["action"])
-        key = key_of(told, _url_before(outcomes), elements=session.core.driver.seen, before=outcomes[:-1])
+        key = key_of(told, url_before(outcomes), elements=session.core.driver.seen, before=outcomes[:-1])
         again = asked.type in _REPEATABLE or (isinstance(asked, do.Fill) and asked.clear_before_fill)
         return cls(asked, told, result, place, key, result.delivered and not again)
 
@@ -79,6 +80,7 @@ class PastStep:
         selectors: The selectors of its element.
         fingerprint: The fingerprint of its element, or None.
         consequence: The consequence of the step, or None.
+        download: The name of the file that the site offered, or empty.
     """
 
     recording: str
@@ -86,6 +88,7 @@ class PastStep:
     fingerprint: dict[str, Any] | None
     consequence: dict[str, Any] | None
     count: int = 1
+    download: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,11 +99,18 @@ class StepHistory:
         recordings: The number of recordings of the same script that were read.
         pasts: The step in them; equal ones are merged.
         heals: Verified mends of it: their `new` selectors, `rung`, `verified_by`.
+        tells_stops: True if a stop of this run is recorded, too; recordings of older versions have none.
     """
 
     recordings: int = 0
     pasts: tuple[PastStep, ...] = ()
     heals: tuple[dict[str, Any], ...] = ()
+    tells_stops: bool = False
+
+    @property
+    def verifiable(self) -> bool:
+        """True if a mend can be compared with what the step did in good runs."""
+        return bool(self.consequences) or any(one.download for one in self.pasts)
 
     @property
     def consequences(self) -> list[dict[str, Any]]:
@@ -122,6 +132,15 @@ class MendVerdict(Protocol):
         """The deciding observation."""
 
 
+@dataclass(frozen=True)
+class RungRefusal:
+    """A rung that did nothing: its name, the reason, and the refused candidate in words."""
+
+    rung: str
+    why: str
+    candidate: str = ""
+
+
 Judge = Callable[[], Awaitable[MendVerdict]]
 """A function that checks the user's expectation now."""
 
@@ -134,13 +153,20 @@ class MendOptions:
         budget_ms: Milliseconds that waiting may take in all.
         judge: Checks the user's expectation, or None.
         model: The model for one question, or None.
+        refusals: The rungs that did nothing so far, with their reasons.
         seen: The result of the search for each past element, and the number of actions done before it.
     """
 
     budget_ms: int = 2000
     judge: Judge | None = None
     model: Any = None
+    refusals: list[RungRefusal] = field(default_factory=list)
     seen: dict[int, tuple[int, Any]] = field(default_factory=dict)
+
+    def pass_on(self, rung: str, why: str, candidate: str = "") -> Mend | None:
+        """Note the reason that a rung does nothing, and return None."""
+        self.refusals.append(RungRefusal(rung, why, candidate))
+        return None
 
 
 @dataclass(frozen=True)
@@ -184,59 +210,3 @@ class Rung(Protocol):
         self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions
     ) -> Mend | None:
         """Try to mend the step. None: this rung cannot help, and the step has not been done."""
-
-
-# -- the identity of a step -----------------------------------------------------------------------------------
-
-
-def key_of(
-    action: Mapping[str, Any],
-    url: str,
-    *,
-    elements: Sequence[Mapping[str, Any]] = (),
-    before: Sequence[Mapping[str, Any]] = (),
-) -> str:
-    """Return the identity of a script's step: type, aim, the page's path and an ordinal.
-
-    Args:
-        action: The action, secrets as tokens.
-        url: The page's address before the action.
-        elements: The last observation's, for an action that names an id of it.
-        before: The session's outcomes before it: its ordinal is counted among those of the script with the same key.
-    """
-    base = base_of(action, url, elements)
-    count, here = 0, ""
-    for outcome in before:
-        same = (
-            outcome.get("actor", "script") == "script" and base_of(outcome["action"], here, elements) == base
-        )
-        count += same
-        here = outcome.get("url") or here
-    return f"{base} #{count}"
-
-
-def base_of(action: Mapping[str, Any], url: str, elements: Sequence[Mapping[str, Any]] = ()) -> str:
-    """`key_of` without its ordinal."""
-    path = plain(where(url))
-    return f"{action.get('type')} {_aim(action, elements)} @{path}"
-
-
-def _aim(action: Mapping[str, Any], elements: Sequence[Mapping[str, Any]]) -> str:
-    selector, id = action.get("selector"), action.get("id")
-    if isinstance(selector, Mapping):
-        return " | ".join(f"{kind}={value}" for kind, value in selector.items() if value)
-    if selector is not None:
-        return " ".join(str(selector).split())
-    if id is not None:
-        one = next((one for one in elements if one["id"] == id), None)
-        return f"id:{one['role']} {one['name']!r}" if one is not None else f"id:{id}"
-    for field_name in ("url", "key", "tab_index"):
-        if field_name in action:
-            return str(action[field_name])
-    value = action.get("value")
-    return " ".join(sorted(value)) if isinstance(value, Mapping) else ""
-
-
-def _url_before(outcomes: Sequence[Mapping[str, Any]]) -> str:
-    """Return the address at which the last of those steps began."""
-    return next((str(one["url"]) for one in reversed(outcomes[:-1]) if one.get("url")), "")

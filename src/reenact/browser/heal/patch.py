@@ -12,12 +12,15 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from reenact.browser.heal.record import AGENT, HealRecord, digest
 from reenact.browser.heal.source import ScriptSource, UnchangeableSelector
+from reenact.browser.page.selector_words import texts_of
+from reenact.browser.page.target import says
 from reenact.errors import UsageError
 
 WIDTH = 100
@@ -177,6 +180,51 @@ def _uncommitted(file: Path) -> bool | None:
         return None
 
 
+def learned(heal: HealRecord) -> str | dict[str, str]:
+    """Return the selector to write for a heal: it states everything that the old one states.
+
+    Where the old selector says a text (`li:has-text('Invoice 18') >> text=Delete`), or the element belongs to a record,
+    each new selector says it too. Raises UnchangeableSelector where none does.
+    """
+    assert heal.new is not None
+    words, context = texts_of(heal.old)
+    record = (heal.after.get("fingerprint") or {}).get("record") or {}
+    key = str(record.get("key") or "")
+    bound = [*context, *([key] if key and not any(says(key, one) for one in context) else [])]
+    if not words and not bound:
+        return replacement(heal.new)
+    offered = {"": heal.new} if isinstance(heal.new, str) else heal.new
+    fit = {}
+    for kind, text in offered.items():
+        by_words = kind in _WORDS or bool(texts_of(text)[0])
+        if not by_words:
+            # A developer's name of the element states more than its place, and less than a text that the script gives.
+            if not words and not context and kind in _STRUCTURE and not _BY_PLACE.search(text):
+                fit[kind] = text
+            continue
+        scoped = _scoped(text, [one for one in bound if not says(text, one)], str(record.get("tag") or ""))
+        if scoped is not None:
+            fit[kind] = scoped
+    if not fit:
+        said = ", ".join(repr(one) for one in (*context, *([words] if words else []))) or repr(key)
+        raise UnchangeableSelector(f"no learned selector says {said}, as the old one does")
+    return fit[""] if "" in fit else replacement(fit)
+
+
+def _scoped(text: str, missing: Sequence[str], tag: str) -> str | None:
+    """Return a selector within the record that says the missing texts, or None."""
+    if not missing:
+        return text
+    if not tag or text.startswith(("frame=", "get_by", "page.", "locator(")):
+        return None
+    texts = "".join(f":has-text({_css_text(one)})" for one in missing)
+    return f"{tag}{texts} >> {text.replace('~', 'text=', 1) if text.startswith('~') else text}"
+
+
+def _css_text(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def replacement(new: str | Mapping[str, Any]) -> str | dict[str, str]:
     """Return the selector to write into a script.
 
@@ -231,7 +279,7 @@ def _place(script: ScriptSource, heal: HealRecord, now: str) -> int:
     try:
         return script.find(heal.action, heal.old, heal.line, heal.function, same=same)
     except UnchangeableSelector:
-        wanted = replacement(heal.new)
+        wanted = learned(heal)
         if not same and any(call.value == wanted and call.may_be(heal.action) for call in script.calls):
             raise _AlreadyLearned from None
         raise
@@ -240,7 +288,7 @@ def _place(script: ScriptSource, heal: HealRecord, now: str) -> int:
 def _literal(script: ScriptSource, number: int, heal: HealRecord) -> str:
     """Return the new literal as Python source in the style of the old one."""
     assert heal.new is not None
-    value = replacement(heal.new)
+    value = learned(heal)
     old, column, indent = script.literal(number)
     quote = "'" if old.lstrip("rRbBuU({ \n").startswith("'") else '"'
     if isinstance(value, str):
@@ -285,7 +333,10 @@ def _remark(patch: ScriptPatch, heal: HealRecord, why: str) -> None:
 def _said(heal: HealRecord, why: str) -> str:
     place = f"{_name(Path(heal.file))}:{heal.line}" if heal.file else "(unknown place)"
     text = f"{place}: {heal.action} {heal.old if heal.old is not None else ''}".rstrip()
-    new = f"; it would be {replacement(heal.new)}" if heal.new and heal.new != heal.old else ""
+    new = ""
+    if heal.new and heal.new != heal.old:
+        with suppress(UnchangeableSelector):
+            new = f"; it would be {learned(heal)}"
     line = f"{text}: {why}{new}"
     return "".join(letter if letter.isprintable() else " " for letter in line)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from decimal import Decimal
 from pathlib import Path
@@ -18,12 +18,13 @@ from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
+from reenact.browser.page.target import TargetIdentity
 from reenact.core.boundary import perform
 from reenact.core.model.event import Effect, Tree
 
 if TYPE_CHECKING:
     from reenact.browser.actions.results import ExecutionResult
-    from reenact.browser.heal.mend import FailedStep, Mend
+    from reenact.browser.heal.mend import FailedStep, Mend, RungRefusal
     from reenact.browser.session.session import Session
 
 Selectors = str | dict[str, Any]
@@ -32,8 +33,12 @@ Selectors = str | dict[str, Any]
 AGENT = "agent"
 """The last rung: an agent took over."""
 
+STOP = "stop"
+"""No rung: each one refused."""
+
 _EVIDENCE = (
-    "url", "title", "reason", "why", "closed", "left", "fingerprint", "frames", "consequence",
+    "url", "title", "reason", "why", "closed", "left", "fingerprint", "frames", "consequence", "meant", "found",
+    "differs", "identity", "refused",
 )  # fmt: skip
 _TYPED = frozenset({"value", "values", "secret_value"})
 
@@ -45,7 +50,7 @@ class HealRecord:
     Attributes:
         key: The identity of the script step, the same in every run.
         action: The type of its action: `click`, or `page.click` for a call of `session.page`.
-        rung: The helper: `wait`, `dismiss`, `alternative`, `ask`, `remembered`, `agent`.
+        rung: The helper: `wait`, `dismiss`, `alternative`, `ask`, `remembered`, `agent`; or `stop` for none.
         file: The caller's file, absolute; empty where unknown. With `line` and `function`, the place of the failure.
         source: The beginning of the SHA-256 of that file as it was then, or empty.
         old: The selector that failed, as the script has it; None where it has none.
@@ -129,6 +134,18 @@ def mended(failed: FailedStep, mend: Mend, *, seconds: float, tokens: int = 0) -
         after=_evidence(mend.result, mend.evidence),
         cost=mend.cost,
         tokens=tokens,
+        seconds=round(seconds, 3),
+    )
+
+
+def stopped(failed: FailedStep, refusals: Sequence[RungRefusal], *, seconds: float) -> HealRecord:
+    """Return the record of a stop; `after.refused` has each rung's candidate and reason."""
+    return replace(
+        _of(failed),
+        rung=STOP,
+        healed=False,
+        before=_evidence(failed.result),
+        after={"refused": [asdict(one) for one in refusals]},
         seconds=round(seconds, 3),
     )
 
@@ -226,7 +243,14 @@ def _evidence(result: ExecutionResult, found: Mapping[str, Any] | None = None) -
     The findings may hold more facts of the element under `after`.
     """
     more = dict(found or {})
-    return _kept({"url": result.url, "title": result.title, **more, **(more.pop("after", None) or {})})
+    drifted: Mapping[str, Any] = result.why or {}
+    told: dict[str, Any] = {name: drifted[name] for name in ("meant", "found", "differs") if name in drifted}
+    kept = _kept(
+        {"url": result.url, "title": result.title, **told, **more, **(more.pop("after", None) or {})}
+    )
+    if "fingerprint" in kept:
+        kept["identity"] = TargetIdentity.of(kept["fingerprint"]).shown
+    return kept
 
 
 def _kept(told: Mapping[str, Any]) -> dict[str, Any]:

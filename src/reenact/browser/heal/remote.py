@@ -17,7 +17,7 @@ from reenact.browser.effects.calls import arun
 from reenact.browser.effects.operations import Operation, ServerSession, asked_of
 from reenact.browser.heal import ladder
 from reenact.browser.heal.expect import Expectation
-from reenact.browser.heal.mend import FailedStep, Judge, Mend, MendOptions
+from reenact.browser.heal.mend import FailedStep, Judge, Mend, MendOptions, RungRefusal
 from reenact.errors import SessionError
 
 if TYPE_CHECKING:
@@ -32,11 +32,13 @@ class ServerMend:
         mend: The repair, or None.
         failed: The step, with the key by which the server's recordings know it.
         model: True if the server has a model of its own to ask.
+        refusals: The rungs that did nothing, with their reasons, where there is no repair.
     """
 
     mend: Mend | None
     failed: FailedStep
     model: bool
+    refusals: tuple[RungRefusal, ...] = ()
 
 
 async def mended(
@@ -69,7 +71,8 @@ async def mended(
             mend = await _judged(mend, told["mend"]["message"], judge)
         elif failed.delivered:
             mend = await ladder.arrived(failed, MendOptions(judge=judge))
-    return ServerMend(mend, failed, bool(told["model"]))
+    refusals = tuple(RungRefusal(**one) for one in told.get("refusals") or ())
+    return ServerMend(mend, failed, bool(told["model"]), refusals)
 
 
 def _asking(failed: FailedStep, count: int, what: Expectation | None, model: str | None) -> Operation:

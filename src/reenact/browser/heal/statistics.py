@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from reenact.browser.heal import memory
-from reenact.browser.heal.patch import replacement
+from reenact.browser.heal.patch import learned
 from reenact.browser.heal.record import HealRecord, Selectors
 from reenact.browser.heal.source import UnchangeableSelector
+from reenact.browser.script.good_runs import header_of, same_script
 from reenact.core.model.plain import compact
 from reenact.core.query.filter import Filter
 from reenact.core.store.base import Library, Progress
@@ -152,7 +152,7 @@ def _learned(own: Sequence[RecordedHeal]) -> Selectors | None:
     for one in reversed(own):
         if one.heal.verified and one.heal.new and one.heal.new != one.heal.old:
             try:
-                return replacement(one.heal.new)
+                return learned(one.heal)
             except UnchangeableSelector:
                 continue
     return None
@@ -178,12 +178,12 @@ class _Runs:
         )
         own = self._header(heal.path)
         return sum(
-            memory.same_script(own, self._header(str(self._index.folder_of(hit.summary))))
+            same_script(own, self._header(str(self._index.folder_of(hit.summary))))
             for hit in self._index.search(asked)
             if not later or hit.summary.moment > heal.moment
         )
 
     def _header(self, path: str) -> Mapping[str, Any]:
         if path not in self._headers:
-            self._headers[path] = memory.header_of(Path(path)) or {}
+            self._headers[path] = header_of(Path(path)) or {}
         return self._headers[path]

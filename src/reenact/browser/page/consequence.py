@@ -25,6 +25,7 @@ PATIENCE = 2.0
 """Seconds that a page may take for its digest; a busier page has none."""
 
 _KEPT = {"document", "xhr", "fetch", "websocket", "eventsource"}
+_LASTING = {"websocket", "eventsource"}
 _NEVER = {"ping", "beacon", "csp_report", "preflight"}
 
 
@@ -54,6 +55,11 @@ class SentRequests:
     def answered(self, request: Any) -> None:
         """Note that a request has ended or failed."""
         self.under_way.discard(request)
+
+    @property
+    def awaited(self) -> int:
+        """The number of requests without an answer, without those that stay open."""
+        return sum(one.resource_type not in _LASTING for one in self.under_way)
 
     def since(self, count: int) -> list[str]:
         """Return the requests sent after the first `count`, each once, in order."""

@@ -140,21 +140,27 @@
     if (selectors.some((selector) => near(el, selector))) return "";
     const aside = ["script,style,textarea,select", ...selectors];
     let whole = "";
-    const walk = (node) => {
-      for (const child of node.childNodes) {
-        if (whole.length > most * 8) return;
-        if (child.nodeType === 3) whole += child.data;
-        else if (child.nodeType === 1 && !aside.some((selector) => matches(child, selector))) {
-          const apart = INLINE.has(tagOf(child)) ? "" : " ";
-          whole += apart;
-          walk(child.shadowRoot || child);
-          whole += apart;
-        }
+    const visit = (child) => {
+      if (whole.length > most * 8) return;
+      if (child.nodeType === 3) whole += child.data;
+      else if (child.nodeType === 1 && !aside.some((selector) => matches(child, selector))) {
+        const apart = INLINE.has(tagOf(child)) ? "" : " ";
+        whole += apart;
+        walk(child.shadowRoot || child);
+        whole += apart;
       }
+    };
+    const walk = (node) => {
+      for (const child of shownIn(node)) visit(child);
     };
     walk(el.shadowRoot || el);
     return cut(whole, most);
   }
+  // The nodes that a node shows: those of a slot are assigned from outside.
+  const shownIn = (node) => {
+    const given = node.localName === "slot" && node.assignedNodes ? node.assignedNodes() : [];
+    return given.length ? given : node.childNodes;
+  };
   const INLINE = new Set("a abbr b bdi cite code em font i kbd mark q s small span strong sub sup time u var".split(" "));
 
   const byIds = (el, ids, selectors) =>
@@ -315,7 +321,8 @@
       if (value !== null && value !== "" && !typed) kept[name] = cut(value);
     }
     for (const name of ["href", "src", "action"])
-      if (el.hasAttribute(name) && !/^(data|javascript|blob):/i.test(el.getAttribute(name)))
+      // An address that leads nowhere (`#`, `javascript:`) identifies nothing.
+      if (el.hasAttribute(name) && !/^(\s*$|#|(data|javascript|blob):)/i.test(el.getAttribute(name)))
         kept[name] = pathname(el.getAttribute(name));
     return kept;
   }
@@ -391,10 +398,174 @@
       box: box(el),
       path: pathOf(el),
       siblings: outer(el) ? (el.parentElement || el.getRootNode()).children.length : 1,
+      record: recordOf(el, selectors),
+      region: regionOf(el, selectors),
+      icon: hidden ? "" : iconOf(el),
+      submits: submits(el),
       secret: secret(el, selectors),
       visible: !hiddenBy(el),
     };
   }
+
+  // ------------------------------------------------------------------------------- what an element belongs to
+
+  // The parent as it is shown: a slotted element is in its slot's shadow root.
+  const shownAbove = (el) => el.assignedSlot || outer(el);
+  const ROW_TAGS = /^(li|tr|article|dd)$/;
+  const ROW_ROLES = /^(row|listitem|article|treeitem|option|menuitem|comment)$/;
+  const CONTROLS = "button,input,select,textarea,[role=button],[role=checkbox],[role=switch],[role=menuitem],script,style,template";
+  const HEADING_TAGS = /^(h[1-6]|strong|b|th|dt|legend|summary)$/;
+
+  // The texts that a record shows, each with whether it stands out; the element itself and other controls are left out.
+  function chunksOf(row, el, selectors, most = 24) {
+    const found = [];
+    const walk = (node, outstanding) => {
+      for (const child of shownIn(node)) {
+        if (found.length >= most) return;
+        if (child.nodeType === 3) {
+          const text = cut(child.data, 80);
+          if (text) found.push([text, outstanding]);
+        } else if (child.nodeType === 1) {
+          if (child === el || matches(child, CONTROLS) || editable(child) || selectors.some((one) => matches(child, one))) continue;
+          if (tagOf(child).includes("-") && matches(child, "[class*=button],[class*=btn],[type=submit]")) continue;
+          const marked = outstanding || HEADING_TAGS.test(tagOf(child)) || /^(heading|rowheader)$/.test(roleOf(child)) ||
+            child.getAttribute("scope") === "row";
+          walk(child.shadowRoot || child, marked);
+        }
+      }
+    };
+    walk(row.shadowRoot || row, false);
+    return found;
+  }
+
+  const CLOCK = /\d ?(s|secs?|seconds?|min|mins|minutes?|h|hours?|days?)\b|\d{1,2}:\d{2}|\bago\b|just now/i;
+  const AMOUNT = /\d[.,]\d{2}\b|[$€£¥]|%|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{4}-\d{2}-\d{2}\b|^\d+ \p{L}/u;
+  // How well a text names its record: `Invoice 18` and `ada@example.org` best, times worst.
+  function worth(text, outstanding) {
+    if (CLOCK.test(text)) return 5;
+    if (AMOUNT.test(text)) return 4;
+    if (/@|^#\d+$|\p{L}[^\d]*[- #/:.]?\d+$|^\d{3,}$/u.test(text)) return 0;
+    if (!/\p{L}/u.test(text)) return 3;
+    return outstanding ? 1 : 2;
+  }
+
+  const kin = (one, other) => tagOf(one) === tagOf(other) && roleOf(one) === roleOf(other);
+  const shapeOf = (el) => [...el.classList].filter((one) => !/active|selected|hover|focus|even|odd|first|last|current|open/i.test(one))[0] ?? "";
+
+  // The records beside one: its siblings of the same kind.
+  function kindred(at) {
+    const around = at.parentElement || at.getRootNode();
+    const found = [];
+    for (const other of around?.children ?? []) {
+      if (other !== at && kin(at, other) && (shapeOf(at) === shapeOf(other) || ROW_TAGS.test(tagOf(at)))) found.push(other);
+      if (found.length >= 200) break;
+    }
+    return found;
+  }
+
+  // The record that an element belongs to: the nearest ancestor that repeats or is a row by nature, with its key text,
+  // which no other record beside it has. Null without one.
+  function recordOf(el, selectors = []) {
+    for (let at = el, up = 0; at && up < 12; at = shownAbove(at), up += 1) {
+      const tag = tagOf(at);
+      if (/^(body|html|main|form|nav|dialog|table|ul|ol|select)$/.test(tag)) {
+        if (tag === "body" || tag === "html" || tag === "main" || tag === "dialog") return null;
+        continue;
+      }
+      if (at === el && (matches(at, CONTROLS) || tag === "a" || tag === "option" || tag === "td" || tag === "th")) continue;
+      const row = ROW_TAGS.test(tag) || ROW_ROLES.test(roleOf(at));
+      const others = kindred(at);
+      if (!row && !others.length) continue;
+      if (!row && (INLINE.has(tag) || tag === "label" || tag === "a" || tag === "button" || tag === "slot")) continue;
+      if (selectors.some((one) => near(at, one))) return null;
+      const own = chunksOf(at, el, selectors);
+      if (!own.length) continue;
+      const theirs = others.map((one) => new Set(chunksOf(one, null, selectors).map(([text]) => text)));
+      // A box that has texts but none like its neighbours is no record, but a part of the page.
+      if (!row && !others.some((one) => alikeInside(at, one))) continue;
+      const unique = own.filter(([text]) => !theirs.some((one) => one.has(text)));
+      const ranked = unique.map(([text, outstanding], order) => [worth(text, outstanding), order, text]);
+      ranked.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+      const texts = own.map(([text]) => text);
+      const key = ranked.length ? ranked[0][2] : "";
+      return { tag, role: roleOf(at), key, texts: texts.slice(0, 12), alone: !others.length, sole: ranked.length > 0 };
+    }
+    return null;
+  }
+  // Whether two boxes are built alike: the same tags at the top, or the same class with a control in each.
+  function alikeInside(one, other) {
+    const tags = (el) => [...(el.shadowRoot || el).children].map(tagOf).join();
+    if (tags(one) === tags(other)) return true;
+    const acts = "a[href],button,input,select,textarea,[role=button],[onclick]";
+    return shapeOf(one) !== "" && shapeOf(one) === shapeOf(other) && holds(one, acts) && holds(other, acts);
+  }
+
+  const LANDMARKS = /^(dialog|alertdialog|navigation|main|form|region|complementary|contentinfo|banner|search|table|grid|list|group|radiogroup|tabpanel|menu|toolbar|listbox|tree)$/;
+  // The named region around an element: `{role, name}`; a dialog before anything else. Null without one.
+  function regionOf(el, selectors = []) {
+    let first = null;
+    for (let at = shownAbove(el); at; at = shownAbove(at)) {
+      const tag = tagOf(at);
+      const role = tag === "section" ? "region" : roleOf(at);
+      if (!LANDMARKS.test(role) && at.getAttribute("aria-modal") !== "true") continue;
+      const dialog = /dialog$/.test(role) || at.getAttribute("aria-modal") === "true";
+      const label = labelOf(at, selectors) || tidy(at.getAttribute("aria-label")) ||
+        (tag === "table" && at.caption ? textOf(at.caption, selectors) : "") ||
+        (tag === "fieldset" ? textOf(at.querySelector("legend") || at.cloneNode(false), selectors) : "");
+      if (dialog) {
+        const head = at.querySelector("h1,h2,h3,h4,h5,h6,[role=heading]");
+        return { role: "dialog", name: cut(label || (head ? textOf(head, selectors) : "") || textOf(at, selectors), 80) };
+      }
+      if (label && !first) first = { role, name: cut(label, 80) };
+    }
+    return first;
+  }
+
+  const hashed = (text) => {
+    let sum = 5381;
+    for (let at = 0; at < Math.min(text.length, 4000); at++) sum = ((sum * 33) ^ text.charCodeAt(at)) >>> 0;
+    return sum.toString(36);
+  };
+  const ICON_CLASS = /(^|[-_])(icon|icons|fa|fas|far|bi|mdi|glyphicon|octicon|lucide|ti|ri|feather|codicon|material)[-_]./i;
+  // The picture of an element: the address of its image, a hash of its drawing, the names of its icon. Else "".
+  function iconOf(el) {
+    const parts = [];
+    const look = (at, own) => {
+      const tag = tagOf(at);
+      if (tag === "img" && at.getAttribute("src"))
+        parts.push("img " + (/^data:/i.test(at.getAttribute("src")) ? hashed(at.getAttribute("src")) : pathname(at.getAttribute("src")).split("/").pop()));
+      else if (tag === "use") parts.push("use " + (at.getAttribute("href") || at.getAttribute("xlink:href") || ""));
+      else if (tag === "path" && at.getAttribute("d")) parts.push("path " + hashed(tidy(at.getAttribute("d"))));
+      else if (/^(circle|rect|line|polyline|polygon|ellipse)$/.test(tag))
+        parts.push(tag + " " + hashed([...at.attributes].filter((one) => !/^(class|style|fill|stroke)/.test(one.name)).map((one) => one.name + one.value).join()));
+      else if (tag.includes("-")) for (const name of ["name", "icon", "src", "svg-icon"]) {
+        const value = !own && at.getAttribute(name);
+        if (value) parts.push(`${name} ${value}`);
+      }
+      for (const one of at.classList) if (ICON_CLASS.test(one)) parts.push("class " + one);
+      const style = getComputedStyle(at);
+      if (style.backgroundImage !== "none") parts.push("background " + hashed(style.backgroundImage + style.backgroundPosition));
+      for (const side of ["::before", "::after"]) {
+        const drawn = getComputedStyle(at, side).content;
+        if (!["none", "normal", '""', "counter"].includes(drawn) && drawn.length < 12) parts.push("drawn " + drawn);
+      }
+    };
+    look(el, true);
+    let left = 12;
+    const walk = (node) => {
+      for (const child of shownIn(node)) {
+        if (child.nodeType === 3 && /^[\p{Co}\p{S}\s]+$/u.test(child.data) && tidy(child.data)) parts.push("sign " + tidy(child.data));
+        if (child.nodeType !== 1 || left-- <= 0) continue;
+        look(child, false);
+        walk(child.shadowRoot || child);
+      }
+    };
+    walk(el.shadowRoot || el);
+    return cut([...new Set(parts)].slice(0, 6).join("; "), 200);
+  }
+
+  // Whether pressing the element sends a form.
+  const submits = (el) => Boolean(el.form) && /^(submit|image)$/.test(typeOf(el)) && el.form.getAttribute("method") !== "dialog";
 
   // ------------------------------------------------------------------------------------------ what is the matter
 
@@ -878,5 +1049,5 @@
     return { fingerprint: fingerprint(el, selectors), names, count, alone: aloneOf(el, names), spot: placeOf(el) };
   }
 
-  return { probe, state, known, digest, overlay, candidates, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
+  return { probe, state, known, recordOf, roleOf, digest, overlay, candidates, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
 })()

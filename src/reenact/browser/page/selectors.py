@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from playwright.async_api import ElementHandle, Error, Locator, Page
 
+from reenact.browser.page.guard import PressGuard
 from reenact.browser.page.isolated_world import chained, frame_chain, of_element, origin
 from reenact.browser.page.parsing import (
     KINDS,
@@ -59,6 +60,8 @@ async def resolve(
     page: Page,
     selector: str | Mapping[str, Any],
     timeout: float = 15000,  # noqa: ASYNC109 - as Playwright says it
+    *,
+    in_vain: Callable[[], Awaitable[bool]] | None = None,
 ) -> Locator:
     """Return the locator of the one element that a selector names.
 
@@ -70,6 +73,7 @@ async def resolve(
         page: The page.
         selector: As `parsing` describes.
         timeout: Milliseconds to wait for the element to exist.
+        in_vain: Asked while nothing matches; waiting ends where it returns True.
 
     Raises:
         SelectorError: It does not parse.
@@ -92,9 +96,10 @@ async def resolve(
             settled = settled or now
             if len(tried) == 1 or now - settled > 0.5 or now > end:
                 raise several
-        elif now >= end:
+        elif now >= end or (in_vain is not None and await in_vain()):
             words = " or ".join(one.text for one in tried)
-            raise ElementNotFound(f"no element matches {words} after {timeout / 1000:g} s")
+            waited = f"after {timeout / 1000:g} s" if now >= end else "on a page that is quiet"
+            raise ElementNotFound(f"no element matches {words} {waited}")
         await asyncio.sleep(POLL)
 
 
@@ -151,6 +156,7 @@ async def known(
     *,
     secret: Sequence[str] = (),
     timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
+    guard: PressGuard | None = None,
 ) -> tuple[dict[str, str], dict[str, Any]]:
     """Return durable selectors of an element, and its fingerprint.
 
@@ -162,19 +168,24 @@ async def known(
     `label`, `caption` (of a field: the text before it), `attributes` (id, name, type, placeholder, aria-label, title,
     alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it), `near`
     (its neighbours' texts), `box` (in the main viewport), `path` (in the DOM, with indices), `siblings`, `frames`,
-    `secret`, `visible`.
+    `record` (the nearest ancestor that repeats: its `key` and `texts`), `region`, `icon`, `submits`, `secret`,
+    `visible`. `guard` watches the element from then on.
 
     Typed text is in neither, nor the content of an element that one of the selectors `secret` names. Raises
     Playwright's Error where the element is not there within `timeout` (milliseconds).
     """
     place = await _place(locator, timeout)
     inside, outside = styles(secret)
-    told = await of_element(place.element, "eyes.known(el, argument)", inside, timeout=timeout)
+    if guard is None:
+        told = await of_element(place.element, "eyes.known(el, argument)", inside, timeout=timeout)
+    else:
+        told = await guard.arm(place.element, inside, timeout)
     names = told["names"]
     if outside and not names["secret"]:
         names["secret"] = await _within_any(locator, outside, timeout)
         if names["secret"]:
             told["fingerprint"] |= {"name": "", "text": "", "label": "", "caption": "", "secret": True}
+            told["fingerprint"] |= {"record": None, "region": None, "icon": ""}
     return await _exact(locator, told, place), await _placed(told, place)
 
 

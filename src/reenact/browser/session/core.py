@@ -10,10 +10,12 @@ import atexit
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, cast
 
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult, Observation, SessionStatus
+from reenact.browser.actions.running import TargetCheck
 from reenact.browser.effects import operations
 from reenact.browser.effects.calls import AwaitedValue, Steps, run
 from reenact.browser.effects.driver import BrowserBackend, BrowserDriver
@@ -21,6 +23,9 @@ from reenact.browser.effects.local import LocalBrowser
 from reenact.browser.effects.session_recording import Keep, SessionRecording
 from reenact.browser.isolation.guest import GuestResources
 from reenact.browser.page.session_options import SessionOptions
+from reenact.browser.page.target import KnownTarget
+from reenact.browser.script.known_targets import KnownTargets, known_of
+from reenact.browser.script.step_key import key_of
 from reenact.browser.session import extract
 from reenact.browser.session.remote.browser import RemoteBrowser
 from reenact.browser.session.remote.link import Server
@@ -41,10 +46,12 @@ class SessionBlock(Protocol):
     Attributes:
         task: Its purpose, in plain words.
         asking: True while the block itself uses the session: then the calls do not pass through it.
+        mends: True if a failed step is mended.
     """
 
     task: str
     asking: bool
+    mends: bool
 
     def executed(
         self, action: Asked, raise_on_failure: bool | None, fields: Mapping[str, Any]
@@ -90,6 +97,7 @@ class SessionCore:
         asynchronous: True in a program that awaits.
         block: The block that the script is in, or None.
         listeners: Those of all sessions.
+        targets: The identities of the script's elements in earlier good runs.
     """
 
     listeners: ClassVar[list[SessionListener]] = []
@@ -112,6 +120,7 @@ class SessionCore:
         self.failed = False
         self.asynchronous = False
         self.block: SessionBlock | None = None
+        self.targets = KnownTargets()
         self._past = past
         self._closed: str | None = _NOT_STARTED
 
@@ -165,11 +174,20 @@ class SessionCore:
         return result
 
     def perform(
-        self, action: do.Action, actor: str = "script", hear: Hear = lambda _: None
+        self,
+        action: do.Action,
+        actor: str = "script",
+        hear: Hear = lambda _: None,
+        *,
+        target: KnownTarget | str | None = None,
     ) -> Steps[ExecutionResult]:
         """Do an action for the script, an agent or a healer; return a failure as a result.
 
-        `hear` is called with the action's outcome, as it is recorded.
+        Args:
+            action: The action.
+            actor: `script`, `agent` or `heal`.
+            hear: Called with the action's outcome, as it is recorded.
+            target: What its element must be: a known target, or the key of the script's step that a healer repeats.
         """
         self.check_open()
 
@@ -177,7 +195,10 @@ class SessionCore:
             self._note(outcome)
             hear(outcome)
 
-        result: ExecutionResult = yield from self.driver.run(operations.acting(action, actor, done))
+        def checks(told: Mapping[str, Any]) -> TargetCheck | None:
+            return self._check(action, actor, told, target)
+
+        result: ExecutionResult = yield from self.driver.run(operations.acting(action, actor, done, checks))
         if extract.wanted(result, action):
             if self.remote is not None:
                 result = extract.formed(result, action)
@@ -186,6 +207,34 @@ class SessionCore:
         for listener in tuple(self.listeners):
             listener.acted(self, action, actor, result)
         return result
+
+    def _check(
+        self, action: do.Action, actor: str, told: Mapping[str, Any], target: KnownTarget | str | None
+    ) -> TargetCheck | None:
+        """Return the check of an action's element. Called with a live browser only, in its loop."""
+        folder = self.recording.folder
+        self.targets.begin(None if folder is None else Path(folder))
+        if not isinstance(action, do.Aimed):
+            return None
+        stops = self.block is not None
+
+        async def known() -> KnownTarget:
+            if isinstance(target, KnownTarget):
+                return target
+            if actor == "script" or target is not None:
+                key = target or key_of(
+                    told,
+                    str(self.outcomes[-1].get("url") or "") if self.outcomes else "",
+                    elements=self.driver.seen,
+                    before=self.outcomes,
+                )
+                return await self.targets.of(key, action)
+            return known_of(action)
+
+        if actor != "script" and target is None and action.expect_target is None:
+            return None
+        early = actor == "script" and self.block is not None and self.block.mends
+        return TargetCheck(known, stops, early)
 
     def observe(self, url: str | None) -> Steps[Observation]:
         """Return the page's content and its possible actions, after going to `url` if one is given."""

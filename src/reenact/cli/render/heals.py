@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from reenact.browser.page.target import written_identity
 from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.verbs.heals import Options, Result
@@ -82,14 +83,17 @@ def _runs(found: Sequence[RecordedHeal]) -> Table:
                 Text(f"{heal.action} ") + _selector(heal.old),
                 Text(heal.rung, "cyan"),
                 _selector(heal.new),
+                Text(_element(heal)),
                 Text(present.seconds(heal.seconds), "dim"),
                 Text(present.one_line(by, 60), "" if heal.verified else "yellow" if heal.healed else "red"),
             ]
         )
-    return _laid_out(("when", "recording", "step", "action", "by", "now", ">time", "verified by"), rows)
+    return _laid_out(
+        ("when", "recording", "step", "action", "by", "now", "element", ">time", "verified by"), rows
+    )
 
 
-_YIELDING = ("action", "now", "verified by")
+_YIELDING = ("action", "now", "element", "verified by")
 """Columns that give way where it is narrow."""
 
 
@@ -108,6 +112,14 @@ def _laid_out(titles: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
 
 def _place(heal: HealRecord) -> Text:
     return Text(present.one_line(f"{Path(heal.file).name}:{heal.line}" if heal.file else "?"))
+
+
+def _element(heal: HealRecord) -> str:
+    """Return the identity of the meant element, or of the one acted on, in words."""
+    if meant := heal.before.get("meant"):
+        return present.one_line(str(meant), 60)
+    parts = heal.after.get("identity") or {}
+    return present.one_line(str(written_identity(parts)), 60) if parts else ""
 
 
 def _selector(selector: Any) -> Text:

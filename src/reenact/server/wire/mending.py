@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -13,7 +14,7 @@ from reenact.browser.actions.results import result_of
 from reenact.browser.heal import expect as expecting
 from reenact.browser.heal import ladder, record
 from reenact.browser.heal.caller import here
-from reenact.browser.heal.mend import FailedStep, Judge, Mend
+from reenact.browser.heal.mend import FailedStep, Judge, Mend, RungRefusal
 from reenact.browser.page.session_options import MODEL
 from reenact.browser.session.session import Session
 from reenact.errors import UsageError
@@ -28,7 +29,8 @@ _HEAL: TypeAdapter[record.HealRecord] = TypeAdapter(record.HealRecord)
 class Mending(BaseModel):
     """The result of mending a failed step.
 
-    `mend` is what was done, or null; `outcomes` are the actions that were done for it, its own the last. `asks` says
+    `mend` is what was done, or null, and then `refusals` tells why each rung did nothing;
+    `outcomes` are the actions that were done for it, its own the last. `asks` says
     that only what the program expects could verify it; `model` whether there is a model here to ask.
     """
 
@@ -37,6 +39,7 @@ class Mending(BaseModel):
     outcomes: list[dict[str, Json]]
     asks: bool
     model: bool
+    refusals: list[dict[str, Json]] = []
 
 
 def mended(hosted: Hosted, body: Mapping[str, Any]) -> Mending:
@@ -59,13 +62,15 @@ def mended(hosted: Hosted, body: Mapping[str, Any]) -> Mending:
     asked: list[bool] = []
     judge = _judge(session, body.get("expect"), asked)
     done = len(outcomes)
-    mend = here(session, lambda: ladder.climb(session, failed, judge=judge, model=model))
+    refusals: list[RungRefusal] = []
+    mend = here(session, lambda: ladder.climb(session, failed, judge=judge, model=model, refusals=refusals))
     return Mending(
         key=failed.key,
         mend=None if mend is None else _told(mend),
         outcomes=[dict(one) for one in outcomes[done:]],
         asks=bool(asked),
         model=model is not None,
+        refusals=[asdict(one) for one in refusals],
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from playwright.async_api import ElementHandle, Error
 
-from reenact.browser.actions import perform as doing
+from reenact.browser.actions import aim
 from reenact.browser.actions import types as do
 from reenact.browser.effects.calls import arun
 from reenact.browser.heal.harden.mutations import MutablePage, ObservedEvent, right, wrong
@@ -212,7 +212,7 @@ def _judged(trial: StepTrial, mend: Mend | None, hits: list[ObservedEvent]) -> S
 
 async def _element(live: LiveBrowser, asked: do.Aimed) -> ElementHandle | None:
     try:
-        locator = await doing.found(live, asked)
+        locator = await aim.found(live, asked)
         return await locator.element_handle(timeout=PATIENCE)
     except (Error, AmbiguousElement, ElementNotFound, SelectorError):
         return None

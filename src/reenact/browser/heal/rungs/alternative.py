@@ -12,10 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser.actions import types as do
 from reenact.browser.heal.candidates import chosen, taken
-from reenact.browser.heal.identity import ElementChoice, choose, kind
+from reenact.browser.heal.identity import Against, ElementChoice, choose, identified, kind
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, PastStep, StepHistory
 from reenact.browser.page.likeness import alike, sought
+from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.selectors import SelectorError, parse
+from reenact.browser.page.target import (
+    KnownTarget,
+    TargetIdentity,
+    belongs,
+    differences,
+    exact,
+    extends,
+    grave,
+    same_name,
+    written_parts,
+)
 
 if TYPE_CHECKING:
     from reenact.browser.session.session import Session
@@ -23,7 +35,7 @@ if TYPE_CHECKING:
 LOOKS = 2
 """Number of different past elements of the step that are sought, the newest first."""
 
-ABSENT = frozenset({"missing", "hidden", "several", "kind", "detached", "late"})
+ABSENT = frozenset({"drifted", "missing", "hidden", "several", "kind", "detached", "late"})
 """Reasons that suggest that the selector does not name the meant element."""
 
 
@@ -38,26 +50,32 @@ class AlternativeRung:
         """Do the step with the best matching element, if its consequence can be verified."""
         asked = failed.asked
         if failed.delivered or failed.reason not in ABSENT or not isinstance(asked, do.Aimed):
-            return None
-        if not known.consequences and means.judge is None:
-            return None  # nothing could verify the result
+            return means.pass_on(self.name, f"another element does not help: {failed.reason or 'not asked'}")
         pasts = _different(known)
         if not pasts:
-            return await self._by_words(session, failed, asked)
+            if means.judge is None:
+                return means.pass_on(self.name, "no good run is known, and nothing could verify the result")
+            return await self._by_words(session, failed, asked, means)
         for past in pasts:
             choice, one = await self._sought(session, failed, known, means, past)
-            if choice.place is not None:
-                return await taken(session, failed, one, choice, self.name)
+            if choice.place is None:
+                means.pass_on(self.name, choice.why, said(one))
+                continue
+            if not _provable(known, means, past, one):
+                return means.pass_on(self.name, "nothing could verify the result", said(one))
+            mend = await taken(session, failed, one, choice, self.name)
+            if mend is None:
+                means.pass_on(self.name, "it could not be acted on", said(one))
+            return mend
         return None
 
     async def sees(
         self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions
     ) -> bool:
         """Return True if the element is there for certain, so that waiting is needless."""
-        if not known.consequences and means.judge is None:
-            return False
         for past in _different(known):
-            if (await self._sought(session, failed, known, means, past))[0].place is not None:
+            choice, one = await self._sought(session, failed, known, means, past)
+            if choice.place is not None and _provable(known, means, past, one):
                 return True
         return False
 
@@ -71,20 +89,91 @@ class AlternativeRung:
             found: tuple[ElementChoice, dict[str, Any]] = seen[1]
             return found
         wanted = past.fingerprint or {}
+        against = objections(failed, wanted, known)
 
         def pick(found: Sequence[Mapping[str, Any]]) -> ElementChoice:
-            return choose(wanted, found, failed.asked.type, twin=_twin(past))
+            return choose(wanted, found, failed.asked.type, twin=_twin(past), against=against)
 
         found = await chosen(session, failed, wanted, pick, _healed(known))
         means.seen[which] = done, found
         return found
 
-    async def _by_words(self, session: Session, failed: FailedStep, asked: do.Aimed) -> Mend | None:
+    async def _by_words(
+        self, session: Session, failed: FailedStep, asked: do.Aimed, means: MendOptions
+    ) -> Mend | None:
         words = words_of(asked)
         if not words:
-            return None
-        choice, one = await chosen(session, failed, words, lambda found: _called(words, found, asked.type))
-        return None if choice.place is None else await taken(session, failed, one, choice, self.name)
+            return means.pass_on(self.name, "no good run is known, and the selector has no words")
+        against = objections(failed, {}, StepHistory())
+        choice, one = await chosen(
+            session, failed, words, lambda found: _called(words, found, asked.type, against)
+        )
+        if choice.place is None:
+            return means.pass_on(self.name, choice.why, said(one))
+        return await taken(session, failed, one, choice, self.name)
+
+
+def _provable(known: StepHistory, means: MendOptions, past: PastStep, one: Mapping[str, Any]) -> bool:
+    """Return True if a consequence, an expectation or the identity can verify the result."""
+    return (
+        known.verifiable or means.judge is not None or identified(past.fingerprint or {}, one["fingerprint"])
+    )
+
+
+def said(one: Mapping[str, Any]) -> str:
+    """Describe a candidate in words; empty for none."""
+    told = one.get("fingerprint")
+    return str(TargetIdentity.of(told)) if told else ""
+
+
+def objections(failed: FailedStep, wanted: Mapping[str, Any], known: StepHistory) -> Against:
+    """Return the objections to a candidate; for a grave act, any difference is one.
+
+    Args:
+        failed: The step. The texts of its selector besides the element's own name bind every candidate.
+        wanted: The fingerprint of the element in a good run; empty for none.
+        known: The history of the step.
+    """
+    asked = failed.asked
+    assert isinstance(asked, do.Aimed)
+    words, context = texts_of(asked.selector)
+    written = None if asked.expect_target is None else written_parts(asked.expect_target)
+    identity = TargetIdentity.of(wanted)
+
+    def against(told: Mapping[str, Any]) -> str:
+        found = TargetIdentity.of(told)
+        if missing := next((one for one in context if not belongs(found, told, one)), ""):
+            return f'the selector says "{missing}", and it does not belong to that'
+        if written and (differs := differences(KnownTarget(written=written), found, told)):
+            return (
+                f"its {differs[0].part} is {differs[0].found!r}, and expect_target says {differs[0].meant!r}"
+            )
+        if words and not wanted and not same_name(words, found.name) and extends(words, found.name):
+            return f"its name {found.name!r} is a longer one"
+        if not wanted or not _consequential(asked.type, wanted, told, known):
+            return ""
+        return exact(identity, found)
+
+    return against
+
+
+def _consequential(
+    action: str, wanted: Mapping[str, Any], told: Mapping[str, Any], known: StepHistory
+) -> bool:
+    """Return True if acting on the wrong element could not be undone."""
+    if action in _WRITING:
+        return False
+    sends = any(
+        not one.startswith("GET ") for past in known.consequences for one in past.get("requests") or ()
+    )
+    grave_words = grave(str(wanted.get("name") or "")) or grave(str(told.get("name") or ""))
+    in_record = bool((wanted.get("record") or {}).get("key")) and wanted.get("role") == "button"
+    unnamed = not wanted.get("name") and not wanted.get("caption")
+    submits = bool(wanted.get("submits") or told.get("submits"))
+    return bool(sends or grave_words or in_record or unnamed or submits)
+
+
+_WRITING = frozenset({"fill", "fallback_fill", "select_dropdown_option", "upload_file"})
 
 
 def words_of(asked: do.Aimed) -> dict[str, Any]:
@@ -95,15 +184,21 @@ def words_of(asked: do.Aimed) -> dict[str, Any]:
         return {}
 
 
-def _called(words: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str) -> ElementChoice:
+def _called(
+    words: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str, against: Against
+) -> ElementChoice:
     """Choose the one element with exactly the name that the selector gives."""
-    said = [words.get(name) for name in ("shown", "name", "label", "placeholder", "words")]
-    texts = [str(one) for one in said if one]
+    given = [words.get(name) for name in ("shown", "name", "label", "placeholder", "words")]
+    texts = [str(one) for one in given if one]
     same = [
         place
         for place, one in enumerate(found)
         if kind(words, one["fingerprint"], action) and any(_is(text, one["fingerprint"]) for text in texts)
     ]
+    objected = [against(found[place]["fingerprint"]) for place in same]
+    if len(same) == 1 and objected[0]:
+        return ElementChoice(None, 0.0, 0.0, objected[0])
+    same = [place for place, why in zip(same, objected, strict=True) if not why]
     if len(same) != 1:
         return ElementChoice(None, 0.0, 0.0, f"{len(same) or 'no'} elements are called so")
     return ElementChoice(same[0], float(found[same[0]]["score"]), 1.0, "the only one that is called so")
@@ -160,5 +255,5 @@ class RememberedRung(AlternativeRung):
     ) -> Mend | None:
         """Mend as `AlternativeRung` does, if an earlier run verified another element for the step."""
         if not any(one.get("rung") in {"alternative", "ask", "remembered"} for one in known.heals):
-            return None
+            return means.pass_on(self.name, "no earlier run verified another element")
         return await super().mend(session, failed, known, means)

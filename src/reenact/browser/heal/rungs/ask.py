@@ -15,9 +15,9 @@ from pydantic import BaseModel, Field
 
 from reenact.browser.actions import types as do
 from reenact.browser.heal.candidates import candidates, taken
-from reenact.browser.heal.identity import ElementChoice, kind, refused
+from reenact.browser.heal.identity import Against, ElementChoice, kind, refused
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, StepHistory
-from reenact.browser.heal.rungs.alternative import ABSENT, words_of
+from reenact.browser.heal.rungs.alternative import ABSENT, objections, words_of
 from reenact.browser.page.consequence import leads
 from reenact.errors import UsageError
 
@@ -63,24 +63,34 @@ class ModelRung:
             or failed.reason not in ABSENT
             or not isinstance(asked, do.Aimed)
         ):
-            return None
+            return means.pass_on(
+                self.name, "no model is named" if means.model is None else "a model does not help"
+            )
         if means.judge is None and not any(leads(one) for one in known.consequences):
-            return None  # nothing could verify the result: filling any field looks alike
+            # Filling any field looks alike.
+            return means.pass_on(self.name, "nothing could verify the result")
         past = next((one.fingerprint for one in known.pasts if one.fingerprint), None)
         wanted = past or words_of(asked)
         found = await candidates(session, failed, wanted, most=MOST)
         if len(found) < 2:
-            return None  # naming the only candidate is no choice, and cannot be checked
-        one, answer, cost = await _twice(means.model, failed, wanted, found)
+            return means.pass_on(self.name, "there is only one candidate, and so no choice")
+        against = objections(failed, past or {}, known)
+        one, answer, cost = await _twice(means.model, failed, wanted, found, against)
         if one is None or answer is None:
-            return None
+            return means.pass_on(
+                self.name, "the model is unsure, or names an element that another fact excludes"
+            )
         choice = ElementChoice(None, answer.confidence, 0.0, f"the model: {answer.reasoning}")
         mend = await taken(session, failed, one, choice, self.name)
         return None if mend is None else replace(mend, cost=cost)
 
 
 async def _twice(
-    asked: Any, failed: FailedStep, wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]
+    asked: Any,
+    failed: FailedStep,
+    wanted: Mapping[str, Any],
+    found: Sequence[Mapping[str, Any]],
+    against: Against,
 ) -> tuple[Mapping[str, Any] | None, ModelChoice | None, Decimal | None]:
     """Return the element that the model names in both orders; its answer, and the cost.
 
@@ -93,7 +103,9 @@ async def _twice(
         answer, cost = await _answered(asked, question(failed, wanted, shown))
         total = None if total is None or cost is None else total + cost
         one = _named(answer, shown)
-        if one is None or answer is None or answer.confidence < SURE or _speaks_against(failed, wanted, one):
+        if one is None or answer is None or answer.confidence < SURE:
+            return None, None, total
+        if _speaks_against(failed, wanted, one) or against(one["fingerprint"]):
             return None, None, total
         named.append(one)
     return (named[0] if named[0] is named[1] else None), answer, total

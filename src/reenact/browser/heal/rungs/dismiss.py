@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error
 
-from reenact.browser.actions import perform as doing
+from reenact.browser.actions import aim
 from reenact.browser.actions import types as do
 from reenact.browser.effects.calls import arun
 from reenact.browser.effects.operations import Hide, Operation
@@ -83,7 +83,7 @@ class DismissRung:
         """Close the layers over the element, one by one, and do the step again."""
         asked = failed.asked
         if failed.delivered or failed.reason != "covered" or not isinstance(asked, do.Aimed):
-            return None
+            return means.pass_on(self.name, "nothing covers the element")
         closed: list[str] = []
         escaped = False
         for _ in range(LAYERS):
@@ -91,23 +91,26 @@ class DismissRung:
             if layer is None:
                 break
             if not layer["over"] or _own(session, layer):
-                return None
+                return means.pass_on(self.name, "the layer belongs to the page", layer.get("described", ""))
             done = None
             if layer["modal"] and not layer["fields"] and not escaped:
                 escaped = True
                 done = await arun(session.core.perform(do.PressKey(key="Escape"), "heal"))
                 closed.append(f"{layer['described']}: Escape")
             elif (way := way_out(layer)) is not None:
-                away = do.Click(id=None, selector=way["selector"], timeout=PATIENCE)
+                away = do.Click(
+                    id=None, selector=way["selector"], timeout=PATIENCE, expect_target=None, drift=None
+                )
                 done = await arun(session.core.perform(away, "heal"))
                 closed.append(f"{layer['described']}: {way['described']}")
             if done is None:
-                return None
+                return means.pass_on(self.name, "the layer has no safe exit", layer["described"])
             if left := _left(done):
                 return _halted(failed, done, closed, left)
         if not closed:
             return None
-        result = await arun(session.core.perform(asked.model_copy(update={"timeout": PATIENCE}), "heal"))
+        again = asked.model_copy(update={"timeout": PATIENCE})
+        result = await arun(session.core.perform(again, "heal", target=failed.key))
         if not result.success and not result.delivered:
             return None
         evidence = {"reason": failed.reason, "closed": closed, "consequence": result.consequence}
@@ -167,7 +170,7 @@ async def _layer(session: Session, failed: FailedStep) -> dict[str, Any] | None:
     async def live(browser: LiveBrowser, call: int | None) -> dict[str, Any] | None:
         try:
             with browser.use():
-                locator = await doing.found(browser, quick)
+                locator = await aim.found(browser, quick)
                 found = await of_element(locator, _LOOK, timeout=500)
         except (Error, ReenactError) as error:
             return {"over": False, "described": str(error).splitlines()[0]}

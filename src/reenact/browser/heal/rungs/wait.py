@@ -60,14 +60,20 @@ class WaitRung:
             return None
         if isinstance(failed.asked, do.Aimed):
             if await self._in_vain(session, failed, failed.asked, known, means):
-                return None
+                return means.pass_on(
+                    self.name, "it waited long enough, and the element is there under another name"
+                )
             result = await self._aimed(session, failed, failed.asked, means)
         elif isinstance(failed.asked, do.Goto):
             result = await self._opened(session, failed, means)
         else:
-            return None
-        if result is None or not result.success:
-            return None
+            return means.pass_on(self.name, "time does not help this action")
+        if result is None:
+            return means.pass_on(
+                self.name, f"time does not help: {failed.reason or 'the page was not asked'}"
+            )
+        if not result.success:
+            return means.pass_on(self.name, result.message)
         new = dict(result.selectors or {})
         evidence = {"reason": failed.reason, "consequence": result.consequence}
         return Mend(
@@ -92,7 +98,7 @@ class WaitRung:
             return None  # a layer that has an exit must be closed by the rung `dismiss`
         patience = _LEAST if _still(failed, asked) else _patience(asked.timeout, means.budget_ms)
         again = asked.model_copy(update={"timeout": patience})
-        return await arun(session.core.perform(again, "heal"))
+        return await arun(session.core.perform(again, "heal", target=failed.key))
 
     async def _opened(
         self, session: Session, failed: FailedStep, means: MendOptions

@@ -1,0 +1,179 @@
+"""Find the element of an action, and check its identity before anything happens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+from playwright.async_api import Error, Locator, Page
+
+from reenact.browser.actions import types as do
+from reenact.browser.actions.running import RunningAction, TargetCheck
+from reenact.browser.page import consequence, selectors, snapshot
+from reenact.browser.page.guard import PressGuard
+from reenact.browser.page.live_browser import LiveBrowser
+from reenact.browser.page.target import DriftedTarget, KnownTarget, TargetIdentity, differences
+
+QUIET = 0.4
+"""Seconds without a change and without a request after which a page counts as quiet."""
+
+LEAST = 0.5
+"""Seconds that a step waits at least for its element."""
+
+_POLL = 0.05
+_LOOK = 5000
+"""Milliseconds that a busy page may take to describe an element that is there."""
+
+_PULSE = """() => document.readyState + location.href + document.getElementsByTagName("*").length + " "
+  + (document.body?.textContent.length ?? 0)"""
+
+_PRESSED = (do.Click, do.Check, do.DownloadFile)
+
+
+class QuietPage:
+    """Tells if a page is quiet: nothing came or went, and no answer is awaited.
+
+    Args:
+        live: The browser.
+        page: The page.
+    """
+
+    def __init__(self, live: LiveBrowser, page: Page) -> None:
+        self._live = live
+        self._page = page
+        self.began = self._changed = monotonic()
+        self._seen: Any = None
+
+    async def quiet(self) -> bool:
+        """Return True if nothing has happened for `QUIET` seconds. Call it often."""
+        seen: Any = None
+        with suppress(Error, TimeoutError):
+            async with asyncio.timeout(QUIET):
+                seen = await self._page.evaluate(_PULSE), self._live.navigations
+        now = monotonic()
+        if seen is None or seen != self._seen or self._live.requests.awaited:
+            self._seen, self._changed = seen, now
+        return now - self._changed >= QUIET
+
+
+async def aim(deed: RunningAction, action: do.Aimed) -> None:
+    """Find the element, its selectors and its fingerprint, and check its identity.
+
+    Raises DriftedTarget where the selector finds another element than the step means.
+    """
+    live, check = deed.live, deed.check
+    known = deed.known = None if check is None else await check.known()
+    stops = known is not None and _stops(action, known, check)
+    calm = QuietPage(live, deed.page)
+    end = monotonic() + action.timeout / 1000
+    while True:
+        deed.locator = live.known(action) or await found(live, action, _in_vain(known, check, calm))
+        try:
+            await _look(deed, stops=stops and known is not None and bool(known.pasts or known.written))
+        except Error:
+            if monotonic() >= end:
+                raise
+            await asyncio.sleep(_POLL)  # it was replaced just now
+            continue
+        drifted = None if known is None else _drifted(known, deed.fingerprint)
+        deed.waited = deed.waited or round(monotonic() - calm.began, 2)
+        if drifted is None:
+            return
+        if not stops:
+            deed.drifted = drifted
+            return
+        # The page may still be on its way to what it was.
+        if monotonic() >= end or (await calm.quiet() and monotonic() - calm.began >= LEAST):
+            await _disarm(deed)
+            raise drifted
+        await asyncio.sleep(_POLL)
+
+
+def _stops(action: do.Aimed, known: KnownTarget, check: TargetCheck | None) -> bool:
+    if action.drift is not None:
+        return action.drift == "stop"
+    return bool(known.pasts or known.written) or (check is not None and check.stops)
+
+
+def _in_vain(
+    known: KnownTarget | None, check: TargetCheck | None, calm: QuietPage
+) -> Callable[[], Awaitable[bool]] | None:
+    """Return the question if waiting is in vain; None to wait for the time-out."""
+    if known is None or check is None or not check.early or not known.pasts:
+        return None
+    least = max(LEAST, 2 * known.seconds)
+
+    async def ask() -> bool:
+        return await calm.quiet() and monotonic() - calm.began >= least
+
+    return ask
+
+
+async def _look(deed: RunningAction, *, stops: bool) -> None:
+    live, page = deed.live, deed.page
+    await _disarm(deed)
+    assert deed.locator is not None
+    assert isinstance(deed.action, do.Aimed)
+    if isinstance(deed.action, _PRESSED):
+        deed.guard = PressGuard(stops=stops)
+    told, before = await asyncio.gather(
+        selectors.known(
+            deed.locator, secret=live.mask(page), timeout=min(deed.action.timeout, _LOOK), guard=deed.guard
+        ),
+        consequence.digest(page, live.mask(page)),
+        return_exceptions=True,
+    )
+    deed.before = None if isinstance(before, BaseException) else before
+    if isinstance(told, BaseException):
+        if stops:
+            raise told  # without a look at the element nothing is done to it
+        return  # the action itself will report the error
+    deed.selectors, deed.fingerprint = told
+    deed.box = list(deed.fingerprint["box"])
+    if deed.secret and deed.selectors and not deed.fingerprint["secret"]:
+        named = deed.selectors.get("css") or next(iter(deed.selectors.values()))
+        await live.hide(page, named, deed.locator)
+
+
+async def _disarm(deed: RunningAction) -> None:
+    if deed.guard is not None:
+        await deed.guard.read()
+
+
+def _drifted(known: KnownTarget, told: Mapping[str, Any] | None) -> DriftedTarget | None:
+    if told is None:
+        return None
+    identity = TargetIdentity.of(told)
+    differs = differences(known, identity, told)
+    return DriftedTarget(known, identity, differs) if differs else None
+
+
+async def looks_secret(live: LiveBrowser, action: do.Aimed, check: TargetCheck | None = None) -> bool:
+    """Return True if the action's element is secret.
+
+    The result of the search is kept for the action that follows, which then need not wait again.
+    """
+    try:
+        known = None if check is None else await check.known()
+        locator = await found(live, action, _in_vain(known, check, QuietPage(live, live.page)))
+    except LookupError as error:
+        live.asked = (action, error)
+        raise
+    live.asked = (action, locator)
+    return await live.is_secret(locator)
+
+
+async def found(
+    live: LiveBrowser, action: do.Aimed, in_vain: Callable[[], Awaitable[bool]] | None = None
+) -> Locator:
+    """Return the action's element."""
+    if action.id is not None:
+        seen = live.sight.get(live.page)
+        if seen is None:
+            raise snapshot.StaleElement(f"{action.id} is of no observation of this page: observe it first")
+        return await snapshot.locate(live.page, seen, action.id)
+    assert action.selector is not None
+    return await selectors.resolve(live.page, action.selector, action.timeout, in_vain=in_vain)

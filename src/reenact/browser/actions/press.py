@@ -1,0 +1,109 @@
+"""Press an element, and confirm that the page saw it; try again where that is safe."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from playwright.async_api import Error
+
+from reenact.browser.actions import types as do
+from reenact.browser.actions.aim import aim
+from reenact.browser.actions.running import RunningAction
+from reenact.browser.page import consequence
+from reenact.browser.page.guard import SeenPress
+from reenact.errors import ActionError
+
+TRIES = 4
+"""Number of presses of an element that is replaced each time before the click."""
+
+
+class UndeliveredPress(ActionError):
+    """The page saw no click on the element.
+
+    Attributes:
+        facts: `reason`, and the events that the page saw.
+    """
+
+    def __init__(self, said: str, seen: SeenPress) -> None:
+        super().__init__(said)
+        self.facts: dict[str, Any] = {"reason": "undelivered", "events": seen._asdict()}
+
+
+async def press(deed: RunningAction, act: Callable[[], Awaitable[Any]], *, confirm: bool = True) -> None:
+    """Do the press, confirm it, and repeat it where the page saw nothing of it.
+
+    Args:
+        deed: The action; its element was checked just before (`aim`).
+        act: Presses `deed.locator`.
+        confirm: False where the press itself reports that it worked: then only stopped presses are repeated.
+
+    Raises:
+        UndeliveredPress: The page saw no click.
+        DriftedTarget: Another element stood there when the press came.
+    """
+    assert isinstance(deed.action, do.Aimed)
+    for left in reversed(range(TRIES)):
+        seen = await _pressed(deed, act, confirm=confirm)
+        if seen is None or seen.delivered or (not confirm and not seen.stopped):
+            return
+        if not seen.stopped and not seen.pressed and await _moved(deed):
+            return  # a listener of the page's that came first took the event
+        if not left or not _repeatable(deed, seen):
+            if not seen.stopped or seen.pressed:
+                deed.sent = True
+            raise UndeliveredPress(_said(seen), seen)
+        await aim(deed, deed.action)
+
+
+async def _pressed(
+    deed: RunningAction, act: Callable[[], Awaitable[Any]], *, confirm: bool
+) -> SeenPress | None:
+    """Press once; return the events that the page saw, or None if it cannot be asked.
+
+    A click that the page saw is done, though Playwright may have waited in vain for more.
+    """
+    guard = deed.guard
+    try:
+        await act()
+    except Error:
+        seen = None if guard is None else await guard.read()
+        if seen is None or (seen.clicked and not confirm) or not (seen.clicked or seen.stopped):
+            raise
+        return seen
+    return None if guard is None else await guard.read()
+
+
+def _repeatable(deed: RunningAction, seen: SeenPress) -> bool:
+    """Return True if the page saw nothing but presses that changed nothing elsewhere."""
+    if deed.live.navigations != deed.navigations:
+        return False
+    sent = deed.live.requests.since(deed.requests)
+    if any(not one.startswith("GET ") for one in sent):
+        return False
+    return bool(seen.stopped or seen.pressed) and (seen.stopped > 0 or not seen.beside or seen.pressed > 0)
+
+
+async def _moved(deed: RunningAction) -> bool:
+    """Return True if the page has changed since the element was found, or is another one."""
+    live = deed.live
+    if live.navigations != deed.navigations or live.requests.since(deed.requests) or deed.page.is_closed():
+        return True
+    after = await consequence.digest(deed.page, live.mask(deed.page))
+    return (
+        after is None
+        or deed.before is None
+        or after.lines != deed.before.lines
+        or after.url != deed.before.url
+    )
+
+
+def _said(seen: SeenPress) -> str:
+    if seen.stopped and not seen.pressed:
+        return "the element was replaced by another one each time, just before the click: nothing was clicked"
+    if seen.pressed:
+        return (
+            "the page saw a press on the element, and no click: the element was replaced in between. It is unknown "
+            "whether the page acted on it"
+        )
+    return "the page saw no click on the element: it moved, or another one took the click"

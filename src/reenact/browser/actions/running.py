@@ -1,0 +1,62 @@
+"""The state of a running action."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from playwright.async_api import Locator, Page
+
+from reenact.browser.actions import types as do
+from reenact.browser.page import consequence
+from reenact.browser.page.guard import PressGuard
+from reenact.browser.page.live_browser import LiveBrowser
+from reenact.browser.page.target import DriftedTarget, KnownTarget
+
+
+@dataclass(frozen=True)
+class TargetCheck:
+    """The check of an action's element.
+
+    Attributes:
+        known: Returns what is known of the element; called in the browser's loop.
+        stops: True if another element stops the step even where no good run is known.
+        early: True if a step whose element is known waits only until the page is quiet.
+    """
+
+    known: Callable[[], Awaitable[KnownTarget]]
+    stops: bool = False
+    early: bool = False
+
+
+@dataclass
+class RunningAction:
+    """One running action: its findings and results."""
+
+    live: LiveBrowser
+    action: do.Action
+    page: Page
+    data: Any = None
+    said: str = ""
+    locator: Locator | None = None
+    selectors: dict[str, Any] | None = None
+    fingerprint: dict[str, Any] | None = None
+    box: list[float] | None = None
+    why: dict[str, Any] | None = None
+    error: Exception | None = None
+    navigations: int = 0
+    secret: bool = False
+    requests: int = 0
+    before: consequence.Digest | None = None
+    check: TargetCheck | None = None
+    guard: PressGuard | None = None
+    known: KnownTarget | None = None
+    drifted: DriftedTarget | None = None
+    """The reason that the element may be another one, where that does not stop the step."""
+    waited: float = 0.0
+    """Seconds until the element was found."""
+    sent: bool = False
+    """True once an effect that must not be repeated has reached the page."""
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))

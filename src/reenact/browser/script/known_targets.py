@@ -1,0 +1,119 @@
+"""The identities of a script's elements, from its newest good recordings.
+
+They are read once in a session, in a thread, and only for a live browser: a replay takes the recorded outcomes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from reenact.browser.actions import types as do
+from reenact.browser.page.selector_words import texts_of
+from reenact.browser.page.target import KnownTarget, TargetIdentity, written_parts
+from reenact.browser.script.good_runs import answers, good_runs
+from reenact.browser.script.step_key import base_of
+from reenact.core.model.codec import view
+
+NEWEST = 5
+"""Number of good recordings that are read."""
+
+KEPT = 4
+"""Number of different identities of a step that are kept, the newest first."""
+
+
+@dataclass
+class PastTarget:
+    """A step's element in good runs: identities, newest first; longest wait; fingerprint."""
+
+    identities: list[TargetIdentity] = field(default_factory=list)
+    seconds: float = 0.0
+    like: Mapping[str, Any] | None = None
+
+
+class KnownTargets:
+    """The identities of a script's elements by the keys of its steps (`step_key.key_of`)."""
+
+    def __init__(self) -> None:
+        self._read: asyncio.Task[dict[str, PastTarget]] | None = None
+
+    def begin(self, folder: Path | None) -> None:
+        """Begin to read, once, beside the recording in that folder. Call it in the browser's loop."""
+        if self._read is None and folder is not None:
+            self._read = asyncio.create_task(asyncio.to_thread(read, folder))
+
+    async def of(self, key: str, action: do.Aimed) -> KnownTarget:
+        """Return what is known of a step's element."""
+        found = {} if self._read is None else await self._read
+        base = key.rpartition(" #")[0]
+        past = found.get(key) or found.get(base) or PastTarget()
+        return replace(known_of(action, past.identities), seconds=past.seconds, like=past.like)
+
+
+def known_of(action: do.Aimed, pasts: Sequence[TargetIdentity] = ()) -> KnownTarget:
+    """Return what an action and its good runs tell of its element."""
+    written = None if action.expect_target is None else written_parts(action.expect_target)
+    words, context = texts_of(action.selector)
+    return KnownTarget(tuple(pasts), written, words, context)
+
+
+_Step = tuple[Mapping[str, Any], float]
+"""The fingerprint of a step's element, and the seconds until it was found."""
+
+
+def read(folder: Path) -> dict[str, PastTarget]:
+    """Read the identities of all steps. Damaged recordings are skipped.
+
+    Returns:
+        By key; a step that each recording has only once also by its key without the ordinal.
+    """
+    known: dict[str, PastTarget] = {}
+    for other in good_runs(folder, NEWEST):
+        try:
+            steps = _steps(other)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            continue
+        for key, (told, seconds) in steps.items():
+            identity = TargetIdentity.of(told)
+            past = known.setdefault(key, PastTarget(like=told))
+            past.seconds = max(past.seconds, seconds)
+            same = any(one.shown == identity.shown for one in past.identities)
+            if not same and len(past.identities) < KEPT:
+                past.identities.append(identity)
+    return known
+
+
+def _steps(folder: Path) -> dict[str, _Step]:
+    """Return the steps of one recording with an element, by key."""
+    found: dict[str, list[_Step | None]] = {}
+    url, elements = "", list[dict[str, Any]]()
+    last: tuple[str, int] | None = None
+    for value in answers(folder):
+        action = value.get("action")
+        if isinstance(action, dict):
+            if value.get("actor") == "script":
+                own = found.setdefault(base_of(action, url, elements), [])
+                own.append(_element(value))
+                last = base_of(action, url, elements), len(own) - 1
+        elif value.get("verified_by") and value.get("healed", True) and last is not None:
+            fingerprint = (value.get("after") or {}).get("fingerprint")
+            if fingerprint:
+                found[last[0]][last[1]] = view(fingerprint), 0.0
+        if "elements" in value:
+            elements = value["elements"]
+        url = value.get("url") or url
+    steps = {
+        f"{base} #{place}": one
+        for base, own in found.items()
+        for place, one in enumerate(own)
+        if one is not None
+    }
+    return steps | {base: own[0] for base, own in found.items() if len(own) == 1 and own[0] is not None}
+
+
+def _element(outcome: Mapping[str, Any]) -> _Step | None:
+    told = view(outcome.get("fingerprint"))
+    return (told, float(outcome.get("waited") or 0.0)) if outcome.get("success") and told else None

@@ -1,0 +1,246 @@
+"""A step acts on the element that it means, or stops: pages whose own listener notes which element got which event.
+
+The healer cannot see the notes: `data-k` is no attribute that it reads. All good runs are steps of one recording, and
+the changed pages are visited in one later session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from reenact import Client
+
+NOTE = """<script>window.seen = [];
+for (const kind of ["click", "input"]) document.addEventListener(kind, (event) => {
+  const at = event.composedPath().find((one) => one.dataset?.k);
+  if (event.isTrusted) seen.push(kind + " " + (at ? at.dataset.k : "beside"));
+  document.title += "."; }, true);</script>"""
+
+
+def rows(*numbers, word="Permit", verb="Void", lost=()):
+    items = "".join(
+        f"<li><b>{word} {n}</b> <i>lot {n % 3}</i>"
+        + (f" <button type=button data-k={n}>{verb}</button>" if n not in lost else "")
+        + "</li>"
+        for n in numbers
+    )
+    return f"<h2>{word}s</h2><ul>{items}</ul>"
+
+
+def crew(*names, at="crew"):
+    cards = "".join(
+        f"<div class=hand><span>{n}</span><span>{n.lower()}@dock.example</span>"
+        f"<button type=button data-k={n}>Expel</button></div>"
+        for n in names
+    )
+    return f"<section id={at}>{cards}</section>"
+
+
+PICTURES = {"copy": "M1 1h8v8z", "trash": "M2 2l6 6", "pin": "M4 0v9"}
+
+
+def tools(*names, at="tools"):
+    drawn = "".join(
+        f"<button type=button data-k={n} style='width:40px;height:40px'><svg width=16 height=16>"
+        f"<path d='{PICTURES[n]}' stroke=black /></svg></button>"
+        for n in names
+    )
+    return f"<p>Sheet</p><div id={at}>{drawn}</div>"
+
+
+def knobs(*names, at="knobs"):
+    made = "".join(f"<x-knob data-k={n}>{n}</x-knob>" for n in names)
+    return f"""<div id={at}>{made}</div><script>customElements.define("x-knob", class extends HTMLElement {{
+      connectedCallback() {{ this.attachShadow({{mode: "open"}}).innerHTML = "<button type=button><slot></slot></button>" }} }})
+    </script>"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A step with its good page and its changed one; `seen` is what may happen there, `good` if it succeeds."""
+
+    name: str
+    before: str
+    after: str
+    step: dict[str, Any]
+    seen: list[str] = field(default_factory=list)
+    good: bool = False
+    said: str = ""
+
+
+def click(selector, **more):
+    return {"type": "click", "selector": selector, "timeout": 4000, **more}
+
+
+QUICK = [
+    Case("the record has lost its button", rows(17, 18, 19), rows(17, 18, 19, lost=(18,)),
+         click("li:has-text('Permit 18') >> text=Void"), said="No element matches"),
+    Case("the record is gone from its place", crew("Ada", "Bob", "Cyd"), crew("Ada", "Cyd"),
+         click("#crew > div:nth-child(2) button"), said='of the record "bob@dock.example"'),
+    Case("the record has moved", crew("Ada", "Bob", "Cyd", at="c2"), crew("Zoe", "Ada", "Bob", "Cyd", at="c2"),
+         click("#c2 > div:nth-child(2) button"), ["click Bob"], good=True),
+    Case("an icon slides to the place of another", tools("pin", "copy", "trash"), tools("pin", "trash"),
+         click("#tools button:nth-child(2)"), said="picture differs"),
+    Case("an id is reused", "<button type=button id=settle data-k=now>Pay now</button>",
+         "<button type=button id=settle data-k=later>Pay later</button>", click("#settle"), said="name differs"),
+    Case("a field with a longer label stands beside", "<label>Email <input id=mail data-k=mail></label>",
+         "<label>User <input id=u7 data-k=user></label><label>Recovery email <input id=r7 data-k=recovery></label>",
+         {"type": "fill", "selector": "#mail", "value": "a@b.example", "timeout": 4000}),
+]  # fmt: skip
+
+THOROUGH = [
+    Case("another record begins with the same text", rows(17, 18), rows(17, 180),
+         click("li:has-text('Permit 18') >> button"), said="record differs"),
+    Case("a longer name is clicked by a text", "<p>Till</p><button type=button data-k=one>Confirm transfer</button>",
+         "<p>Till</p><button type=button data-k=all>Confirm transfer to all</button>", click("~Confirm transfer"),
+         said="name differs"),
+    Case("only the decoy is there yet", "<p>Me</p><a href=# id=bye data-k=bye>Sign out</a>",
+         "<p>Me</p><a href=# id=bye9 data-k=all>Sign out everywhere</a>", click("#bye")),
+    Case("a slotted name changes in its place", knobs("Keep", "Send"), knobs("Keep", "Drop"),
+         click("#knobs x-knob:nth-child(2)"), said='means generic "Send"'),
+    Case("an id is renamed", rows(30, 31).replace("<ul", "<ul id=a30"),
+         rows(30, 31).replace("<ul", "<ul id=b99").replace("data-k=31", "data-k=31 class=z"),
+         click("#a30 li:nth-child(2) button"), ["click 31"], good=True),
+    Case("a download is offered under another id",
+         "<a id=dl1 data-k=csv download=boats.csv href='data:text/csv,1'>List</a>",
+         "<a id=x77 data-k=csv download=boats.csv href='data:text/csv,1'>List</a><a data-k=no href=/nowhere>Lists</a>",
+         {"type": "download_file", "selector": "#dl1", "timeout": 4000}, ["click csv"], good=True),
+    Case("a dialog asks about another thing",
+         "<dialog open aria-label='Scrap boat 4?'><button type=button data-k=ok id=ok1>Yes</button></dialog>",
+         "<dialog open aria-label='Scrap boat 5?'><button type=button data-k=ok id=ok1>Yes</button></dialog>",
+         click("#ok1"), said="dialog differs"),
+    Case("a role changes with the id", "<button type=button id=tick data-k=b>Mind</button>",
+         "<input type=checkbox id=tick data-k=c aria-label=Mind>", click("#tick"), said="role differs"),
+    Case("a count in brackets changes", "<button type=button id=cart data-k=cart>Cart (3)</button>",
+         "<button type=button id=cart data-k=cart>Cart (4)</button>", click("#cart"), ["click cart"], good=True),
+    Case("a synonym is the same element", "<button type=button id=in data-k=in>Sign in</button>",
+         "<button type=button id=in data-k=in>Log in</button>", click("#in"), ["click in"], good=True),
+    Case("a status beside it changes", "<table><tr><td>Boat 4<td>open<td><button id=go4 data-k=4>Go</button></table>",
+         "<table><tr><td>Boat 4<td>shut<td><button id=go4 data-k=4>Go</button></table>", click("#go4"),
+         ["click 4"], good=True),
+]  # fmt: skip
+CASES = QUICK + THOROUGH
+
+
+@pytest.fixture(scope="module")
+def later(open_session, chromium, site, tmp_path_factory):
+    """A later session of the script, after a good run of every case; it visits a page and does a step in a block."""
+    home = tmp_path_factory.mktemp("right")
+
+    def page(html):
+        return site(f"echo?html={quote(NOTE + html)}")
+
+    with open_session(home=home, name="right", cdp_url=chromium) as session:
+        for case in CASES:
+            session.execute(type="goto", url=page(case.before))
+            assert session.execute(case.step).success, case.name
+    with open_session(home=home, name="right", cdp_url=chromium) as session:
+
+        def visit(html, step, *, block=True):
+            session.core.outcomes.clear()
+            session.execute(type="goto", url=page(html))
+            heals = []
+            if block:
+                with Client().AgentFallback(session, task="do it", heal="auto") as fb:
+                    result = session.execute(step)
+                heals = fb.heals
+                result = (
+                    result
+                    if result.success == fb.success
+                    else result.model_copy(update={"success": fb.success})
+                )
+            else:
+                result = session.execute(step, raise_on_failure=False)
+            return result, session.execute(type="evaluate_js", code="window.seen").data, heals
+
+        visit.session = session
+        yield visit
+
+
+def tried(later, case):
+    result, seen, heals = later(case.after, case.step)
+    assert (seen, result.success) == (case.seen, case.good), result.message
+    assert case.said in result.message
+    if not case.good:
+        told = heals[-1].after["refused"]
+        assert heals[-1].rung == "stop"
+        assert {one["rung"] for one in told} >= {"wait", "alternative"}
+        assert all(one["why"] for one in told)
+
+
+@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
+def test_a_step_acts_on_the_meant_element_or_stops(later, case):
+    tried(later, case)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", THOROUGH, ids=lambda case: case.name)
+def test_a_step_acts_on_the_meant_element_or_stops_in_more_cases(later, case):
+    tried(later, case)
+
+
+def test_both_identities_are_in_the_error_before_anything_happened(later):
+    case = CASES[1]
+    result, seen, _ = later(case.after, case.step, block=False)
+    assert seen == []
+    assert not result.delivered
+    assert result.why["reason"] == "drifted"
+    assert "the step means button" in result.message
+    assert 'now finds button "Expel" of the record "cyd@dock.example"' in result.message
+    assert set(result.why["differs"]) == {"record"}
+
+
+def test_a_drift_that_is_right_is_accepted_with_a_warning(later):
+    case = CASES[4]
+    result, seen, _ = later(case.after, {**case.step, "drift": "warn"}, block=False)
+    assert (result.success, seen) == (True, ["click later"])
+    assert "It may be the wrong element" in result.message
+
+
+@pytest.mark.parametrize(
+    ("target", "seen"),
+    [
+        ('button "Void" of "Permit 8"', ["click 8"]),
+        ({"name": "Void", "record": "Permit 9"}, []),
+        ("Keep", []),
+    ],
+)
+def test_a_target_written_by_hand_binds_a_step_without_a_memory(later, target, seen):
+    step = click("ul > li:nth-child(1) > button", expect_target=target)
+    result, happened, _ = later(rows(8, 9), step, block=False)
+    assert (happened, result.success) == (seen, bool(seen)), result.message
+
+
+def test_without_a_memory_the_words_of_a_selector_bind_a_block(later):
+    page = "<p>Logs</p><button type=button data-k=x>Wipe logs of all teams</button>"
+    result, seen, _ = later(page, click("~Wipe logs", timeout=600))
+    assert (seen, result.success) == ([], False)
+    result, seen, _ = later(page, click("~Wipe logs"), block=False)
+    assert (seen, result.success) == (["click x"], True)
+    assert "may be the wrong element" in result.message
+
+
+RESTLESS = """<div id=list></div><script>
+const draw = () => { list.innerHTML = "<p>Bay 1</p><button type=button id=dock data-k=dock>Dock</button>" };
+draw(); setInterval(draw, EVERY)</script>"""
+
+
+@pytest.mark.parametrize("every", [100, 15])
+def test_success_means_that_the_page_saw_the_click_on_a_list_that_is_drawn_anew(later, every):
+    result, seen, _ = later(RESTLESS.replace("EVERY", str(every)), click("#dock"), block=False)
+    # A busy machine may find no moment between two drawings: then it says so, and the page saw nothing.
+    assert seen == (["click dock"] if result.success else []), result.message
+
+
+SWAPPED = """<button type=button id=swap data-k=safe>Keep</button><script>
+addEventListener("mousemove", () => { swap.textContent = "Scrap"; swap.dataset.k = "grave" }, {once: true})</script>"""
+
+
+def test_an_element_that_changes_under_the_pointer_gets_no_click(later):
+    step = click("#swap", expect_target={"name": "Keep"}, timeout=1500)
+    result, seen, _ = later(SWAPPED, step, block=False)
+    assert (result.success, seen) == (False, []), result.message

@@ -1,0 +1,135 @@
+"""Two identities of an element are compared part by part, and digits, records and longer names count."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from reenact.browser.actions.types import Click
+from reenact.browser.page.selector_words import texts_of
+from reenact.browser.page.target import (
+    KnownTarget,
+    TargetIdentity,
+    differences,
+    exact,
+    same_name,
+    says,
+    written_parts,
+)
+
+
+def told(name="Delete", key="Invoice 18", texts=("Invoice 18", "12 June", "open"), **more):
+    record = {"key": key, "texts": list(texts)} if key is not None else None
+    return {
+        "role": "button",
+        "name": name,
+        "record": record,
+        "region": None,
+        "icon": "",
+        "frames": [],
+        **more,
+    }
+
+
+def parts(known, found):
+    target = KnownTarget(pasts=tuple(TargetIdentity.of(one) for one in known))
+    return [one.part for one in differences(target, TargetIdentity.of(found), found)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Sign in", "Log in", True),
+        ("Cart (3)", "cart (4)", True),
+        ("E-mail *", "Email", True),
+        ("Sign out", "Sign out everywhere", False),
+        ("Confirm payment", "Confirm payment all", False),
+        ("Email", "Recovery email", False),
+        ("Invoice 18", "Invoice 180", False),
+        ("Pay now", "Pay later", False),
+        ("×", "✓", False),
+    ],
+)
+def test_a_name_is_the_same_by_its_words_and_synonyms_and_no_longer_one(one, other, same):
+    assert same_name(one, other) is same
+
+
+def test_words_are_said_as_whole_words():
+    assert says("Invoice 18, open", "invoice 18")
+    assert not says("Invoice 180", "Invoice 18")
+
+
+@pytest.mark.parametrize(
+    ("found", "differ"),
+    [
+        (told(), []),
+        (told(texts=("Invoice 18", "12 June", "paid")), []),
+        (told(key="12 June"), []),
+        (told(key="Invoice 17", texts=("Invoice 17", "12 June", "open")), ["record"]),
+        (told(key=None, near=["Invoice 18 open"]), []),
+        (told(key=None, near=["Summary"]), ["record"]),
+        (told("Remove"), []),
+        (told("Archive"), ["name"]),
+        (told(role="checkbox"), ["role"]),
+        (told(frames=["#pay"]), ["frame"]),
+        (told(region={"role": "dialog", "name": "Delete all?"}), ["dialog"]),
+    ],
+)
+def test_an_element_is_another_one_by_its_parts(found, differ):
+    assert parts([told()], found) == differ
+
+
+def test_a_record_known_by_a_plain_word_needs_another_equal_text():
+    ada = told(key="Ada", texts=("Ada", "2026-11-20", "80.00"))
+    assert parts([ada], told(key="Ada", texts=("Ada", "2026-11-20", "90.00"))) == []
+    assert parts([ada], told(key="Ada", texts=("Ada", "2026-12-01", "90.00"))) == ["record"]
+
+
+def test_what_differs_among_good_runs_is_not_binding_but_grave_words_are():
+    good = [told("Tea", None), told("Coffee", None)]
+    assert parts(good, told("Milk", None)) == []
+    assert parts(good, told("Delete milk", None)) == ["grave word"]
+
+
+def test_a_fingerprint_of_an_older_recording_binds_by_name_and_role():
+    old = {"role": "button", "name": "Save", "attributes": {"id": "save"}}
+    assert parts([old], told("Save")) == []
+    assert parts([old], told("Delete")) == ["name"]
+
+
+def test_an_icon_is_known_by_its_picture_and_a_candidate_without_anything_is_not_exact():
+    copy = told("", None, icon="path a1")
+    assert parts([copy], told("", None, icon="path b2")) == ["picture"]
+    assert exact(TargetIdentity.of(copy), TargetIdentity.of(told("", None, icon="path a1"))) == ""
+    bare = told("", None, path="p/a[1]")
+    assert "another place" in exact(TargetIdentity.of(bare), TargetIdentity.of(told("", None, path="p/b[1]")))
+
+
+def test_an_identity_reads_as_a_sentence_and_can_be_written_as_one():
+    identity = TargetIdentity.of(told(heading="Invoices"))
+    assert str(identity) == 'button "Delete" of the record "Invoice 18" in "Invoices"'
+    assert written_parts(str(identity)) == identity.shown
+    assert written_parts("Delete") == {"name": "Delete"}
+
+
+@pytest.mark.parametrize("given", ["", {"colour": "red"}, {"name": " "}, {}])
+def test_a_target_that_says_nothing_is_refused(given):
+    with pytest.raises(ValidationError, match="expect_target"):
+        Click(selector="#a", expect_target=given)
+
+
+@pytest.mark.parametrize(
+    ("selector", "words", "context"),
+    [
+        ("li:has-text('Invoice 18') >> text=Delete", "Delete", ("Invoice 18",)),
+        (".row:has(td:text-is('Bob')) button", "", ("Bob",)),
+        ('get_by_role("row", name="Bob").get_by_role("button", name="Delete")', "Delete", ("Bob",)),
+        ("//tr[td[text()='Bob']]//button[text()='Delete']", "Delete", ("Bob",)),
+        ("~Confirm payment", "Confirm payment", ()),
+        ('button[aria-label="Close"]', "Close", ()),
+        ("#pay > button", "", ()),
+        (None, "", ()),
+    ],
+)
+def test_the_texts_of_a_selector_are_its_own_and_those_around_it(selector, words, context):
+    assert texts_of(selector) == (words, context)
