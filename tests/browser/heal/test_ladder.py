@@ -59,7 +59,7 @@ class Answers:
         element = next(
             (
                 line.split(":")[0]
-                for line in text.splitlines()
+                for line in text.partition("The elements now:")[2].splitlines()
                 if f' "{self.name}"' in line.partition(" beside")[0]
             ),
             "none",
