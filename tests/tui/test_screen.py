@@ -255,7 +255,8 @@ async def test_a_crash_shows_what_the_program_wrote_last(shell):
     )
     shell.run("record", "--home", shell.folder / "else", "--", sys.executable, "crash.py")
     recording = reenact.load("last", home=shell.folder / "else")
-    async with screen(shell, recording=recording) as at:
+    command = (sys.executable, str(shell.folder / "crash.py"))
+    async with screen(shell, recording=recording, command=command) as at:
         await at.press("c")
         assert "ended with exit status 1" in at.status
         assert "RuntimeError: boom" in at.page
@@ -269,9 +270,8 @@ async def test_a_program_that_never_asks_again_is_stopped_and_shown(shell):
     )
     shell.run("record", "--home", shell.folder / "hangs", "--", sys.executable, "hangs.py")
     recording = reenact.load("last", home=shell.folder / "hangs")
-    async with screen(
-        shell, recording=recording, command=(sys.executable, str(shell.folder / "hangs.py"), "x")
-    ) as at:
+    command = (sys.executable, str(shell.folder / "hangs.py"), "x")
+    async with screen(shell, LARGE, recording=recording, command=command) as at:
         await at.pilot.press("c")
         deadline = time.monotonic() + 120
         while "running" not in at.status:
