@@ -56,7 +56,7 @@ class Reaching(LocalStore):
         return team_store(place) if place is not None and path.parent == place.cache / "recordings" else None
 
     def kept(self, ref: str) -> str:
-        """Return the id of a recording of this folder; one of the team's, or an exported file, is brought into it.
+        """Return the id of a recording in this folder, after one from elsewhere is brought into it.
 
         Raises UsageError for a recording that lies elsewhere.
         """

@@ -20,7 +20,7 @@ HINT = "was the program edited on purpose? on_divergence='realign' gives other c
 
 
 def forking_hint(step: int) -> str:
-    """Return the hint for a run in which a recorded tool ran for real and may have answered otherwise."""
+    """Return the hint for a run in which a recorded tool ran for real."""
     return f"step {step} ran for real and may have answered otherwise: a fork with at={step} goes on live from there"
 
 
