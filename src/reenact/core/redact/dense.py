@@ -8,7 +8,7 @@ from collections import deque
 _STRING = rb'"(?:[^"\\]++|\\.)*+"'
 _STRINGS = re.compile(_STRING, re.DOTALL)
 # A small array or object that holds no other.
-_SMALL = rb'[\[{](?:[^"\[\]{}]{1,60}+|"(?:[^"\\]|\\.){0,60}+"){0,8}+[\]}]'
+_SMALL = rb'[\[{](?:[^"\[\]{}]{1,60}+|"[^"\\]{0,60}+"|"(?:[^"\\]|\\.){0,60}+"){0,8}+[\]}]'
 # All up to the next bracket that stands neither in a string nor in a small one, and that bracket.
 _BRACKET = re.compile(
     rb'(?:[^"\[\]{}]++|STRING|SMALL)*+([\[\]{}])'.replace(b"STRING", _STRING).replace(b"SMALL", _SMALL),

@@ -125,11 +125,15 @@ class _Automata:
         ]
         self._any = re2._Regexp(b"|".join(texts), options)._regexp.Match
         self._each = None if literal else [re2._Regexp(text, options)._regexp.Match for text in texts]
-        self._starts: dict[bytes, list[tuple[int, bytes, bool]]] = {}
+        self._texts: dict[bytes, list[tuple[int, bytes | None]]] = {}
+        """The literals in small letters, each as (its number, its exact text or None if any letters do)."""
         for number, (text, flags) in enumerate(marks):
-            self._starts.setdefault(text[:2].lower(), []).append(
-                (number, text.lower() if flags else text, bool(flags))
-            )
+            self._texts.setdefault(text.lower(), []).append((number, None if flags else text))
+        lengths: dict[bytes, set[int]] = {}
+        for text in self._texts:
+            lengths.setdefault(text[:2], set()).add(len(text))
+        self._lengths = {first: sorted(found) for first, found in lengths.items()}
+        """The lengths of the literals with the same first two letters."""
 
     def scan(self, data: bytes, work: Work) -> list[tuple[int, int]]:
         """As `_Hyperscan.scan`."""
@@ -149,9 +153,11 @@ class _Automata:
                     yield number, end
             return
         lower = data[start : start + _LONGEST].lower()
-        for number, text, caseless in self._starts.get(lower[:2], ()):
-            if lower.startswith(text) if caseless else data.startswith(text, start):
-                yield number, start + len(text)
+        for length in self._lengths.get(lower[:2], ()):
+            found = self._texts.get(lower[:length], ()) if length <= len(lower) else ()
+            for number, exact in found:
+                if exact is None or data.startswith(exact, start):
+                    yield number, start + length
 
 
 Database: type[_Hyperscan | _Automata] = _Hyperscan if _HYPERSCAN else _Automata
