@@ -127,7 +127,8 @@
   function listen() {
     if (memory.listening) return;
     memory.listening = true;
-    for (const type of EVENTS) addEventListener(type, heard, true);
+    // On the document: what watches a press on the window, before the page's own code, sees the changed page.
+    for (const type of EVENTS) document.addEventListener(type, heard, true);
   }
 
   // ------------------------------------------------------------------------------------------- the mutations
