@@ -263,6 +263,13 @@ def _of(dom: Mapping[str, Any], part: str) -> set[str]:
     return {plain(one) for one in dom.get(part) or () if not _CLOCK.search(one)}
 
 
+_SORTS = {
+    "searchbox": "textbox", "spinbutton": "textbox", "combobox": "textbox", "switch": "checkbox",
+}  # fmt: skip
+"""Roles that a field changes between without becoming another one."""
+
+
 def _kind(line: str) -> str:
-    """Return a changed field without its name: `textbox empty -> filled`."""
-    return re.sub(r' ".*"', "", line)
+    """Return a changed field without its name, and a text field as one: `textbox empty -> filled`."""
+    role, _, stands = re.sub(r' ".*"', "", line).partition(" ")
+    return f"{_SORTS.get(role, role)} {stands}"
