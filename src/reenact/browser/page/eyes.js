@@ -416,6 +416,10 @@
   const CONTROLS = "button,input,select,textarea,[role=button],[role=checkbox],[role=switch],[role=menuitem],script,style,template";
   const HEADING_TAGS = /^(h[1-6]|strong|b|th|dt|legend|summary)$/;
 
+  // A label is the element's name, and so no key of a record around it.
+  const names = (label, el) => (tagOf(label) === "label" && label.control === el) ||
+    (label.id && tidy(el.getAttribute("aria-labelledby")).split(" ").includes(label.id));
+
   // The texts that a record shows, each with whether it stands out; the element itself and other controls are left out.
   function chunksOf(row, el, selectors, most = 24) {
     const found = [];
@@ -427,6 +431,7 @@
           if (text) found.push([text, outstanding]);
         } else if (child.nodeType === 1) {
           if (child === el || matches(child, CONTROLS) || editable(child) || selectors.some((one) => matches(child, one))) continue;
+          if (el && names(child, el)) continue;
           if (tagOf(child).includes("-") && matches(child, "[class*=button],[class*=btn],[type=submit]")) continue;
           const marked = outstanding || HEADING_TAGS.test(tagOf(child)) || /^(heading|rowheader)$/.test(roleOf(child)) ||
             child.getAttribute("scope") === "row";
