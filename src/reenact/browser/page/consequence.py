@@ -270,6 +270,6 @@ _SORTS = {
 
 
 def _kind(line: str) -> str:
-    """Return a changed field without its name, and a text field as one: `textbox empty -> filled`."""
+    """Return a changed field by its sort, without its name: `textbox empty -> filled`."""
     role, _, stands = re.sub(r' ".*"', "", line).partition(" ")
     return f"{_SORTS.get(role, role)} {stands}"

@@ -126,7 +126,7 @@ class _Automata:
         self._any = re2._Regexp(b"|".join(texts), options)._regexp.Match
         self._each = None if literal else [re2._Regexp(text, options)._regexp.Match for text in texts]
         self._texts: dict[bytes, list[tuple[int, bytes | None]]] = {}
-        """The literals in small letters, each as (its number, its exact text or None if any letters do)."""
+        """The literals in small letters: their numbers, and their exact texts if case matters."""
         for number, (text, flags) in enumerate(marks):
             self._texts.setdefault(text.lower(), []).append((number, None if flags else text))
         lengths: dict[bytes, set[int]] = {}
