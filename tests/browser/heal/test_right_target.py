@@ -76,6 +76,10 @@ def click(selector, **more):
     return {"type": "click", "selector": selector, "timeout": 4000, **more}
 
 
+def fill(selector):
+    return {"type": "fill", "selector": selector, "value": "a@b.example", "timeout": 4000}
+
+
 QUICK = [
     Case("the record has lost its button", rows(17, 18, 19), rows(17, 18, 19, lost=(18,)),
          click("li:has-text('Permit 18') >> text=Void"), said="No element matches"),
@@ -89,10 +93,23 @@ QUICK = [
          "<button type=button id=settle data-k=later>Pay later</button>", click("#settle"), said="name differs"),
     Case("a field with a longer label stands beside", "<label>Email <input id=mail data-k=mail></label>",
          "<label>User <input id=u7 data-k=user></label><label>Recovery email <input id=r7 data-k=recovery></label>",
-         {"type": "fill", "selector": "#mail", "value": "a@b.example", "timeout": 4000}),
+         fill("#mail")),
+    Case("the id of a field is given to another", "<label>Street <input id=f1 data-k=street></label>",
+         "<label>Harbour <input id=f1 data-k=harbour></label>", fill("#f1"), said="name differs"),
+    Case("two fields exchange their ids", "<label>Mooring <input id=f7 data-k=mooring></label>",
+         "<label>Tonnage <input id=f7 data-k=tonnage></label><label>Mooring <input id=f8 data-k=mooring></label>",
+         fill("#f7"), ["input mooring"], good=True),
+    Case("a field with a telling id has a new label", "<label>Email <input id=email data-k=email></label>",
+         "<label>How we reach you <input id=email data-k=email></label>", fill("#email"), ["input email"], good=True),
 ]  # fmt: skip
 
 THOROUGH = [
+    Case("a telling id is given to a field with more words", "<label>Phone <input id=phone data-k=phone></label>",
+         "<label>Emergency phone <input id=phone data-k=other></label>", fill("#phone"), said="name differs"),
+    Case("another field of the same form has the label of the first",
+         "<form><label>Password <input type=password id=p1 data-k=login></label><h2>Log in</h2></form>",
+         "<form><label>New password <input type=password id=p1 data-k=new></label><h2>Register</h2></form>",
+         fill("#p1"), said="name differs"),
     Case("another record begins with the same text", rows(17, 18), rows(17, 180),
          click("li:has-text('Permit 18') >> button"), said="record differs"),
     Case("a longer name is clicked by a text", "<p>Till</p><button type=button data-k=one>Confirm transfer</button>",

@@ -6,15 +6,29 @@ id, a field's name); nothing contradicts; it is alike enough, and no other possi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reenact.browser.heal.evidence import (
+    MARKS,
+    marks,
+    marks_of,
+    named,
+    names_of,
+    recorded,
+    same_place,
+    strong_marks,
+    words_in,
+)
 from reenact.browser.page.consequence import plain
-from reenact.browser.page.likeness import alike
 from reenact.browser.page.synonyms import said_otherwise
-from reenact.browser.page.target import GRAVE, OTHER, TargetIdentity, contradiction, exact, same_name
+from reenact.browser.page.target import (
+    GRAVE,
+    OTHER,
+    TargetIdentity,
+    contradiction,
+)
 
 CAP = 0.6
 """The score that an element needs."""
@@ -34,7 +48,6 @@ _ROLES = {
     "check": ("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option"),
     "select_dropdown_option": ("combobox", "listbox"),
 }
-_MARKS = ("test_id", "id", "field", "href")
 
 _BESIDE = 10
 """Pixels by which the last one of several equal elements may have moved."""
@@ -95,8 +108,7 @@ def choose(
         return there
     # Identifying marks decide before likeness: `Password` is not `Confirm password`.
     # The record tells it from others of its name.
-    recorded = _recorded(wanted)
-    twin = twin and not recorded
+    twin = twin and not recorded(wanted)
     meant.sort(key=lambda place: (_rank(wanted, found[place]["fingerprint"]), -float(found[place]["score"])))
     alone = _sole_twin(wanted, found, meant) if twin else None
     best = meant[0] if alone is None else alone
@@ -115,7 +127,7 @@ def choose(
 
 def _rank(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> int:
     """Return 0 if name and mark are the sought element's, 1 for one of them, 2 for neither."""
-    return 2 - (named(wanted, told) == "same") - bool(_strong(wanted, told))
+    return 2 - (named(wanted, told) == "same") - bool(strong_marks(wanted, told))
 
 
 def _rivals(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]) -> list[int]:
@@ -146,9 +158,9 @@ def _overtaken(
     ]
     if (
         not more
-        or _strong(wanted, told)
-        or _recorded(wanted)
-        or (named(wanted, told) == "same" and _same_place(wanted, told))
+        or strong_marks(wanted, told)
+        or recorded(wanted)
+        or (named(wanted, told) == "same" and same_place(wanted, told))
     ):
         return ""
     return "another one is more alike"
@@ -178,19 +190,6 @@ def _among(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
     )
 
 
-def identified(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True for exactly the wanted element: its name, and its record or mark."""
-    mine = TargetIdentity.of(wanted)
-    if not mine.name or exact(mine, TargetIdentity.of(told)):
-        return False
-    return _recorded(wanted) or bool(_strong(wanted, told))
-
-
-def _recorded(wanted: Mapping[str, Any]) -> bool:
-    """Return True if its record tells an element from others of its name."""
-    return bool((wanted.get("record") or {}).get("key"))
-
-
 def _apart(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> float:
     """Return the pixels by which it has moved or changed its size."""
     box, its = wanted.get("box"), told.get("box")
@@ -203,7 +202,7 @@ def _unnamed(
     wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]
 ) -> ElementChoice | None:
     """Choose an element without name and marks by its place, if only one stands exactly there."""
-    if _names(wanted) or any(_strong(wanted, found[place]["fingerprint"]) for place in meant):
+    if names_of(wanted) or any(strong_marks(wanted, found[place]["fingerprint"]) for place in meant):
         return None
     there = [place for place in meant if _in_place(wanted, found[place]["fingerprint"])]
     others = [
@@ -239,14 +238,6 @@ def _meant(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
     return named(wanted, told) != "other" or bool(marks(wanted, told))
 
 
-def _strong(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
-    """Return the equal marks that identify it on its page.
-
-    The address is left out, because several links may share it.
-    """
-    return [name for name in marks(wanted, told) if name != "href"]
-
-
 def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> bool:
     """Return True if the element supports the action and is of the same kind as the sought one."""
     role, was = str(told.get("role")), str(wanted.get("role") or "")
@@ -266,51 +257,25 @@ def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> boo
     return was in _PRESSED[:2] and role in _PRESSED[:2]
 
 
-def named(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
-    """Compare the two names: `same`, `near`, `other`, or `no` where the sought one has no name."""
-    mine, its = _names(wanted), _names(told)
-    if not mine:
-        return _captioned(wanted, told, its)
-    if mine & its:
-        return "same"
-    close = any(_near(one, other) for one in mine for other in its)
-    return "near" if close else "other"
-
-
-def _captioned(wanted: Mapping[str, Any], told: Mapping[str, Any], names: set[str]) -> str:
-    """Compare a field known only by the text before it: `same`, `other` or `no`."""
-    mine, its = str(wanted.get("caption") or ""), str(told.get("caption") or "")
-    if not mine:
-        return "no"
-    if " ".join(_tokens(mine)) in {*names, " ".join(_tokens(its))}:
-        return "same"
-    # A text that differs in part may be an instruction, which changes with each run.
-    return "other" if its and alike(mine, its) < 0.6 else "no"
-
-
-def marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
-    """Return the identifying marks that are equal: `test_id`, `id`, `field`, `href`."""
-    mine, its = _marks(wanted), _marks(told)
-    return [name for name in _MARKS if name in mine and mine.get(name) == its.get(name)]
-
-
 def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     """Return the objection to an element however alike it is, or ""."""
-    grave = (_words(told) & GRAVE) - _words(wanted)
-    if grave := {word for word in grave if not any(word in said_otherwise(name) for name in _names(wanted))}:
+    grave = (words_in(told) & GRAVE) - words_in(wanted)
+    if grave := {
+        word for word in grave if not any(word in said_otherwise(name) for name in names_of(wanted))
+    }:
         return f"it says {min(grave)!r}, which the sought one did not"
     if against := contradiction(TargetIdentity.of(wanted), TargetIdentity.of(told)):
         return against
-    mine, its = _marks(wanted), _marks(told)
+    mine, its = marks_of(wanted), marks_of(told)
     if "choice" in mine and "choice" in its and mine["choice"] != its["choice"]:
         return "it is another choice of the same group"
     if not any(mine.get(name) == its.get(name) for name in ("test_id", "id") if name in mine):
         # edit-3 and edit-4: another one of a series, unless it is in the same place.
         series = [
-            name for name in _MARKS
+            name for name in MARKS
             if name in mine and name in its and mine[name] != its[name] and plain(mine[name]) == plain(its[name])
         ]  # fmt: skip
-        if series and not _same_place(wanted, told):
+        if series and not same_place(wanted, told):
             return f"its {series[0]} is another one's of the same series"
     return ""
 
@@ -319,14 +284,14 @@ def _weak(
     wanted: Mapping[str, Any], told: Mapping[str, Any], score: float, margin: float, *, twin: bool
 ) -> str:
     """Return the reason that the evidence for an element is too weak, or ""."""
-    how, strong = named(wanted, told), _strong(wanted, told)
+    how, strong = named(wanted, told), strong_marks(wanted, told)
     cap, need = CAP, MARGIN
     if how == "same":
         if twin and not strong:
             cap = CAP_TWIN
-            if not _same_place(wanted, told):
+            if not same_place(wanted, told):
                 return "there were others of its name, and it stands elsewhere"
-        elif strong or _recorded(wanted) or (not twin and margin >= 0.2):
+        elif strong or recorded(wanted) or (not twin and margin >= 0.2):
             cap, need = 0.45, 0.08
     elif strong:
         if how == "other":
@@ -335,10 +300,10 @@ def _weak(
                 return "it has another name and another role"
     elif how == "near":
         need = 0.15
-        extra = _words(told) ^ _words(wanted)
+        extra = words_in(told) ^ words_in(wanted)
         if extra & OTHER:
             return f"its name differs by {min(extra & OTHER)!r}"
-        if not _same_place(wanted, told):
+        if not same_place(wanted, told):
             return "its name is another, and it stands elsewhere"
     elif how == "no":
         near, its = wanted.get("near") or [], told.get("near") or []
@@ -348,7 +313,7 @@ def _weak(
             # Icons are alike; the only one in its place was found before.
             return "it has no name, and does not stand in its place"
         # An only candidate among the same texts may differ in more than one of several.
-        alone = margin >= 0.3 and _same_place(wanted, told)
+        alone = margin >= 0.3 and same_place(wanted, told)
         cap, need = (CAP, 0.3) if alone else (0.75, 0.15)
     else:
         return "neither its name nor anything that identifies it is the same"
@@ -357,60 +322,6 @@ def _weak(
     if margin < need:
         return f"another one is nearly as alike: {margin:.2f} apart, and {need:.2f} is needed"
     return ""
-
-
-def _names(told: Mapping[str, Any]) -> set[str]:
-    attributes = told.get("attributes") or {}
-    texts = [told.get(name) for name in ("name", "text", "label", "shown")]
-    texts += [attributes.get(name) for name in ("placeholder", "aria-label", "title", "alt")]
-    return {" ".join(_tokens(str(text))) for text in texts if text and _tokens(str(text))}
-
-
-def _tokens(text: str) -> list[str]:
-    return re.sub(r"[\W_]+", " ", text).lower().split()
-
-
-def _words(told: Mapping[str, Any]) -> set[str]:
-    return {word for name in _names(told) for word in name.split()}
-
-
-def _near(one: str, other: str) -> bool:
-    """Return True for another spelling of a name; a longer name or another number is none."""
-    mine, its = one.split(), other.split()
-    if same_name(one, other):
-        return True
-    if len(mine) != len(its) or re.findall(r"\d+", one) != re.findall(r"\d+", other):
-        return False
-    return bool(mine) and alike(one, other) >= 0.8
-
-
-def _marks(told: Mapping[str, Any]) -> dict[str, str]:
-    attributes = told.get("attributes") or {}
-    test_id = next(
-        (attributes[name] for name in ("data-testid", "data-test-id", "data-test") if name in attributes),
-        None,
-    )
-    found = {
-        "test_id": test_id,
-        "id": attributes.get("id"),
-        "field": attributes.get("name"),
-        "href": attributes.get("href"),
-    }
-    if attributes.get("type") in {"radio", "checkbox"} and attributes.get("name") and attributes.get("value"):
-        # All of a group have the same name: the value identifies the element.
-        found["field"] = found["choice"] = f"{attributes['name']}={attributes['value']}"
-    return {name: str(value) for name, value in found.items() if value and value != "#"}
-
-
-def _same_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True if it stands among the same texts, under the same heading."""
-    near, its = wanted.get("near") or [], told.get("near") or []
-    heading = wanted.get("heading")
-    if heading and alike(str(heading), str(told.get("heading") or "")) < 0.8:
-        return False
-    if near:
-        return str(near[0]) in {str(one) for one in its} or len(set(near) & set(its)) * 2 >= len(near)
-    return bool(heading) or wanted.get("path") == told.get("path")
 
 
 def _nested(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reenact.browser.heal import memory
-from reenact.browser.heal.identity import identified
+from reenact.browser.heal.evidence import identified, proven
 from reenact.browser.heal.memory import download_of
 from reenact.browser.heal.mend import (
     FailedStep,
@@ -114,7 +114,11 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
             return f"download: {name}"
         if any(one.download for one in known.pasts):
             return ""  # it is another file
-    answers = [same(mend.result.consequence, then, by_name=doubted) for then in known.consequences]
+    fingerprint: dict[str, Any] = (mend.evidence.get("after") or {}).get("fingerprint") or {}
+    # Another field that is filled, or another tab that is opened, changes in the same way: its name must be the same.
+    proved = mend.same_element or any(proven(past.fingerprint or {}, fingerprint) for past in known.pasts)
+    by_name = doubted or not proved
+    answers = [same(mend.result.consequence, then, by_name=by_name) for then in known.consequences]
     if any(answers):
         return f"consequence: as in {sum(map(bool, answers))} of {len(answers)} good recordings' ways"
     if answers and not any(one is None for one in answers):
@@ -125,7 +129,6 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
         verdict = await means.judge()
         if verdict.state == "met":
             return f"expect: {verdict.by}"
-    fingerprint: dict[str, Any] = (mend.evidence.get("after") or {}).get("fingerprint") or {}
     # Where nothing is known of what the step leads to, the element itself is the proof.
     unproven = not known.consequences and not doubted and bool(fingerprint)
     if unproven and any(identified(past.fingerprint or {}, fingerprint) for past in known.pasts):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser.actions import types as do
 from reenact.browser.heal.candidates import chosen, taken
-from reenact.browser.heal.identity import Against, ElementChoice, choose, identified, kind
+from reenact.browser.heal.evidence import identified, other_field
+from reenact.browser.heal.identity import Against, ElementChoice, choose, kind
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, PastStep, StepHistory
 from reenact.browser.page.likeness import alike, sought
 from reenact.browser.page.selector_words import texts_of
@@ -127,7 +128,7 @@ def said(one: Mapping[str, Any]) -> str:
 
 
 def objections(failed: FailedStep, wanted: Mapping[str, Any], known: StepHistory) -> Against:
-    """Return the objections to a candidate; for a grave act, any difference is one.
+    """Return the objections to a candidate; for a grave act, any difference is one, for a field, another name.
 
     Args:
         failed: The step. The texts of its selector besides the element's own name bind every candidate.
@@ -150,19 +151,17 @@ def objections(failed: FailedStep, wanted: Mapping[str, Any], known: StepHistory
             )
         if words and not wanted and not same_name(words, found.name) and extends(words, found.name):
             return f"its name {found.name!r} is a longer one"
-        if not wanted or not _consequential(asked.type, wanted, told, known):
+        if not wanted:
             return ""
-        return exact(identity, found)
+        if asked.type in _WRITING:
+            return other_field(wanted, told)
+        return exact(identity, found) if _consequential(wanted, told, known) else ""
 
     return against
 
 
-def _consequential(
-    action: str, wanted: Mapping[str, Any], told: Mapping[str, Any], known: StepHistory
-) -> bool:
-    """Return True if acting on the wrong element could not be undone."""
-    if action in _WRITING:
-        return False
+def _consequential(wanted: Mapping[str, Any], told: Mapping[str, Any], known: StepHistory) -> bool:
+    """Return True if pressing the wrong element could not be undone."""
     sends = any(
         not one.startswith("GET ") for past in known.consequences for one in past.get("requests") or ()
     )
