@@ -1,4 +1,4 @@
-"""The evidence that two fingerprints are of the same element: names, marks, records and places."""
+"""Evidence that two fingerprints are of the same element: names, marks, places."""
 
 from __future__ import annotations
 

@@ -128,7 +128,9 @@ def said(one: Mapping[str, Any]) -> str:
 
 
 def objections(failed: FailedStep, wanted: Mapping[str, Any], known: StepHistory) -> Against:
-    """Return the objections to a candidate; for a grave act, any difference is one, for a field, another name.
+    """Return the objections to a candidate.
+
+    Any difference is an objection to a grave act, another name to a field that is filled.
 
     Args:
         failed: The step. The texts of its selector besides the element's own name bind every candidate.
