@@ -20,7 +20,7 @@ from contextvars import Context, ContextVar
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakSet
 
-from reenact.adapters import ordered, sleepers, waits
+from reenact.adapters import locks, ordered, sleepers, waits
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
 from reenact.core.boundary import Scope, entered
@@ -60,6 +60,7 @@ def install() -> None:
     _replace(threading.Condition, "wait", sleepers.wait)
     _replace(threading.Condition, "notify", sleepers.notify)
     waits.install(_replace)
+    locks.install()
     _replace(ThreadPoolExecutor, "submit", _submit)
     _replace(ThreadPoolExecutor, "shutdown", _shut_pool)
     _replace(_WorkItem, "run", _work)
@@ -136,6 +137,7 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
 
     def run_within() -> None:
         _scope.set(child)
+        locks.working(child)
         turnstile.thread_begins()
         try:
             _begun(child)
@@ -264,6 +266,7 @@ def _job(
     turnstile = scope.run.turnstile
     turnstile.thread_begins()
     token = _scope.set(scope)
+    locks.working(scope)
     try:
         _begun(scope)
         if isinstance(fn, functools.partial) and context_of(fn.func) is not None:
@@ -273,6 +276,7 @@ def _job(
             return context.run(_run_within, scope, *args, **kwargs)
         return fn(*args, **kwargs)
     finally:
+        locks.working(None)
         _scope.reset(token)
         if awaited is not None:
             awaited.append(True)

@@ -8,12 +8,14 @@ After a wait that was late, questions for the same thing (`Thread.is_alive`, `Fu
 recorded too: their answers depend on the time that has passed.
 
 Futures count for all code in a run, other waits only for the program's own: some libraries wait in the background,
-again and again. Locks in C (`Lock.acquire(timeout=…)`) and barriers are not recorded.
+again and again. Barriers' time limits are not recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import FrameType
@@ -32,6 +34,24 @@ _LEAST = 2.0
 """Seconds for what another thread, outside of the run, may still bring."""
 _QUIET = 10.0
 """Seconds after which a replay says what it waits for."""
+
+
+_mode = threading.local()
+
+
+def unordered() -> bool:
+    """Return True if the running thread is in a wait with a time limit: its locks are taken in any order."""
+    return getattr(_mode, "unordered", 0) > 0
+
+
+@contextmanager
+def any_order() -> Iterator[None]:
+    """Take locks in any order while the body runs: only the end of the wait is recorded."""
+    _mode.unordered = getattr(_mode, "unordered", 0) + 1
+    try:
+        yield
+    finally:
+        _mode.unordered -= 1
 
 
 class TooLate(Exception):
@@ -98,7 +118,8 @@ class Deadline:
         met = self.recorded()
         if met is None:
             try:
-                value = attempt(self.limit)
+                with any_order():
+                    value = attempt(self.limit)
             except TooLate:
                 self.over(met=False)
                 raise
@@ -116,7 +137,7 @@ class Deadline:
         began, told = real_time(), False
         while True:
             try:
-                with entered(None):
+                with entered(None), any_order():
                     return attempt(_SLICE)
             except TooLate:
                 waited = real_time() - began

@@ -15,6 +15,7 @@ from sys import _getframe
 from typing import Any
 
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours
+from reenact.adapters.locks import Lock
 from reenact.adapters.stdlib import early
 from reenact.core.boundary import entered
 from reenact.core.boundary.turnstile import real_time
@@ -304,7 +305,9 @@ def _notified(original: Callable[..., Any], condition: Any, timeout: float | Non
     if limited is None or not condition._is_owned():
         return original(condition, timeout)
     if limited.due() is None:
-        return _or_false(limited, partial(original, condition))
+        met = bool(original(condition, timeout))
+        limited.over(met)
+        return met
     waiter = allocate_lock()
     waiter.acquire()
     condition._waiters.append(waiter)
@@ -326,7 +329,10 @@ def _wait_for(
     if limited is None or not condition._is_owned():
         return original(condition, predicate, timeout)
     if limited.due() is None:
-        return _or_false(limited, partial(original, condition, predicate))
+        met = _or_false(limited, partial(original, condition, predicate))
+        if isinstance(condition._lock, Lock):
+            condition._lock.taken()
+        return met
 
     def within() -> Any:
         with entered(limited.scope):

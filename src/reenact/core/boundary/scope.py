@@ -92,6 +92,15 @@ class Handler:
         """Return the recorded place of that firing, or None."""
         return None
 
+    # -- locks -----------------------------------------------------------------------------------------------
+
+    def locked(self, scope: Scope, lock: str, count: int) -> None:
+        """Take notice that another thread or job takes a lock than the last time; `count` counts all times."""
+
+    def turn(self, scope: Scope, lock: str, count: int) -> bool | None:
+        """Return True if the recording has that scope take the lock then, False another one; None: as before."""
+        return None
+
     # -- what may run for real -------------------------------------------------------------------------------
 
     @property

@@ -135,6 +135,7 @@ class Log:
         self.calls: dict[int, CallRecord] = {}
         self.draws: dict[tuple[str, str], list[Tree]] = {}
         self.fired: dict[tuple[str, str], list[int]] = {}
+        self.locked: dict[tuple[str, int], str] = {}
         self.fired_within: list[tuple[int | None, int]] = []
         self.notes: list[Mapping[str, Tree]] = []
         self.printed: dict[int, list[tuple[int, int, str]]] = {}
@@ -211,6 +212,9 @@ class Log:
         place = self._place(data)
         self.fired.setdefault((data["at"], data["name"]), []).append(place)
         self.fired_within.append((data.get("in"), place))
+
+    def _on_locked(self, data: Mapping[str, Tree]) -> None:
+        self.locked[data["lock"], data["count"]] = data["at"]
 
     def _on_spawned(self, data: Mapping[str, Tree]) -> None:
         self.spawned[data["process"]] = data

@@ -385,6 +385,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
     "closed": (_STREAM, {}),
     "drew": ({**_PLACE, "source": text, "value": anything}, {}),
     "fired": ({**_PLACE, "name": text, "t": seconds}, {}),
+    "locked": ({**_PLACE, "lock": text, "count": count}, {}),
     "spawned": ({**_PLACE, "process": text, "command": texts, "t": seconds}, {}),
     "snapshot": (
         {

@@ -159,6 +159,12 @@ class Recorder(Handler):
         except Exception as error:
             self.failed(error)
 
+    def locked(self, scope: Scope, lock: str, count: int) -> None:
+        try:
+            self._write({"event": "locked", "at": scope.path, "in": scope.call, "lock": lock, "count": count})
+        except Exception as error:
+            self.failed(error)
+
     def note(self, what: str, text: str, **more: Tree) -> None:
         self._write({"event": "noted", "what": what, "text": text, "t": self._now(), **more})
 

@@ -168,6 +168,10 @@ class Replayer(Handler):
         places = self._log.fired.get((self.terms.name(scope.path), name))
         return places[0] if places else None
 
+    def turn(self, scope: Scope, lock: str, count: int) -> bool | None:
+        taker = self._log.locked.get((lock, count))
+        return None if taker is None else taker == self.terms.name(scope.path)
+
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
         if self._gone_live or self._lets_live(source.partition(":")[0], source):
             return live()

@@ -177,6 +177,17 @@ class Forker(Handler):
             return None
         return place
 
+    def locked(self, scope: Scope, lock: str, count: int) -> None:
+        line = self._lines.locked.get((lock, count))
+        with self._lock:
+            if line is None or self.gone_live:
+                self.recorder.locked(scope, lock, count)
+            elif self.replayer.poison is None:
+                self._sharing.share(line)
+
+    def turn(self, scope: Scope, lock: str, count: int) -> bool | None:
+        return None if self.gone_live else self.replayer.turn(scope, lock, count)
+
     def read_on(self, answer: Answer) -> BaseException:
         return self.replayer.read_on(answer)
 

@@ -26,6 +26,7 @@ class Lines:
         printed: The lines of the text that each call's own code printed.
         draws: The lines of the scalars that were read, by scope and source.
         fired: The first line of each wake-up, by scope and name.
+        locked: The line of each lock that another thread takes than before, by lock and count.
         spawned: The line of each process that was started.
         noted: The lines of remarks that belong to no call.
         before: The lines of other events (snapshots, say) that stand before each call's question.
@@ -44,6 +45,7 @@ class Lines:
         self.printed: dict[int, list[int]] = {}
         self.draws: dict[tuple[str, str], list[int]] = {}
         self.fired: dict[tuple[str, str], int] = {}
+        self.locked: dict[tuple[str, int], int] = {}
         self.spawned: dict[str, int] = {}
         self.noted: list[int] = []
         self.before: dict[int, list[int]] = {}
@@ -95,6 +97,8 @@ class Lines:
             self.draws.setdefault((data["at"], data["source"]), []).append(line)
         elif kind == "fired":
             self.fired.setdefault((data["at"], data["name"]), line)
+        elif kind == "locked":
+            self.locked[data["lock"], data["count"]] = line
         elif kind == "spawned":
             self.spawned[data["process"]] = line
         elif kind == "noted" and call is None:

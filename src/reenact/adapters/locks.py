@@ -1,0 +1,318 @@
+"""Locks of the program, which its threads take in a replay in the recorded order.
+
+`threading.Lock` and `threading.RLock` give such a lock where the program's own code makes it, also inside of a queue,
+a condition, a semaphore or a barrier. It counts how often it was taken. A recording holds a line only where another
+thread or job takes it than the last time: `locked`, with the lock and that count. In a replay, each thread waits until
+the count says that it is its turn. If the thread whose turn it is can no longer come, because the program has changed,
+the order of this lock is given up.
+
+Locks of libraries, events, and what is made before a recording begins in its process are plain.
+"""
+
+from __future__ import annotations
+
+import _thread
+import queue
+import threading
+from _thread import allocate_lock
+from collections import Counter
+from collections.abc import Callable
+from hashlib import blake2b
+from sys import _getframe
+from types import FrameType
+from typing import Any
+from weakref import ref
+
+from reenact.adapters.deadlines import deadline, unordered
+from reenact.adapters.scopes import listening
+from reenact.adapters.stdlib import callers, early
+from reenact.core.boundary import Run, Scope, current
+
+_new_reentrant = _thread.RLock
+_SLICE = 0.02
+"""Seconds between two looks at whether the thread whose turn it is can still come."""
+_LOOKS = 25
+"""The number of looks in a row that must all find no thread that can go on."""
+
+_CARRIERS = {threading.__file__, queue.__file__}
+_PLAIN = {threading.Event.__init__.__code__, threading.Thread.__init__.__code__}
+"""Code whose locks decide nothing: an event is set or not."""
+
+_made: Counter[str] = Counter()
+"""The number of locks made outside of any run, by the place in the code."""
+
+_unit = threading.local()
+"""The scope of the thread or job that this thread runs."""
+
+
+def install() -> None:
+    """Give the program ordered locks."""
+    early.put(threading, "Lock", Lock)
+    early.put(threading, "RLock", RLock)
+
+
+def working(scope: Scope | None) -> None:
+    """Take notice that the running thread begins the thread or job of that scope, or has ended it."""
+    _unit.scope = scope
+
+
+class _Instances(type):
+    """`isinstance` holds for plain locks, too: since Python 3.13 `threading.Lock` is a class."""
+
+    def __instancecheck__(cls, thing: object) -> bool:
+        return type.__instancecheck__(cls, thing) or isinstance(thing, cls.plain)  # type: ignore[attr-defined]
+
+
+class Lock(metaclass=_Instances):
+    """A lock that is taken in the recorded order."""
+
+    __slots__ = ("__weakref__", "_count", "_free", "_last", "_mutex", "_name", "_real", "_run", "_waiting")
+
+    _real: Any
+    _name: str
+    _mutex: Any
+    _run: ref[Run] | None
+    _count: int
+    _last: str
+    _free: bool
+    _waiting: dict[Any, tuple[Scope, int]]
+
+    plain: Any = type(allocate_lock())
+    _new: Callable[[], Any] = staticmethod(allocate_lock)
+
+    def __new__(cls) -> Any:
+        """Return a plain lock to libraries."""
+        maker = _maker(_getframe(1))
+        scope = current()
+        if maker is None or (scope is not None and scope.hidden):
+            return cls._new()
+        made = super().__new__(cls)
+        made._real = cls._new()
+        made._name = _name(scope, maker)
+        made._mutex = allocate_lock()
+        made._forget()
+        return made
+
+    def _forget(self, run: Run | None = None) -> None:
+        self._run = None if run is None else ref(run)
+        self._count = 0
+        self._last = ""
+        self._free = False
+        self._waiting = {}
+
+    # -- as a lock -------------------------------------------------------------------------------------------
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Like that of a plain lock."""
+        scope = listening()
+        if scope is None:
+            return bool(self._real.acquire(blocking, timeout))
+        if blocking and timeout == -1:
+            self._take(scope)
+            return True
+        if (timeout != -1) if not blocking else timeout < 0:
+            return bool(self._real.acquire(blocking, timeout))  # raises ValueError
+        return self._tried(scope, max(timeout, 0) if blocking else 0, _getframe(1))
+
+    def release(self) -> None:
+        """Like that of a plain lock."""
+        self._real.release()
+        if self._waiting:
+            self._wake()
+
+    def locked(self) -> bool:
+        """Like that of a plain lock."""
+        return bool(self._real.locked())
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def __repr__(self) -> str:
+        return repr(self._real)
+
+    def __reduce__(self) -> str:
+        raise TypeError(f"cannot pickle {type(self._real).__name__!r} object")
+
+    def _is_owned(self) -> bool:
+        if self._real.acquire(False):
+            self._real.release()
+            return False
+        return True
+
+    def _at_fork_reinit(self) -> None:
+        self._real._at_fork_reinit()
+        self._mutex = allocate_lock()
+        self._waiting = {}
+
+    # -- in order --------------------------------------------------------------------------------------------
+
+    def taken(self) -> None:
+        """Count a wait for this lock's condition that ends now: it took the lock without a count."""
+        scope = listening()
+        if scope is not None:
+            self._taken(scope)
+
+    def _take(self, scope: Scope) -> None:
+        if unordered():
+            self._block(scope)
+            return
+        if scope.run.replaying and not scope.run.handler.gone_live and self._in_turn(scope):
+            return
+        self._block(scope)
+        self._taken(scope)
+
+    def _block(self, scope: Scope) -> None:
+        if self._real.acquire(False):
+            return
+        turnstile = scope.run.turnstile
+        turnstile.blocks()
+        try:
+            self._real.acquire()
+        finally:
+            turnstile.unblocks()
+
+    def _tried(self, scope: Scope, limit: float, caller: FrameType) -> bool:
+        """Take the lock within a time limit, or at once: the outcome is recorded."""
+        limited = deadline("lock", limit, caller, callers.program)
+        recorded = None if limited is None else limited.recorded()
+        if recorded is None:
+            met = bool(self._real.acquire(True, limit) if limit else self._real.acquire(False))
+            if limited is not None:
+                limited.over(met)
+            if met:
+                self._taken(scope)
+            return met
+        if recorded:
+            self._take(scope)
+        return recorded
+
+    def _taken(self, scope: Scope) -> None:
+        """Count that the lock is taken, and tell the handler if by another one than before."""
+        unit = _unit_of(scope)
+        if self._run is None or self._run() is not scope.run:
+            self._forget(scope.run)
+        self._count += 1
+        if self._last != unit.path:
+            self._last = unit.path
+            scope.run.handler.locked(unit, self._name, self._count)
+
+    def _in_turn(self, scope: Scope) -> bool:
+        """Take the lock in its recorded turn; False: without one, and it is not taken."""
+        unit, turnstile = _unit_of(scope), scope.run.turnstile
+        gate = allocate_lock()
+        gate.acquire()
+        with self._mutex:
+            if self._run is None or self._run() is not scope.run:
+                self._forget(scope.run)
+                self._free = scope.run.handler.turn(unit, self._name, 1) is None
+            if self._now(scope, unit):
+                return True
+            if self._free:
+                return False
+            self._waiting[gate] = unit, threading.get_ident()
+        turnstile.blocks()
+        try:
+            return self._awaited(scope, unit, gate)
+        finally:
+            with self._mutex:
+                self._waiting.pop(gate, None)
+            turnstile.unblocks()
+
+    def _awaited(self, scope: Scope, unit: Scope, gate: Any) -> bool:
+        handler, still = scope.run.handler, 0
+        while still < _LOOKS:
+            gate.acquire(timeout=_SLICE)
+            with self._mutex:
+                if self._now(scope, unit):
+                    return True
+            if self._free or handler.gone_live or handler.poison is not None:
+                return False
+            still = 0 if scope.run.turnstile.others_run() else still + 1
+        self._free = True
+        return False
+
+    def _now(self, scope: Scope, unit: Scope) -> bool:
+        """Take the lock if it is that thread's turn and nobody has it. Call with the mutex held."""
+        if self._free or not self._is_turn(unit) or not self._real.acquire(False):
+            return False
+        self._taken(scope)
+        return True
+
+    def _is_turn(self, unit: Scope) -> bool:
+        turn = unit.run.handler.turn(unit, self._name, self._count + 1)
+        return self._last == unit.path if turn is None else turn
+
+    def _wake(self) -> None:
+        """Let the thread go on whose turn it is."""
+        with self._mutex:
+            for gate, (unit, thread) in self._waiting.items():
+                if gate.locked() and (self._free or self._is_turn(unit)):
+                    unit.run.turnstile.woken(thread)
+                    gate.release()
+                    return
+
+
+class RLock(Lock):
+    """A reentrant lock that is taken in the recorded order."""
+
+    __slots__ = ()
+
+    plain: Any = _new_reentrant
+    _new: Callable[[], Any] = staticmethod(_new_reentrant)
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Like that of a plain lock."""
+        if self._real._is_owned():
+            return bool(self._real.acquire())
+        return super().acquire(blocking, timeout)
+
+    def release(self) -> None:
+        """Like that of a plain lock."""
+        self._real.release()
+        if self._waiting and not self._real._is_owned():
+            self._wake()
+
+    __enter__ = acquire
+
+    def _is_owned(self) -> bool:
+        return bool(self._real._is_owned())
+
+    def _release_save(self) -> Any:
+        state = self._real._release_save()
+        if self._waiting:
+            self._wake()
+        return state
+
+    def _acquire_restore(self, state: Any) -> None:
+        self.acquire()
+        for _ in range(state[0] - 1):
+            self._real.acquire()
+
+
+def _maker(frame: FrameType | None) -> FrameType | None:
+    """Return the frame of the program's code that makes a lock, or None for a library's."""
+    while frame is not None and frame.f_code.co_filename in _CARRIERS:
+        if frame.f_code in _PLAIN:
+            return None
+        frame = frame.f_back
+    return frame if callers.program(frame) else None
+
+
+def _name(scope: Scope | None, maker: FrameType) -> str:
+    """Return the name of a new lock, the same in each run."""
+    if scope is not None:
+        place = f"{scope.path}~{scope.count('lock')}"
+    else:
+        place = f"{maker.f_globals.get('__name__')}:{maker.f_code.co_qualname}"
+        _made[place] += 1
+        place = f"{place}~{_made[place]}"
+    return blake2b(place.encode("utf-8", "replace"), digest_size=6).hexdigest()
+
+
+def _unit_of(scope: Scope) -> Scope:
+    """Return the scope of the running thread or job: the same one for all of its tasks."""
+    unit: Scope | None = getattr(_unit, "scope", None)
+    return unit if unit is not None and unit.run is scope.run else scope.run.root
