@@ -40,7 +40,7 @@ _mode = threading.local()
 
 
 def unordered() -> bool:
-    """Return True if the running thread is in a wait with a time limit: its locks are taken in any order."""
+    """Return True in a wait with a time limit: locks are taken in any order there."""
     return getattr(_mode, "unordered", 0) > 0
 
 

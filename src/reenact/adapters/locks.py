@@ -47,12 +47,12 @@ _unit = threading.local()
 
 def install() -> None:
     """Give the program ordered locks."""
-    early.put(threading, "Lock", Lock)
-    early.put(threading, "RLock", RLock)
+    early.put(threading, "Lock", OrderedLock)
+    early.put(threading, "RLock", OrderedRLock)
 
 
 def working(scope: Scope | None) -> None:
-    """Take notice that the running thread begins the thread or job of that scope, or has ended it."""
+    """Take notice that this thread begins the thread or job of that scope, or has ended it."""
     _unit.scope = scope
 
 
@@ -63,7 +63,7 @@ class _Instances(type):
         return type.__instancecheck__(cls, thing) or isinstance(thing, cls.plain)  # type: ignore[attr-defined]
 
 
-class Lock(metaclass=_Instances):
+class OrderedLock(metaclass=_Instances):
     """A lock that is taken in the recorded order."""
 
     __slots__ = ("__weakref__", "_count", "_free", "_last", "_mutex", "_name", "_real", "_run", "_waiting")
@@ -235,7 +235,7 @@ class Lock(metaclass=_Instances):
         return False
 
     def _now(self, scope: Scope, unit: Scope) -> bool:
-        """Take the lock if it is that thread's turn and nobody has it. Call with the mutex held."""
+        """Take the lock if it is that thread's turn and the lock is free. Call with the mutex held."""
         if self._free or not self._is_turn(unit) or not self._real.acquire(False):
             return False
         self._taken(scope)
@@ -255,7 +255,7 @@ class Lock(metaclass=_Instances):
                     return
 
 
-class RLock(Lock):
+class OrderedRLock(OrderedLock):
     """A reentrant lock that is taken in the recorded order."""
 
     __slots__ = ()
@@ -290,6 +290,11 @@ class RLock(Lock):
         self.acquire()
         for _ in range(state[0] - 1):
             self._real.acquire()
+
+
+# In messages they are what the program believes them to be.
+OrderedLock.__module__, OrderedLock.__name__, OrderedLock.__qualname__ = "_thread", "LockType", "LockType"
+OrderedRLock.__module__, OrderedRLock.__name__, OrderedRLock.__qualname__ = "_thread", "RLock", "RLock"
 
 
 def _maker(frame: FrameType | None) -> FrameType | None:

@@ -15,7 +15,7 @@ from sys import _getframe
 from typing import Any
 
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours
-from reenact.adapters.locks import Lock
+from reenact.adapters.locks import OrderedLock
 from reenact.adapters.stdlib import early
 from reenact.core.boundary import entered
 from reenact.core.boundary.turnstile import real_time
@@ -330,7 +330,7 @@ def _wait_for(
         return original(condition, predicate, timeout)
     if limited.due() is None:
         met = _or_false(limited, partial(original, condition, predicate))
-        if isinstance(condition._lock, Lock):
+        if isinstance(condition._lock, OrderedLock):
             condition._lock.taken()
         return met
 

@@ -95,10 +95,10 @@ class Handler:
     # -- locks -----------------------------------------------------------------------------------------------
 
     def locked(self, scope: Scope, lock: str, count: int) -> None:
-        """Take notice that another thread or job takes a lock than the last time; `count` counts all times."""
+        """Take notice that another thread or job takes a lock than before, as the `count`th."""
 
     def turn(self, scope: Scope, lock: str, count: int) -> bool | None:
-        """Return True if the recording has that scope take the lock then, False another one; None: as before."""
+        """Return True if that scope takes the lock then, False if another does; None: as before."""
         return None
 
     # -- what may run for real -------------------------------------------------------------------------------
