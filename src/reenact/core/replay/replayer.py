@@ -72,6 +72,7 @@ class Replayer(Handler):
             if value not in known:
                 raise UsageError(f"{name}={value!r} is not one of {', '.join(map(repr, known))}")
         self.turnstile = turnstile or ReplayingTurnstile(len(log.times))
+        self.turnstile.strict = policy == "raise" and turnstile is None
         self.rules = match.Rules(ignore)
         self.cursor = Cursor(log, self.rules)
         self.divergences: list[Divergence] = []

@@ -6,16 +6,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import Context
-from threading import get_ident
+from threading import get_ident, get_native_id
 from time import monotonic
 from typing import cast
 
 from reenact.core.boundary.turnstile.protocol import PATIENCE
 from reenact.core.boundary.turnstile.pump import _Base, _call_at, _Entry, _Pump, _wait
+from reenact.core.boundary.turnstile.working import ThreadWork
 
 _SETTLING = 0.2
 _LOOK = 0.02
 _UNRECORDED = 1 << 60
+_LONGEST = 600.0
 
 
 class ReplayingTurnstile(_Base):
@@ -37,10 +39,15 @@ class ReplayingTurnstile(_Base):
         self._waiting: dict[int, int] = {}
         self._blocked: set[int] = set()
         self._alive: set[int] = {get_ident()}
+        self._natives = {get_ident(): get_native_id()}
+        self._work = ThreadWork()
+        self._worked = 0.0
         self._coming = 0
         self._jobs = 0
         self._progress = monotonic()
         self._hanging: list[tuple[asyncio.Future[None], Callable[[], BaseException]]] = []
+        self.strict = False
+        """True if no place is passed over while a thread works, for up to ten minutes."""
         self.skew = 0.0
         """Seconds by which the event loops' clocks have been moved on."""
 
@@ -63,10 +70,12 @@ class ReplayingTurnstile(_Base):
         with self._cond:
             self._coming -= 1
             self._alive.add(get_ident())
+            self._natives[get_ident()] = get_native_id()
 
     def thread_ends(self) -> None:
         with self._cond:
             self._alive.discard(get_ident())
+            self._natives.pop(get_ident(), None)
             self._blocked.discard(get_ident())
         self._moved()
 
@@ -206,7 +215,7 @@ class ReplayingTurnstile(_Base):
                         return
                     _wait(self._cond, 0.002)
                     continue
-                late = monotonic() - self._progress
+                late = self._idle_for(me)
                 if late > PATIENCE and not self._outstanding and self._lowest(order):
                     return
                 if late > 2 * PATIENCE and not self._outstanding and order == min(self._waiting.values()):
@@ -282,7 +291,7 @@ class ReplayingTurnstile(_Base):
                 others = bool(self._waiting or self._able(me) or self._coming or self._outstanding)
                 wait = entry.when is not None and (others or (entry.when > 0 and self._jobs > 0))
             else:
-                late = monotonic() - self._progress > PATIENCE and not self._outstanding
+                late = self._idle_for(me) > PATIENCE and not self._outstanding
                 due = order <= self._next or (self._alone(me) and self._lowest(order)) or late
                 wait = not due or self._others_run()
             if not wait:
@@ -304,6 +313,19 @@ class ReplayingTurnstile(_Base):
         if self._coming or self._able(get_ident()):
             return monotonic() - self._progress < _SETTLING
         return False
+
+    def _idle_for(self, me: int) -> float:
+        """Return the seconds since something passed or another thread was seen at work.
+
+        Call with the lock held.
+        """
+        now = monotonic()
+        idle = now - self._progress
+        if not self.strict or not PATIENCE < idle < _LONGEST:
+            return idle
+        if self._work.seen(self._natives[thread] for thread in self._able(me) if thread in self._natives):
+            self._worked = now
+        return min(idle, now - self._worked)
 
     def _able(self, me: int) -> set[int]:
         return self._alive - self._blocked - self._waiting.keys() - {me}

@@ -1,0 +1,49 @@
+"""Tell from the system whether a thread works, in Python or in native code.
+
+Linux says it of each thread: its state, where in the kernel it waits, and its processor time. Elsewhere no thread is
+said to work, and a replay goes by its patience alone.
+
+Sources: proc(5), `/proc/pid/task/tid/stat`, `wchan` and `schedstat`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from time import monotonic
+
+_TASKS = Path("/proc/self/task")
+_SHARE = 0.1
+_RUNNING = frozenset("RD")
+"""The states of a thread that has or wants a processor, or waits for a disk."""
+
+
+class ThreadWork:
+    """Tells whether threads work: they run, wait for a disk, or sleep for a given time.
+
+    A thread that waits for a lock, a socket or a pipe does not work: it may wait for ever.
+    """
+
+    def __init__(self) -> None:
+        self._spent: dict[int, tuple[float, float]] = {}
+
+    def seen(self, threads: Iterable[int]) -> bool:
+        """Return True if one of these threads works, each given by the system's number."""
+        # Each of them is looked at, so that the next look has a time to compare with.
+        return bool([thread for thread in threads if self._works(thread)])
+
+    def _works(self, thread: int) -> bool:
+        task = _TASKS / str(thread)
+        try:
+            # The name before the state is in brackets, and may hold any character.
+            state = (task / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+            sleeps = "nanosleep" in (task / "wchan").read_text()
+            spent = int((task / "schedstat").read_text().split()[0]) / 1e9
+        except (OSError, ValueError, IndexError):
+            # It has ended, or this system does not say.
+            return False
+        now = monotonic()
+        before, then = self._spent.get(thread, (spent, now))
+        self._spent[thread] = spent, now
+        busy = now > then and (spent - before) / (now - then) >= _SHARE
+        return state in _RUNNING or sleeps or busy
