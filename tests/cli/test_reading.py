@@ -98,8 +98,10 @@ def test_the_list_has_a_run_on_one_line(run):
     assert title.split() == [
         "id",
         "when",
-        "name",
+        "agent",
         "status",
+        "prompt",
+        "outcome",
         "steps",
         "model",
         "tokens",
@@ -143,6 +145,33 @@ def test_tags_status_and_limit_narrow_the_list(run):
     assert run("list", "--status", "fine")[0] == 2
 
 
+def test_the_list_tells_what_was_asked_and_how_it_ended(run):
+    agent()
+    line = json.loads(run("list", "--json")[1])[0]
+    assert (line["prompt"], line["outcome"], line["script"]) == (
+        "Cancel ORD-5521",
+        "done",
+        None,
+    )
+    _, out, _ = run("list")
+    assert re.search(r"support +ok +Cancel ORD-5521 +done +4", out)
+
+
+def test_the_list_is_sorted_by_a_column_and_in_reverse(run):
+    for name in ("b", "a", "c"):
+        agent(name)
+
+    def names(sort):
+        return [row["name"] for row in json.loads(run("list", "--sort", sort, "--json")[1])]
+
+    assert (names("when"), names("-when")) == (["c", "a", "b"], ["b", "a", "c"])
+    assert (names("agent"), names("-agent")) == (["a", "b", "c"], ["c", "b", "a"])
+    assert len(run("list", "--sort", "agent", "-n", 1)[1].splitlines()) == 2
+    status, out, err = run("list", "--sort", "size")
+    assert (status, out, len(err.splitlines())) == (2, "", 1)
+    assert "--sort size: it is one of when, agent" in err
+
+
 def test_broken_and_unsealed_ones_are_listed_with_a_word(run, home):
     agent()
     (home.folder("broken0000")).mkdir()
@@ -152,7 +181,7 @@ def test_broken_and_unsealed_ones_are_listed_with_a_word(run, home):
     lines = events.read_bytes().splitlines()
     events.write_bytes(b"\n".join(lines[:-3]) + b'\n{"event":"retur')
     _, out, _ = run("list")
-    assert re.search(r"broken0000.* is no recording.* broken", out)
+    assert re.search(r"broken0000.* broken.* is no recording", out)
     assert re.search(rf"{id}.* unsealed", out)
     assert {row["status"] for row in json.loads(run("list", "--json")[1])} == {"ok", "unsealed", "broken"}
     assert len(json.loads(run("list", "--status", "broken", "--json")[1])) == 1

@@ -10,6 +10,11 @@ from playwright.async_api import expect
 driven = pytest.mark.asyncio(loop_scope="session")
 
 
+def lines(page):
+    """The recordings of the list, without the row of headings."""
+    return page.locator(".list .row")
+
+
 @driven
 async def test_a_run_is_found_by_typing_and_opened_and_left_by_keyboard(window, ids):
     page = await window()
@@ -42,10 +47,10 @@ async def test_a_filter_that_cannot_be_read_is_marked_and_the_list_stays(window)
     wrong = page.get_by_role("alert")
     await expect(wrong).to_contain_text("column")
     await expect(page.get_by_role("searchbox")).to_have_attribute("aria-invalid", "true")
-    await expect(page.get_by_role("row")).to_have_count(4)
+    await expect(lines(page)).to_have_count(4)
     await page.get_by_role("searchbox").fill("tool:cancel_order")
     await expect(wrong).to_have_count(0)
-    await expect(page.get_by_role("row")).to_have_count(2)
+    await expect(lines(page)).to_have_count(2)
 
 
 @pytest.mark.thorough
@@ -54,7 +59,7 @@ async def test_plain_words_are_looked_for_in_texts(window):
     page = await window()
     await page.goto("/")
     await page.get_by_role("searchbox").fill("changed my mind")
-    await expect(page.get_by_role("row")).to_have_count(2)
+    await expect(lines(page)).to_have_count(2)
 
 
 @pytest.mark.thorough
@@ -63,12 +68,12 @@ async def test_what_is_chosen_beside_the_list_stands_in_the_address(window):
     page = await window()
     await page.goto("/")
     await page.get_by_role("complementary").get_by_role("button", name="staging").click()
-    await expect(page.get_by_role("row")).to_have_count(2)
+    await expect(lines(page)).to_have_count(2)
     await page.reload()
-    await expect(page.get_by_role("row")).to_have_count(2)
+    await expect(lines(page)).to_have_count(2)
     pressed = page.get_by_role("button", name="staging", pressed=True)
     await pressed.click()
-    await expect(page.get_by_role("row")).to_have_count(4)
+    await expect(lines(page)).to_have_count(4)
 
 
 @pytest.mark.thorough
@@ -76,7 +81,7 @@ async def test_what_is_chosen_beside_the_list_stands_in_the_address(window):
 async def test_two_are_chosen_and_compared(window, ids):
     page = await window()
     await page.goto("/")
-    await expect(page.get_by_role("row")).to_have_count(4)
+    await expect(lines(page)).to_have_count(4)
     await page.get_by_role("grid").focus()
     for key in "xjxc":
         await page.keyboard.press(key)
@@ -85,7 +90,7 @@ async def test_two_are_chosen_and_compared(window, ids):
         page.get_by_text("Both runs").or_(page.get_by_text("First difference")).first
     ).to_be_visible()
     await page.keyboard.press("Escape")
-    await expect(page.get_by_role("row")).to_have_count(4)
+    await expect(lines(page)).to_have_count(4)
 
 
 @pytest.mark.thorough
@@ -93,9 +98,34 @@ async def test_two_are_chosen_and_compared(window, ids):
 async def test_the_palette_goes_anywhere(window):
     page = await window()
     await page.goto("/")
-    await expect(page.get_by_role("row")).not_to_have_count(0)
+    await expect(lines(page)).not_to_have_count(0)
     await page.keyboard.press("Control+k")
     await page.keyboard.type("supp")
     await expect(page.get_by_role("option")).to_have_count(2)
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", name="support", level=1)).to_be_visible()
+
+
+@driven
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_the_list_tells_prompt_and_outcome_and_a_click_on_a_heading_sorts_it(window, width):
+    page = await window(width=width)
+    await page.goto("/")
+    first = lines(page).filter(has_text="support").first
+    await expect(first).to_contain_text("Please cancel my order ORD-5521")
+    await expect(first).to_contain_text("Done: Mara has her mail.")
+    steps = page.get_by_role("columnheader", name="Steps")
+    await steps.get_by_role("button").click()
+    await expect(steps).to_have_attribute("aria-sort", "descending")
+    await expect(page).to_have_url(re.compile(r"sort=steps$"))
+    await expect(lines(page).first).to_contain_text("long")
+    await steps.get_by_role("button").click()
+    await expect(steps).to_have_attribute("aria-sort", "ascending")
+    await expect(lines(page).last).to_contain_text("long")
+    beside = await page.evaluate(
+        """() => [".facets", ".middle"].map(place => document.querySelector(place).getBoundingClientRect())
+                 .map(({left, width}) => [left, width])"""
+    )
+    if width == 1280:
+        assert beside[0][1] < 250 <= beside[1][1]
+        assert beside[1][0] >= beside[0][1]

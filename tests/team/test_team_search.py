@@ -145,3 +145,34 @@ def test_a_search_that_takes_too_long_is_ended_and_says_what_to_try(home, team, 
         found(index, 'text:"a"')
     monkeypatch.undo()
     assert found(index, 'text:"a"') is not None
+
+
+def test_lines_of_an_earlier_version_get_prompt_and_outcome_when_they_are_listed(home, team):
+    run = ImportedRun(
+        "run", [Happened("model", "m", {"messages": [{"role": "user", "content": "hello"}]}, "hi")]
+    )
+    keep(home, run)
+    pushed(home, team)
+    there = TeamIndex(team)
+    assert [(line.prompt, line.outcome) for line in there.summaries()] == [("hello", "hi")]
+    with team.database.begin() as connection:
+        connection.execute(update(RECORDINGS).values(prompt=None, outcome=None, script=None))
+        asked = team.database.recordings(RECORDINGS.c.outcome)
+        assert connection.execute(asked).scalars().all() == [None]
+    assert [(line.prompt, line.outcome) for line in there.summaries()] == [("hello", "hi")]
+
+
+def test_a_server_writes_the_lines_of_an_earlier_version_again_from_its_copies(home, team, monkeypatch):
+    monkeypatch.setattr("reenact.team.lines._QUIET", -(10**12))
+    run = ImportedRun(
+        "run", [Happened("model", "m", {"messages": [{"role": "user", "content": "hello"}]}, "hi")]
+    )
+    keep(home, run)
+    pushed(home, team)
+    there = TeamIndex(team)
+    there.renew()
+    with team.database.begin() as connection:
+        connection.execute(update(RECORDINGS).values(prompt=None, outcome=None, script=None))
+    there.settle_some(home, 8)
+    with team.database.begin() as connection:
+        assert connection.execute(team.database.recordings(RECORDINGS.c.outcome)).scalars().all() == ["hi"]

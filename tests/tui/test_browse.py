@@ -94,15 +94,29 @@ async def screen(store, size=SMALL, filter="", count=5):
 async def test_all_recordings_are_listed_with_what_is_known_of_them(store, size):
     async with screen(store, size) as on:
         assert "5 recordings" in on.rows[0]
-        for word in ("id", "name", "status", "steps", "tokens", "cost"):
+        for word in ("id", "agent", "status", "prompt", "outcome", "steps"):
             assert word in on.rows[2].split()
         assert ("model" in on.rows[2].split()) == ("tags" in on.rows[2].split()) == (size == LARGE)
         for place, row in enumerate(on.app.rows.rows):
             line = row.line
             assert on.rows[3 + place].startswith(line.id)
             assert f" {line.status} " in on.rows[3 + place]
+            assert line.outcome[:12] in on.rows[3 + place]
         assert max(map(len, on.rows)) <= size[0]
         assert "quit" in on.rows[-1]
+
+
+async def test_a_key_sorts_by_the_next_column_and_another_one_reverses(store):
+    async with screen(store) as on:
+        newest = on.names
+        await on.press("s")
+        assert "agent▲" in on.rows[2]
+        assert on.names == sorted(on.names, key=str.lower) != newest
+        await on.press("S")
+        assert "agent▼" in on.rows[2]
+        assert on.names == sorted(on.names, key=str.lower, reverse=True)
+        await on.press("s")
+        assert "status▲" in on.rows[2]
 
 
 async def test_the_line_below_says_more_of_the_one_under_the_cursor(store):

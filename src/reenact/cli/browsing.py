@@ -18,8 +18,8 @@ from reenact.verbs.interface import Context, Filtered, Shown
 class Options(interface.Options):
     """Browse the recordings in the terminal: search, open, replay and debug them.
 
-    Enter opens, r replays, d debugs, e exports, / searches (docs/filters.md), t shows forks below their parents, q
-    quits.
+    Enter opens, r replays, d debugs, e exports, / searches (docs/filters.md), s sorts by the next column, t shows
+    forks below their parents, q quits.
     """
 
     common: ClassVar = (interface.HOME,)

@@ -35,8 +35,15 @@ Column = tuple[str, bool, list[Text]]
 """A title, whether its cells stand to the right, and its cells."""
 
 _OBEYED = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb]")
-_TEXTS = {"name", "model", "tags", "found in"}
-_LEAST = 9
+_TEXTS = {"agent": 9, "prompt": 16, "outcome": 16, "model": 9, "tags": 9, "found in": 9}
+"""The columns that are reduced to fit, with the least width of each."""
+
+_LEFT_OUT = ("tags", "model", "time", "tokens", "cost", "when", "proved", "prompt")
+"""The columns that a narrow terminal has no room for, the first to be left out first."""
+
+_PIPED = 60
+"""Maximum characters of a prompt and an outcome in a pipe; `--json` has them in full."""
+
 _STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yellow", "broken": "bold red"}
 
 
@@ -114,12 +121,14 @@ def listed(
     """Return the table of recordings, without empty columns; a narrow one has fewer columns."""
     columns = [
         column
-        for column in _columns(lines, steps, short_lengths(all_ids), book, proofs)
+        for column in _columns(
+            lines, steps, short_lengths(all_ids), book, proofs, longest=_PIPED if width >= WIDE else 0
+        )
         if any(cell.plain for cell in column[2])
     ]
     gap = 2 if width >= 100 else 1
     widths = _widths(columns, width, gap)
-    for least in ("tags", "time", "cost", "model", "when", "tokens", "proved"):
+    for least in _LEFT_OUT:
         if sum(widths) + gap * (len(widths) - 1) > width:
             columns = [column for column in columns if column[0] != least]
             widths = _widths(columns, width, gap)
@@ -137,12 +146,12 @@ def listed(
 def _widths(columns: list[Column], width: int, gap: int) -> list[int]:
     """Return the widths of columns: numbers in full, the widest texts reduced first."""
     widths = [max(len(title), *(cell.cell_len for cell in cells)) for title, _, cells in columns]
-    texts = [place for place, (title, _, _) in enumerate(columns) if title in _TEXTS]
-    while texts and sum(widths) + gap * (len(widths) - 1) > width:
-        widest = max(texts, key=lambda place: widths[place])
-        if widths[widest] <= _LEAST:
+    least = {place: _TEXTS[title] for place, (title, _, _) in enumerate(columns) if title in _TEXTS}
+    while sum(widths) + gap * (len(widths) - 1) > width:
+        texts = [place for place, few in least.items() if widths[place] > few]
+        if not texts:
             break
-        widths[widest] -= 1
+        widths[max(texts, key=lambda place: widths[place])] -= 1
     return widths
 
 
@@ -152,14 +161,18 @@ def _columns(
     lengths: dict[str, int],
     book: Book | None,
     proofs: Mapping[str, Proof],
+    *,
+    longest: int,
 ) -> list[Column]:
     return [
         ("id", False, [_id(line.id, lengths[line.id]) for line in lines]),
         ("when", True, [Text("" if line.broken else ago(line.started), "dim") for line in lines]),
-        ("name", False, [_name(line) for line in lines]),
+        ("agent", False, [Text(one_line(line.agent or "-")) for line in lines]),
         ("status", False, [status(line) for line in lines]),
         ("origin", False, [Text(origin(line, book), "yellow") for line in lines]),
         ("proved", True, [Text(_times(proofs.get(line.id)), "green") for line in lines]),
+        ("prompt", False, [Text(one_line(line.prompt, longest)) for line in lines]),
+        ("outcome", False, [_outcome(line, longest) for line in lines]),
         ("steps", True, [Text("" if line.broken else str(line.steps)) for line in lines]),
         ("found in", False, [Text(numbers(steps.get(line.id, ())), "cyan") for line in lines]),
         ("model", False, [Text(one_line(", ".join(line.models))) for line in lines]),
@@ -186,8 +199,11 @@ def _id(id: str, length: int) -> Text:
     return Text(visible(id[:length]), "bold yellow").append(visible(id[length:]), "dim")
 
 
-def _name(line: Summary) -> Text:
-    return Text(one_line(line.broken or line.name or "-"), "red" if line.broken else "")
+def _outcome(line: Summary, longest: int) -> Text:
+    if line.broken:
+        # It is an error of this list, which nothing else tells.
+        return Text(one_line(line.broken), "red")
+    return Text(one_line(line.outcome, longest), "red" if line.problem else "")
 
 
 def status(line: Summary) -> Text:

@@ -7,11 +7,12 @@ import threading
 import time
 from bisect import insort
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from reenact.core.query.filter import Filter
+from reenact.core.query.sorting import ordered
 from reenact.core.query.summary import Summary
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
@@ -23,17 +24,6 @@ _TOLD = 64
 _PATIENCE = 1.5
 _BRIEF = 0.25
 _LONGEST = 60.0  # seconds that one search may take
-
-SORTS: dict[str, Callable[[Summary], Any]] = {
-    "started": lambda line: line.moment,
-    "duration": lambda line: line.duration,
-    "cost": lambda line: line.cost or 0.0,
-    "tokens": lambda line: line.input_tokens + line.output_tokens,
-    "steps": lambda line: line.steps,
-    "failed": lambda line: line.failed,
-    "name": lambda line: line.name.lower(),
-}
-"""The sort orders of a list, greatest first; `-` in front reverses."""
 
 
 class Search:
@@ -249,10 +239,9 @@ class Search:
         if known is not None and known[0] == self.version:
             return known[1]
         version = self.version
-        entries, key = self._lines.entries, SORTS[sort.removeprefix("-")]
+        entries = self._lines.entries
         lines = [entry.summary for _, id in self._order if (entry := entries.get(id)) is not None]
-        lines.sort(key=key, reverse=not sort.startswith("-"))
-        ids = [line.id for line in lines]
+        ids = [line.id for line in ordered(lines, sort, lambda line: line)]
         self._sorted[sort] = version, ids
         return ids
 

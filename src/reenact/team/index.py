@@ -25,7 +25,7 @@ from reenact.core.store.details import PARTS, Details
 from reenact.core.store.writer import warn
 from reenact.errors import RecordingError
 from reenact.team.columns import fit, unfit
-from reenact.team.lines import LINE, TeamLines
+from reenact.team.lines import LATER, LINE, TeamLines
 from reenact.team.plan import SearchPlan, Step
 from reenact.team.tables import DETAILS, META, RECORDINGS, STEPS
 
@@ -221,6 +221,9 @@ class TeamIndex(TeamLines):
 
     def _line(self, row: Row) -> Summary:
         said = {name: _said(getattr(row, name)) for name in LINE}
+        for name in LATER:
+            # An earlier Reenact has written the line.
+            said[name] = said[name] or ""
         return Summary(path=str(self.store.folder(row.id)), **said)
 
     def _told_apart(self, hits: Sequence[Hit]) -> list[str]:

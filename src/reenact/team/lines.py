@@ -31,7 +31,13 @@ LINE = [field.name for field in fields(Summary) if field.name not in ("path", "h
 _SAID = [name for name in LINE if name not in ("id", "written", "endorser")]
 """Those of them that are made from its lines."""
 
+LATER = ("script", "prompt", "outcome")
+"""Columns that are null in the lines of an earlier Reenact."""
+
 _AT_ONCE = 100
+_AGAIN = 30
+"""Recordings that one list summarises again, for columns that an earlier Reenact lacked."""
+
 _NOT_WORDED = -1
 _QUIET = 3_000_000_000
 """Nanoseconds without a new byte, before others are spared the reading of a recording."""
@@ -68,9 +74,13 @@ class TeamLines:
         )
 
     def settle_some(self, copy: LocalStore, most: int) -> None:
-        """Store the summaries of some unread recordings that a copy has in full. Raises StoreAway."""
+        """Store the summaries of some unread recordings that a copy has in full. Raises StoreAway.
+
+        When all are read, summaries by an earlier Reenact are stored again, with the columns that it did not have.
+        """
         # One that still grows is not read anew with each line.
-        ids = self._unread(RECORDINGS.c.written < CLOCK - _QUIET, most=most)
+        quiet = RECORDINGS.c.written < CLOCK - _QUIET
+        ids = self._unread(quiet, most=most) or self._newest(quiet, RECORDINGS.c.outcome.is_(None), most=most)
         lengths = self.store.intake.lengths(ids)
         whole: dict[str, tuple[Path, Mapping[str, int]]] = {}
         for id in ids:
@@ -85,8 +95,14 @@ class TeamLines:
         self.word_some(most)
 
     def renew(self, progress: Progress | None = None) -> None:
-        """Read the unread recordings, and store their summaries. Raises StoreAway."""
+        """Read the unread recordings, and store their summaries. Raises StoreAway.
+
+        Also some of the newest that an earlier Reenact has summarised.
+        """
         unread = self._unread()
+        unread += self._newest(
+            RECORDINGS.c.known == RECORDINGS.c.version, RECORDINGS.c.outcome.is_(None), most=_AGAIN
+        )
         for number, id in enumerate(unread):
             if progress is not None:
                 progress(number, len(unread))
@@ -133,9 +149,10 @@ class TeamLines:
     # -- within ----------------------------------------------------------------------------------------------
 
     def _unread(self, *conditions: Any, most: int | None = None) -> list[str]:
-        asked = self.store.database.recordings(RECORDINGS.c.id).where(
-            RECORDINGS.c.known < RECORDINGS.c.version, *conditions
-        )
+        return self._newest(RECORDINGS.c.known < RECORDINGS.c.version, *conditions, most=most)
+
+    def _newest(self, *conditions: Any, most: int | None = None) -> list[str]:
+        asked = self.store.database.recordings(RECORDINGS.c.id).where(*conditions)
         with self.store.database.begin() as connection:
             newest = asked.order_by(RECORDINGS.c.version.desc()).limit(most)
             return list(connection.execute(newest).scalars())
@@ -181,12 +198,16 @@ class TeamLines:
     def _write_some(self, some: Mapping[int, tuple[int, Summarised]]) -> None:
         words = {key: words_in(blocks) for key, (_, (_, _, blocks)) in some.items()}
         with self.store.database.begin() as connection:
-            known = select(RECORDINGS.c.key, RECORDINGS.c.known).where(
+            known = select(RECORDINGS.c.key, RECORDINGS.c.known, RECORDINGS.c.outcome).where(
                 RECORDINGS.c.key == func.any(list(some))
             )
             # Lock in the order that intakes use, so that no deadlock is possible.
             rows = connection.execute(known.order_by(RECORDINGS.c.id).with_for_update()).all()
-            due = [row.key for row in rows if row.known < some[row.key][0]]
+            due = [
+                row.key
+                for row in rows
+                if row.known < some[row.key][0] or (row.known == some[row.key][0] and row.outcome is None)
+            ]
             if due:
                 _lines(connection, [_line(key, some[key][0], some[key][1][0], words[key]) for key in due])
                 _rest(connection, {key: some[key][1][1:] for key in due})

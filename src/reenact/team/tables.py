@@ -16,7 +16,8 @@
 
 `recordings.version` grows with all that is appended. `recordings.known` is the version that its line, its steps and
 details were made from; they are made anew where it is another one. `recordings.worded` is the version that its texts
-were made from: where it is another one than `known`, what `texts` says of it does not count.
+were made from: where it is another one than `known`, what `texts` says of it does not count. `recordings.outcome` is
+null where an earlier Reenact wrote the line: a server with a copy of the recording writes it again.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-HEAD = "0005"
+HEAD = "0006"
 """The version of these tables."""
 
 META = MetaData(schema="reenact")
@@ -142,6 +143,9 @@ RECORDINGS = Table(
     Column("signer", Text, nullable=False, server_default=""),
     Column("endorser", Text, nullable=False, server_default=""),
     Column("endorsement", Text, nullable=False, server_default=""),
+    Column("script", Text),
+    Column("prompt", Text),
+    Column("outcome", Text),
     UniqueConstraint("project", "id"),
     Index("recordings_newest", "project", "version"),
     Index("recordings_written", "project", "written"),
@@ -163,6 +167,11 @@ Index(
     "recordings_unworded",
     RECORDINGS.c.project,
     postgresql_where=RECORDINGS.c.worded != RECORDINGS.c.known,
+)
+Index(
+    "recordings_without_outcome",
+    RECORDINGS.c.project,
+    postgresql_where=RECORDINGS.c.outcome.is_(None),
 )
 
 

@@ -22,6 +22,7 @@ from textual.widgets import Input, Static
 
 from reenact.analysis.views.text import many, numbers, one_line, size, visible
 from reenact.core.query.filter import Filter
+from reenact.core.query.sorting import order_of, ordered
 from reenact.core.store import bundle, shared
 from reenact.core.store.base import Hit
 from reenact.core.store.index import Index
@@ -30,7 +31,7 @@ from reenact.core.store.shared import Origin
 from reenact.core.trust import Book
 from reenact.errors import FilterError, ReenactError
 from reenact.tui.reader import Line, LinesPane
-from reenact.tui.rows import Rows, arranged, tags_of, titles
+from reenact.tui.rows import SORTED, Rows, arranged, tags_of, titles
 
 Told = Callable[[str, int], str]
 """Render a recording as a conversation of a given width, in colours.
@@ -44,8 +45,8 @@ _ON_ONE: _Keys = (
     ("r", "command('replay')", "replay"), ("d", "command('debug')", "debug"), ("e", "export", "export"),
 )  # fmt: skip
 _KEYS: _Keys = (
-    ("Enter", "open", "open"), *_ON_ONE, ("/", "search", "search"), ("t", "tree", "tree"),
-    ("R", "reload", "reload"), ("q", "leave", "quit"),
+    ("Enter", "open", "open"), *_ON_ONE, ("/", "search", "search"), ("s", "sort", "sort"),
+    ("t", "tree", "tree"), ("R", "reload", "reload"), ("q", "leave", "quit"),
 )  # fmt: skip
 _READING: _Keys = (*_ON_ONE, ("/", "search", "search"), ("q", "leave", "back"))
 
@@ -92,6 +93,8 @@ class Browser(App[None]):
         Binding("e", "export", show=False),
         # Before the list hears of it: what is typed right behind it must not be taken for the list's keys.
         Binding("slash", "search", show=False, priority=True),
+        Binding("s", "sort", show=False),
+        Binding("S", "reverse", show=False),
         Binding("t", "tree", show=False),
         Binding("R", "reload", show=False),
         Binding("q", "leave", show=False),
@@ -105,6 +108,7 @@ class Browser(App[None]):
         self.rows = Rows()
         self.hits: list[Hit] = []
         self.below = True
+        self.sort = "when"
         self._told = told
         self._filter = filter
         self._search = Input(id="search", compact=True, select_on_focus=False)
@@ -135,7 +139,10 @@ class Browser(App[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         """The columns that there is room for."""
-        self.screen_stack[0].query_one("#titles", Static).update(titles(event.size.width - 1))
+        self._title(event.size.width)
+
+    def _title(self, width: int) -> None:
+        self.screen_stack[0].query_one("#titles", Static).update(titles(width - 1, self.sort))
 
     def say(self, text: str = "", style: str = "bold red") -> None:
         """Show the result of an action, or its failure, in a line."""
@@ -208,7 +215,9 @@ class Browser(App[None]):
             self._arrange()
 
     def _arrange(self) -> None:
-        self.rows.show(arranged(self.hits, self._origins, tree=self.below, book=Book(self.store.root)))
+        sort = order_of(self.sort) or "started"
+        hits = self.hits if sort == "started" else ordered(self.hits, sort, lambda hit: hit.summary)
+        self.rows.show(arranged(hits, self._origins, tree=self.below, book=Book(self.store.root)))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search after a pause in typing."""
@@ -254,6 +263,7 @@ class Browser(App[None]):
                     f"{row.origin.how or 'child'} of {row.origin.id}" if row.origin is not None else "",
                     "cyan",
                 ),
+                Text(row.mark, "yellow"),
                 Text(f"found in {numbers(row.hit.steps)}" if row.hit.steps else "", "cyan"),
                 Text(one_line(line.broken or line.problem), "red"),
                 Text(one_line(", ".join(line.models))),
@@ -329,6 +339,23 @@ class Browser(App[None]):
         self.below = not self.below
         self._arrange()
         self.say("forks below their parents" if self.below else "all by their time", "dim")
+
+    def action_sort(self) -> None:
+        """Sort by the next column."""
+        place = SORTED.index(self.sort.removeprefix("-"))
+        self._sort_by(SORTED[(place + 1) % len(SORTED)])
+
+    def action_reverse(self) -> None:
+        """Reverse the order."""
+        self._sort_by(self.sort[1:] if self.sort.startswith("-") else f"-{self.sort}")
+
+    def _sort_by(self, sort: str) -> None:
+        self.sort = sort
+        self._title(self.size.width)
+        self._arrange()
+        self.rows.go_to(0)
+        column = sort.removeprefix("-")
+        self.say(f"sorted by {column}{', reversed' if sort != column else ''}; S reverses", "dim")
 
     def action_reload(self) -> None:
         """Read the recordings again."""

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from reenact.analysis.views.text import ago, count, money, one_line, seconds, visible
+from reenact.core.query.sorting import TEXTS
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Hit
 from reenact.core.store.shared import Origin
@@ -23,8 +24,13 @@ from reenact.tui.cursor import CursorList
 
 STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yellow", "broken": "bold red"}
 
-_FIXED = (("id", 10), ("when", 10), ("status", 8), ("steps", 5), ("tokens", 7), ("cost", 8))
-_WIDER = ((96, ("time", 8)), (120, ("model", 22)), (150, ("tags", 26)))
+_FIXED = (("id", 10), ("status", 8), ("steps", 5))
+_WIDER = (
+    (90, ("cost", 8)), (100, ("when", 10)), (120, ("tokens", 7)), (130, ("time", 8)), (150, ("model", 18)),
+    (180, ("tags", 26)),
+)  # fmt: skip
+_TEXTS = {"agent": 1, "prompt": 2, "outcome": 2}
+"""The columns that share the rest of the width, by their parts."""
 _RIGHT = {"when", "steps", "tokens", "cost", "time"}
 _DEEPEST = 6
 
@@ -74,12 +80,21 @@ def arranged(
     return rows
 
 
+ORDER = (
+    "id", "when", "agent", "status", "prompt", "outcome", "steps", "model", "tokens", "cost", "time", "tags",
+)  # fmt: skip
+SORTED = ("when", "agent", "status", "prompt", "outcome", "model", "steps", "tokens", "cost", "time")
+"""The columns to sort by, in the order of the key `s`."""
+
+
 def columns(width: int) -> list[tuple[str, int]]:
-    """Return the columns that fit, with their widths; the name takes the rest."""
-    found = [*_FIXED, *(column for least, column in _WIDER if width >= least)]
-    left = width - sum(wide for _, wide in found) - len(found)
-    found.insert(2, ("name", max(left, 9)))
-    return found
+    """Return the columns that fit, with their widths; agent, prompt and outcome share the rest."""
+    found = dict([*_FIXED, *(column for least, column in _WIDER if width >= least)])
+    left = width - sum(found.values()) - len(found) - len(_TEXTS) + 1
+    part = left / sum(_TEXTS.values())
+    found["agent"], found["prompt"] = max(int(part), 9), max(int(2 * part), 9)
+    found["outcome"] = max(left - found["agent"] - found["prompt"], 9)
+    return [(name, found[name]) for name in ORDER if name in found]
 
 
 class Rows(CursorList):
@@ -158,10 +173,16 @@ def _strip(text: Text, width: int, style: Style, console: Any) -> Strip:
     return Strip(text.render(console)).crop_extend(0, width, style).apply_style(style)
 
 
-def titles(width: int) -> Text:
-    """The line above the list."""
+def titles(width: int, sort: str = "when") -> Text:
+    """Return the line above the list; the column that sorts it has an arrow."""
+    column = sort.removeprefix("-")
+    arrow = "▲" if (column in TEXTS) is not sort.startswith("-") else "▼"
     return Text(" ").join(
-        Text(_cell(name, wide, right=name in _RIGHT), "dim") for name, wide in columns(width)
+        Text(
+            _cell(f"{name}{arrow}" if name == column else name, wide, right=name in _RIGHT),
+            "" if name == column else "dim",
+        )
+        for name, wide in columns(width)
     )
 
 
@@ -188,8 +209,10 @@ def _said(row: Row, column: str) -> tuple[str, str]:
     line = row.line
     if column == "id":
         return visible(line.id), "yellow"
-    if column == "name":
-        return _name(row), "red" if line.broken else ""
+    if column == "agent":
+        return _agent(row), ""
+    if column == "outcome":
+        return one_line(line.broken or line.outcome), "red" if line.broken or line.problem else ""
     if column == "status":
         word = "broken" if line.broken else line.status
         return word, STATUS.get(word, "")
@@ -198,6 +221,7 @@ def _said(row: Row, column: str) -> tuple[str, str]:
     tokens = line.input_tokens + line.output_tokens
     found = {
         "when": (ago(line.started), "dim"),
+        "prompt": (one_line(line.prompt), ""),
         "steps": (str(line.steps), ""),
         "tokens": (count(tokens) if tokens else "", ""),
         "cost": (money(line.cost), ""),
@@ -208,10 +232,9 @@ def _said(row: Row, column: str) -> tuple[str, str]:
     return found[column]
 
 
-def _name(row: Row) -> str:
-    # There is no room for a column that is mostly empty.
-    mark = f"({row.mark}) " if row.mark else ""
-    said = mark + one_line(row.line.broken or row.line.name or "-")
+def _agent(row: Row) -> str:
+    # There is no room for a column that is mostly empty; the line below the list has the whole mark.
+    said = one_line(row.line.agent or "-") + (f" ({row.mark})" if row.mark else "")
     if not row.depth:
         return said
     at = f"@{row.origin.step} " if row.origin is not None and row.origin.step is not None else ""

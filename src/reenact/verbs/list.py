@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
@@ -11,6 +11,7 @@ from pydantic import Field
 
 from reenact.analysis.views.listing import stored_line
 from reenact.core.query.filter import Filter
+from reenact.core.query.sorting import order_of, ordered
 from reenact.core.store.base import Listed
 from reenact.core.store.local import home
 from reenact.core.store.shared import Origin
@@ -20,11 +21,24 @@ from reenact.errors import UsageError
 from reenact.verbs import interface
 from reenact.verbs.interface import Cli, Context, Filtered
 
+COLUMNS = (
+    "when",
+    "agent",
+    "status",
+    "prompt",
+    "outcome",
+    "model",
+    "steps",
+    "failed",
+    "tokens",
+    "cost",
+    "time",
+)
 STATUS = ("ok", "error", "stopped", "unsealed", "broken")
 
 
 class Options(interface.Options):
-    """List recordings, the newest first.
+    """List recordings with agent, first user message and outcome, the newest first.
 
     A filter finds recordings with a step that matches: [bold]reenact list 'tool:cancel_order and error'[/bold].
     The list names these steps ("found in"). The filter language: docs/filters.md.
@@ -40,6 +54,14 @@ class Options(interface.Options):
     limit: Annotated[
         int, Field(ge=1, description="The maximum number of recordings."), Cli(names=("--limit", "-n"))
     ] = 30
+    sort: Annotated[
+        str,
+        Field(
+            description="The column to sort by: when, agent, status, prompt, outcome, model, steps, failed, tokens, "
+            "cost or time; with - in front in reverse."
+        ),
+        Cli(metavar="COLUMN"),
+    ] = "when"
     all: Annotated[bool, Field(description="Show all."), Cli(names=("--all", "-a"))] = False
     tree: Annotated[bool, Field(description="Show forks below their parent recordings.")] = False
 
@@ -80,15 +102,24 @@ def run(options: Options, context: Context) -> Result:
     """Find the recordings. Raises FilterError, or UsageError for an unknown status."""
     if options.status not in ("", *STATUS):
         raise UsageError(f"--status {options.status}: it is one of {', '.join(STATUS)}")
+    sort = order_of(options.sort)
+    if sort is None:
+        raise UsageError(
+            f"--sort {options.sort}: it is one of {', '.join(COLUMNS)}, or one of them after a -"
+        )
     wanted = Filter(" ".join(options.filter))
+    limit = None if options.all else options.limit
     with context.opened() as (store, index):
         found = index.listed(
             wanted,
             status=options.status,
             tags=options.tag,
-            limit=None if options.all else options.limit,
+            limit=limit if sort == "started" else None,
             progress=partial(context.progress, "reading new recordings"),
         )
+        if sort != "started":
+            hits = ordered(found.hits, sort, lambda hit: hit.summary)
+            found = replace(found, hits=hits[:limit])
         ids = [hit.summary.id for hit in found.hits]
         origins = store.origins(ids) if options.tree or context.quiet else {}
         book = Book(home(context.home))

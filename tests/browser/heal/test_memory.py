@@ -8,10 +8,10 @@ import pytest
 
 import reenact
 from reenact.browser.heal import memory
-from reenact.browser.script.script_name import script_of
 from reenact.browser.script.step_key import key_of
 from reenact.core.boundary import perform
 from reenact.core.model.event import Effect
+from reenact.core.query.overview import script_of
 from reenact.errors import ReenactError
 
 URL = "http://shop.test/cart/17"

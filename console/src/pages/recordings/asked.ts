@@ -5,6 +5,8 @@ import { listIsAt, toggled } from "../../filter";
 
 export interface Asked {
   filter: string;
+  /** The order of the list, as the server names it. */
+  sort: string;
   /** The ids that are chosen, at most two. */
   chosen: string[];
   ask: (filter: string) => void;
@@ -13,12 +15,18 @@ export interface Asked {
   /** Choose a recording, or no longer. Of three, the first goes. */
   choose: (id: string) => void;
   clear: () => void;
+  /** Sort by a column; a second time, in reverse. */
+  sortBy: (order: string) => void;
 }
+
+/** The order of a list that nothing else is asked of: the newest first. */
+const NEWEST = "started";
 
 export function useAsked(): Asked {
   const [words, setWords] = useSearchParams();
   listIsAt(words.size ? `/?${words}` : "/");
   const filter = words.get("q") ?? "";
+  const sort = words.get("sort") || NEWEST;
   const chosen = (words.get("x") ?? "").split(",").filter(Boolean);
   const put = (name: string, value: string) =>
     setWords(
@@ -32,6 +40,7 @@ export function useAsked(): Asked {
     );
   return {
     filter,
+    sort,
     chosen,
     ask: (text) => put("q", text),
     add: (term) => put("q", toggled(filter, term)),
@@ -41,5 +50,9 @@ export function useAsked(): Asked {
         (chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2)).join(","),
       ),
     clear: () => put("x", ""),
+    sortBy: (order) => {
+      const next = sort !== order ? order : order.startsWith("-") ? order.slice(1) : `-${order}`;
+      put("sort", next === NEWEST ? "" : next);
+    },
   };
 }

@@ -16,6 +16,7 @@ import { useWindowed } from "../../windowed";
 import { useAsked } from "./asked";
 import { FacetList } from "./facets";
 import { useFresh } from "./fresh";
+import { Headings } from "./headings";
 import { RecordingRow } from "./row";
 import { Search } from "./search";
 import { TrendStrip } from "./trends";
@@ -43,9 +44,13 @@ export default function RecordingsPage() {
   const [facets, setFacets] = useState(false);
   const id = useId();
   const found = useWindowed<Line, Recordings>(
-    ["recordings", filter],
+    ["recordings", filter, asked.sort],
     (offset, signal) =>
-      get<Recordings>("/recordings", { filter: meant(filter), offset, limit: SIZE }, signal),
+      get<Recordings>(
+        "/recordings",
+        { filter: meant(filter), offset, limit: SIZE, sort: asked.sort },
+        signal,
+      ),
     window_.first,
     window_.last,
     SIZE,
@@ -59,7 +64,7 @@ export default function RecordingsPage() {
   const rows = useVirtualizer({
     count: total,
     getScrollElement: () => list.current,
-    estimateSize: () => (narrow.matches ? 62 : 40),
+    estimateSize: () => (narrow.matches ? 88 : 52),
     overscan: 8,
     onChange: (virtual) => {
       const range = virtual.range;
@@ -76,7 +81,7 @@ export default function RecordingsPage() {
     place.current = 0;
     point(0);
     list.current?.scrollTo({ top: 0 });
-  }, [filter]);
+  }, [filter, asked.sort]);
 
   const setCursor = (to: number) => {
     place.current = to;
@@ -162,12 +167,13 @@ export default function RecordingsPage() {
             className={found.stale ? "list stale" : "list"}
             role="grid"
             aria-label="Recordings"
-            aria-rowcount={total}
+            aria-rowcount={total + 1}
             aria-multiselectable="true"
             aria-activedescendant={total ? `${id}${cursor}` : undefined}
             tabIndex={0}
           >
-            <div role="rowgroup" style={{ height: rows.getTotalSize() }}>
+            <Headings sort={asked.sort} sortBy={asked.sortBy} />
+            <div role="rowgroup" className="lines" style={{ height: rows.getTotalSize() }}>
               {rows.getVirtualItems().map((item) => (
                 <RecordingRow
                   key={item.index}

@@ -46,7 +46,7 @@ function Inner({
       id={id}
       role="row"
       tabIndex={-1}
-      aria-rowindex={place + 1}
+      aria-rowindex={place + 2}
       aria-selected={picked}
       className={`row ${here ? "here" : ""}`}
       style={{ transform: `translateY(${top}px)`, height }}
@@ -95,53 +95,71 @@ function Cells({
       </div>
       <div role="gridcell" className="state">
         <Status of={line.status} live={line.live} />
-      </div>
-      <div role="gridcell" className="what">
-        <Link to={`/r/${line.id}`} tabIndex={-1} className="name">
-          {visible(line.name || line.id)}
-        </Link>
-        <Origin of={line.origin} />
-        {line.name && <span className="mono quiet id">{line.id}</span>}
-        {line.parent && (
-          <span className="badge" title={`${line.parent.how} of ${line.parent.id}`}>
-            {line.parent.how}
-          </span>
-        )}
-        <span className={line.problem ? "gist problem clip" : "gist quiet clip"}>
-          {visible(line.problem ?? line.models.join(", "))}
-        </span>
-        <span className="tags">
-          {line.tags.slice(0, TAGS).map((tag) => (
-            <button
-              key={tag}
-              type="button"
-              tabIndex={-1}
-              className="badge tag"
-              onClick={() => narrow(`tag:${tag}`)}
-            >
-              #{tag}
-            </button>
-          ))}
-          {line.tags.length > TAGS && (
-            <span className="badge" title={line.tags.slice(TAGS).join(", ")}>
-              +{line.tags.length - TAGS}
-            </span>
-          )}
-        </span>
-      </div>
-      <div role="gridcell" className="odd">
         {line.anomalies ? (
-          <span className="badge warn">
+          <span className="badge warn odd">
             {counted(line.anomalies, "anomaly").replace("anomalys", "anomalies")}
           </span>
         ) : null}
       </div>
+      <div role="gridcell" className="agent">
+        <div className="named">
+          <Link
+            to={`/r/${line.id}`}
+            tabIndex={-1}
+            className="name"
+            title={line.name || line.script || line.id}
+          >
+            {visible(line.name || line.script || line.id)}
+          </Link>
+          <Origin of={line.origin} />
+          {line.parent && (
+            <span className="badge" title={`${line.parent.how} of ${line.parent.id}`}>
+              {line.parent.how}
+            </span>
+          )}
+        </div>
+        <div className="marks">
+          {(line.name || line.script) && <span className="mono quiet id">{line.id}</span>}
+          <span className="tags">
+            {line.tags.slice(0, TAGS).map((tag) => (
+              <button
+                key={tag}
+                type="button"
+                tabIndex={-1}
+                className="badge tag"
+                onClick={() => narrow(`tag:${tag}`)}
+              >
+                #{tag}
+              </button>
+            ))}
+            {line.tags.length > TAGS && (
+              <span className="badge" title={line.tags.slice(TAGS).join(", ")}>
+                +{line.tags.length - TAGS}
+              </span>
+            )}
+          </span>
+        </div>
+      </div>
+      <div role="gridcell" className="prompt words" title={line.prompt ?? undefined}>
+        {visible(line.prompt ?? "")}
+      </div>
+      <div
+        role="gridcell"
+        className={line.problem ? "outcome words problem" : "outcome words"}
+        title={line.outcome ?? undefined}
+      >
+        {visible(line.outcome ?? "")}
+      </div>
+      <div role="gridcell" className="model quiet words" title={line.models.join(", ")}>
+        {visible(line.models.join(", "))}
+      </div>
       <div role="gridcell" className="number steps">
-        {counted(line.steps, "step")}
+        {count(line.steps)}
+        <span className="unit"> {line.steps === 1 ? "step" : "steps"}</span>
         {line.failed_steps > 0 && <span className="failed"> {line.failed_steps} failed</span>}
       </div>
       <div role="gridcell" className="number tokens">
-        {spent > 0 && `${count(spent)} tok`}
+        {spent > 0 && count(spent)}
       </div>
       <div role="gridcell" className="number cost">
         {line.cost ? money(line.cost) : ""}

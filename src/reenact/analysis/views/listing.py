@@ -46,11 +46,16 @@ class LineView(View):
 
     `problem`: the error that the run ended with, or the reason why the recording cannot be read (its status is then
     `broken`). `found_in` are the steps that match a filter. `origin` is null until the recording's files were read.
+    `prompt` is the first user message; `outcome` is the run's error, its output, the model's last answer or the last
+    printed line, or the reason why it cannot be read. Both are on one line, and at most 280 characters long.
     """
 
     id: str
     name: str
+    script: str | None
     status: Status
+    prompt: str | None
+    outcome: str | None
     problem: str | None
     started: str | None
     duration: float
@@ -186,16 +191,21 @@ def fields_of_line(
         parent: The recording that it was made from.
         origin: Its origin.
         found_in: The steps that match a filter.
-        hide_path: Replace the recording's path by its id in `problem`.
+        hide_path: Replace the recording's path by its id in `problem` and `outcome`.
     """
-    problem = line.broken or line.problem
-    if hide_path:
-        problem = problem.replace(f"{line.path}/", "").replace(line.path, line.id)
+
+    def said(text: str) -> str | None:
+        text = text.replace(f"{line.path}/", "").replace(line.path, line.id) if hide_path else text
+        return text or None
+
     return {
         "id": line.id,
         "name": line.name,
+        "script": line.script or None,
         "status": status(line),
-        "problem": problem or None,
+        "prompt": line.prompt or None,
+        "outcome": said(line.broken or line.outcome),
+        "problem": said(line.broken or line.problem),
         "started": line.started or None,
         "duration": line.duration,
         "steps": line.steps,

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from reenact.browser.script.script_name import script_of
+from reenact.core.query.overview import script_of
 from reenact.core.store.local import EVENTS, LocalStore
 
 LOOKED = 300

@@ -14,6 +14,7 @@ from reenact.core.model.plain import compact, error_line
 from reenact.core.model.storable import LONGEST, LONGEST_TAG, MOST_TAGS, integer, number
 from reenact.core.query.facts import RecordingFacts, StepFacts
 from reenact.core.query.outline import outline, outline_args
+from reenact.core.query.overview import overview
 from reenact.errors import CorruptRecording
 
 _TEXT = 1 << 18
@@ -41,6 +42,9 @@ class Summary:
         signer: The public key that has signed it, or empty.
         here: The home that lists it has written it itself.
         endorser: The public key of the team's project that has endorsed it, or nothing.
+        script: The file or module that ran, or empty.
+        prompt: The first user message, on one line, or empty.
+        outcome: The run's error, its output or the model's last answer, on one line, or empty.
     """
 
     id: str
@@ -65,6 +69,14 @@ class Summary:
     signer: str = ""
     here: bool = False
     endorser: str = ""
+    script: str = ""
+    prompt: str = ""
+    outcome: str = ""
+
+    @property
+    def agent(self) -> str:
+        """The name that the run was given, or its script."""
+        return self.name or self.script
 
     def get(self, field: str) -> Any:
         """Return the value of a filter's field, or None."""
@@ -125,6 +137,7 @@ def summarise(facts: RecordingFacts, *, path: str, written: int = 0) -> Summary:
     costs = [cost for step in facts if (cost := number(step.get("cost"))) is not None]
     sealed = recording.logs[0].sealed
     duration = number(recording.duration)
+    words = overview(recording.logs[0], [call for call in calls if call is not None])
     if duration is None:
         raise CorruptRecording("its duration is no number")
     return Summary(
@@ -145,6 +158,9 @@ def summarise(facts: RecordingFacts, *, path: str, written: int = 0) -> Summary:
         cost=number(round(sum(costs), 9)) if costs else None,
         tags=_tags(header),
         problem=storable.storable(_problem((sealed or {}).get("error")), _WORD),
+        script=words.script,
+        prompt=words.prompt,
+        outcome=words.outcome,
     )
 
 

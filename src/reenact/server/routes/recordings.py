@@ -30,8 +30,9 @@ from reenact.server.routes.common import MISSING, REFUSED, FilterText, Id, Offse
 router = APIRouter(tags=["recordings"], route_class=RecordingRoute)
 
 Sort = Literal[
-    "started", "duration", "cost", "tokens", "steps", "failed", "name",
-    "-started", "-duration", "-cost", "-tokens", "-steps", "-failed", "-name",
+    "started", "agent", "name", "status", "prompt", "outcome", "model", "steps", "failed", "tokens", "cost", "duration",
+    "-started", "-agent", "-name", "-status", "-prompt", "-outcome", "-model", "-steps", "-failed", "-tokens", "-cost",
+    "-duration",
 ]  # fmt: skip
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser.effects.operations import Operation
 from reenact.browser.effects.session_recording import SessionRecording
-from reenact.browser.script.script_name import script_of
 from reenact.browser.session.remote.link import Server, ServerConnection
+from reenact.core.query.overview import script_of
 from reenact.errors import SessionError, UsageError
 
 if TYPE_CHECKING:

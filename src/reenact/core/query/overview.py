@@ -1,0 +1,127 @@
+"""The words that tell one run from another: script, first user message and outcome."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from reenact.core.messages import Message, ModelCall
+from reenact.core.model import storable
+from reenact.core.model.event import Tree
+from reenact.core.model.log import Log
+from reenact.core.model.plain import compact, plain
+from reenact.errors import ReenactError
+
+LONGEST = 280
+"""Maximum characters of a prompt and of an outcome."""
+
+_SCRIPT = 512
+_RUNNERS = {
+    "pytest",
+    "py.test",
+    "__main__.py",
+    "ipykernel_launcher",
+    "ipykernel_launcher.py",
+    "unittest",
+    "reenact",
+}
+"""Programs that run other scripts: their own name does not identify the script."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The texts of a run for lists, each on one line.
+
+    Attributes:
+        script: The file or module that ran, or empty.
+        prompt: The first user message of the first chat that has one, or empty.
+        outcome: The run's error; otherwise its declared output, the model's last answer, or the last printed line.
+    """
+
+    script: str = ""
+    prompt: str = ""
+    outcome: str = ""
+
+
+def overview(log: Log, calls: Sequence[ModelCall]) -> Overview:
+    """Return the overview of a run.
+
+    Args:
+        log: The log of its first process.
+        calls: Its model calls, in the order of their steps.
+    """
+    script = script_of(log.opened) or ""
+    return Overview(storable.storable(script, _SCRIPT), _short(_prompt(calls)), _short(_outcome(log, calls)))
+
+
+def script_of(header: Mapping[str, Any]) -> str | None:
+    """Return the file or module name of a recording's script; None for a notebook or a test."""
+    program = header.get("program")
+    argv = program.get("argv") if isinstance(program, dict) else None
+    words = [str(one) for one in argv] if isinstance(argv, list) else []
+    name = None
+    for place, one in enumerate(words):
+        if one == "-m" and place + 1 < len(words):
+            name = words[place + 1]
+            break
+        if one.endswith(".py"):
+            name = PurePath(one.replace("\\", "/")).name
+            break
+        if PurePath(one).name in _RUNNERS:
+            return None
+    return None if name is None or name in _RUNNERS else name
+
+
+def _prompt(calls: Iterable[ModelCall]) -> str:
+    for call in calls:
+        if call.embedded is None:
+            for message in call.messages:
+                if message.role == "user" and message.text.strip():
+                    return message.text
+    return ""
+
+
+def _outcome(log: Log, calls: Sequence[ModelCall]) -> str:
+    sealed = log.sealed or {}
+    if sealed.get("error"):
+        return _error(sealed["error"])
+    if sealed.get("status") == "error" and sealed.get("exit"):
+        return f"exit status {sealed['exit']}"
+    with suppress(ReenactError):
+        if sealed.get("output") is not None:
+            return compact(plain(log.filled(sealed["output"])))
+    for call in reversed(calls):
+        if call.embedded is None and (said := _answer(call)):
+            return said
+    printed = sealed.get("stdout")
+    lines = str(printed.get("text") or "").rstrip() if isinstance(printed, dict) else ""
+    return lines.rpartition("\n")[2]
+
+
+def _error(tree: Tree) -> str:
+    """Return an error's class and text, without the class's module."""
+    if not isinstance(tree, dict):
+        return str(tree)
+    name, text = re.split(r"[.:]", str(tree.get("type") or ""))[-1], str(tree.get("text") or "")
+    return f"{name}: {text}" if name and text else name or text
+
+
+def _answer(call: ModelCall) -> str:
+    if call.answer is None:
+        return call.problem
+    return call.answer.text.strip() or _asked(call.answer)
+
+
+def _asked(answer: Message) -> str:
+    """Return the tool calls of an answer without text: `cancel_order({"order_id":"A-1"})`."""
+    return ", ".join(f"{call.name}({compact(call.args)})" for call in answer.calls)
+
+
+def _short(text: str) -> str:
+    """Return a text on one line of at most `LONGEST` characters, all of which can be stored."""
+    words = text.split(maxsplit=LONGEST)[:LONGEST]
+    return storable.storable(" ".join(words), LONGEST)
