@@ -79,3 +79,14 @@ def test_a_style_sheet_of_one_page_says_which_page():
         text = re.sub(r"/\*.*?\*/", "", sheet.read_text(), flags=re.DOTALL)
         outside = re.sub(r"^@(scope|keyframes)[^{]*\{\n.*?^\}\n", "", text, flags=re.DOTALL | re.MULTILINE)
         assert not outside.strip(), sheet.name
+
+
+def test_a_scoped_rule_names_the_root_itself_by_scope():
+    # In newer browsers a class in a scoped rule means elements below the root alone.
+    for sheet in [*(SOURCE / "src" / "pages").rglob("*.css"), *(SOURCE / "src" / "parts").rglob("*.css")]:
+        text = sheet.read_text()
+        found = re.search(r"^@scope \(([^)]*)\)", text, re.MULTILINE)
+        for root in re.findall(r"\.[\w-]+", found[1]) if found else ():
+            assert not re.search(rf"^\s+{re.escape(root)}(?![\w-])", text, re.MULTILINE), (
+                f"{sheet.name}: {root}"
+            )
