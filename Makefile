@@ -13,6 +13,8 @@
 #   make frameworks-browser-use  the same of browser-use, in both versions
 #   make console  the console's pages, built into the package (needs npm)
 #   make check    style, types, layers
+#   make dist     the wheel and the source distribution, the same bytes each time
+#   make test-wheel  the wheel in empty environments: the core alone, and with the server
 #   make test-browser-use   the adapter of browser-use, with a real browser, in environments of its own
 #   make test-ray    a fleet of replays on a Ray cluster of several nodes, all on this machine
 #   make bench    figures side by side with peers, written to benchmarks/RESULTS.md and HEALING.md
@@ -30,6 +32,9 @@ OLDER_DAY := 2026-05-21
 BENCH_ARGS ?=
 BROWSER_USE := .venv-browser-use
 BROWSER_USE_OLDER := .venv-browser-use-older
+# The extras beside frameworks that pin the libraries of browser sessions and of MCP themselves.
+WITHOUT_BROWSERS := analysis,cassettes,otel,proxy,server,sign,speed,tui
+DIST := dist
 # The console's sources, and what its types are made from.
 CONSOLE := $(shell find console -name node_modules -prune -o -name 'openapi.*' -o -name schema.ts -o -name '.api' -o -name '.stamp' -o -type f -print) \
 	src/reenact/analysis/pages/tokens.css
@@ -48,7 +53,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 .DEFAULT_GOAL := help
 .PHONY: help audit demo demo-browser exercise picture test test-browser-use test-ray soak faults load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
-	setup-bench setup-older setup-browser-use chromium console
+	setup-bench setup-older setup-browser-use chromium console dist test-wheel
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -129,20 +134,23 @@ bench: setup-bench setup-dev chromium pages
 # Pins for every group at once. A plain list of versions on purpose: lock files embed download addresses.
 constraints: $(BIN)/uv
 	printf '%s\n' uv hatchling editables | $(BIN)/uv pip compile --quiet --universal --upgrade --no-annotate \
-		--no-header --extra browser --extra team --group dev --group test-adapters --group test-browser \
+		--no-header --extra all --group dev --group test-adapters --group test-browser \
 		--group test-server --group test-store --group demo --group bench \
 		--output-file constraints.txt pyproject.toml -
-	$(BIN)/uv pip compile --quiet --upgrade --no-annotate --no-header --python-platform linux --group browser-use \
+	$(BIN)/uv pip compile --quiet --upgrade --no-annotate --no-header --python-platform linux --extra analysis --extra cassettes --extra otel --extra proxy \
+		--extra server --extra sign --extra speed --extra tui --group browser-use \
 		--output-file constraints-browser-use.txt pyproject.toml
 
 # The frameworks as they were on that day, and all else too but what Reenact needs newer.
 constraints-older: $(BIN)/uv
 	printf '%s\n' uv hatchling editables | $(BIN)/uv pip compile --quiet --universal --upgrade --no-annotate \
 		--no-header --exclude-newer $(OLDER_DAY) --exclude-newer-package time-machine=2026-11-01 \
-		--group frameworks --output-file constraints-older.txt pyproject.toml -
+		--extra analysis --extra cassettes --extra otel --extra proxy --extra server --extra sign --extra speed \
+		--extra tui --group frameworks --output-file constraints-older.txt pyproject.toml -
 	printf '%s\n' browser-use pytest pytest-asyncio pytest-timeout uv hatchling editables | $(BIN)/uv pip compile --quiet \
 		--upgrade --no-annotate --no-header --python-platform linux --exclude-newer $(OLDER_DAY) \
-		--exclude-newer-package time-machine=2026-11-01 \
+		--exclude-newer-package time-machine=2026-11-01 --extra analysis --extra cassettes --extra otel \
+		--extra proxy --extra server --extra sign --extra speed --extra tui \
 		--output-file constraints-browser-use-older.txt pyproject.toml -
 
 # A stamp for each set of packages: nothing is asked of the registry again until what is pinned changes.
@@ -160,11 +168,11 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
 
 $(VENV)/.demo: $(BIN)/uv pyproject.toml constraints.txt
-	$(INSTALL) --editable '.[browser]' --group demo
+	$(INSTALL) --editable '.[all]' --group demo
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt
-	$(INSTALL) --editable '.[browser,team]' --group dev --group test-adapters --group test-browser \
+	$(INSTALL) --editable '.[all]' --group dev --group test-adapters --group test-browser \
 		--group test-server --group test-store --group demo
 	@# Its pages alone: what it asks for besides is a second browser driver.
 	$(INSTALL) --no-deps miniwob==1.1.0
@@ -174,13 +182,13 @@ $(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt
 $(BENCH)/.stamp: $(BIN)/uv pyproject.toml constraints.txt
 	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(BENCH)
 	$(BIN)/uv pip install --quiet --python $(BENCH)/bin/python --constraints constraints.txt \
-		--build-constraints constraints.txt --editable '.[browser]' --group bench
+		--build-constraints constraints.txt --editable '.[all]' --group bench
 	@touch $@
 
 $(OLDER)/.stamp: $(BIN)/uv pyproject.toml constraints-older.txt
 	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(OLDER)
 	$(BIN)/uv pip install --quiet --python $(OLDER)/bin/python --constraints constraints-older.txt \
-		--build-constraints constraints-older.txt --editable . --group frameworks
+		--build-constraints constraints-older.txt --editable '.[$(WITHOUT_BROWSERS)]' --group frameworks
 	@touch $@
 
 # Apart from all else: browser-use pins the exact versions of libraries that the other adapters are tested with in newer
@@ -188,14 +196,14 @@ $(OLDER)/.stamp: $(BIN)/uv pyproject.toml constraints-older.txt
 $(BROWSER_USE)/.stamp: $(BIN)/uv pyproject.toml constraints-browser-use.txt
 	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(BROWSER_USE)
 	$(BIN)/uv pip install --quiet --python $(BROWSER_USE)/bin/python --constraints constraints-browser-use.txt \
-		--build-constraints constraints.txt --editable . --group browser-use
+		--build-constraints constraints.txt --editable '.[$(WITHOUT_BROWSERS)]' --group browser-use
 	@touch $@
 
 # The group wants a newer one.
 $(BROWSER_USE_OLDER)/.stamp: $(BIN)/uv pyproject.toml constraints-browser-use-older.txt
 	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(BROWSER_USE_OLDER)
 	$(BIN)/uv pip install --quiet --python $(BROWSER_USE_OLDER)/bin/python --constraints \
-		constraints-browser-use-older.txt --build-constraints constraints-browser-use-older.txt --editable . \
+		constraints-browser-use-older.txt --build-constraints constraints-browser-use-older.txt --editable '.[$(WITHOUT_BROWSERS)]' \
 		browser-use pytest pytest-asyncio pytest-timeout
 	@touch $@
 
@@ -223,6 +231,22 @@ console/.api: $(API) | $(or $(firstword $(wildcard $(VENV)/.dev $(VENV)/.demo)),
 	@if cmp -s console/openapi.new console/openapi.json; then rm console/openapi.new; \
 	else mv console/openapi.new console/openapi.json; fi
 	@touch $@
+
+# Built twice: a file that differs would mean that it cannot be checked against its sources.
+dist: console $(BIN)/uv
+	@[ -f src/reenact/server/console/index.html ] || { \
+		echo "make dist: the console's pages are missing from src/reenact/server/console: install npm, then make console" >&2; exit 2; }
+	@rm -rf $(DIST) $(DIST).again
+	@for out in $(DIST) $(DIST).again; do \
+		SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 1577836800)} \
+		$(BIN)/uv build --quiet --build-constraints constraints.txt --out-dir $$out . || exit 2; done
+	@for file in $(DIST)/*.whl $(DIST)/*.tar.gz; do cmp $$file $(DIST).again/$${file##*/} || exit 2; done
+	@rm -rf $(DIST).again
+	@ls -l $(DIST)
+
+# What a user gets, into environments of its own: nothing of this folder is imported.
+test-wheel: dist setup-dev chromium
+	REENACT_WHEEL=$$(ls $(CURDIR)/$(DIST)/*.whl) $(PYTEST) -n 2 tests/wheel $(PYTEST_ARGS)
 
 # The browser itself comes from the system: $$CHROME, or one on the path, or Debian's where one may install it.
 chromium:

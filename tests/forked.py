@@ -39,7 +39,8 @@ AT_THE_START = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "TERMINAL_WIDTH", "FORCE_C
 def serve(descriptor: int, main: Callable[..., int]) -> None:
     """Fork for each message on `descriptor` until it is closed, and run the command `main` in the fork."""
     line = socket.socket(fileno=descriptor)
-    from reenact.cli import application, render
+    from reenact.cli import render
+    from reenact.cli.application import application
 
     application([])
     for module in pkgutil.iter_modules(render.__path__, "reenact.cli.render."):

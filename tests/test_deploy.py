@@ -11,7 +11,7 @@ import yaml
 from fastapi.testclient import TestClient
 
 from reenact import __version__
-from reenact.cli import application as commands
+from reenact.cli.application import application as commands
 from reenact.server.app import application
 from reenact.server.settings import Settings
 

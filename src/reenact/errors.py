@@ -15,6 +15,7 @@
     ├── FilterError                     a filter that does not parse                (also a ValueError)
     ├── SearchEnded                     a search took longer than a server lets it
     ├── UsageError                      arguments that do not fit together          (also a ValueError)
+    │   ├── MissingExtra                a package that an extra brings is missing   (also an ImportError)
     │   └── StepNotFound                the recording has no step of that number    (also a LookupError)
     ├── DivergenceError                 a replay left its recording
     ├── ForkStopped                     a fork stopped where it needed a model that is not at hand
@@ -158,6 +159,19 @@ class FilterError(ReenactError, ValueError):
 
 class UsageError(ReenactError, ValueError):
     """Arguments that do not fit together, or a verb used where it cannot work."""
+
+
+class MissingExtra(UsageError, ImportError):
+    """A package is not installed that an extra of Reenact brings.
+
+    Args:
+        feature: The command or the object that needs it.
+        extra: The extra.
+    """
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs the extra \"{extra}\": pip install 'reenact[{extra}]'")
+        self.feature, self.extra = feature, extra
 
 
 class StepNotFound(UsageError, LookupError):

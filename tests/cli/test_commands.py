@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from reenact.cli import GROUPS, INTERFACES, application, main
+from reenact.cli import main
+from reenact.cli.application import GROUPS, INTERFACES, application
 from reenact.verbs.registry import VERBS
 
 ALL = [*(verb.name for verb in (*VERBS, *INTERFACES)), *GROUPS]
@@ -35,7 +36,9 @@ def test_a_command_line_has_its_own_command_alone(command):
 
 def test_a_command_that_is_asked_for_costs_no_other_ones_module():
     others = "[name for name in sys.modules if name.startswith(('reenact.run.launch', 'reenact.tui', 'reenact.verbs.verify'))]"
-    code = f"import sys; from reenact.cli import application; application(['list']); print({others})"
+    code = (
+        f"import sys; from reenact.cli.application import application; application(['list']); print({others})"
+    )
     seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert seen.stdout.strip() == "[]"
 

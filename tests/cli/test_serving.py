@@ -85,4 +85,4 @@ def test_without_the_package_one_line_says_what_to_install(shell, recording, cap
     monkeypatch.setitem(sys.modules, "mcp.server.lowlevel", None)
     monkeypatch.delitem(sys.modules, "reenact.server.mcp", raising=False)
     assert main(["mcp", recording, "--home", str(shell.home)]) == 2
-    assert "needs the mcp package, 2.3 or newer: pip install mcp" in capsys.readouterr().err
+    assert "reenact mcp needs the extra \"mcp\": pip install 'reenact[mcp]'" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from reenact.cli import application
+from reenact.cli.application import application
 from tests.hostile import corpus
 
 EXTRA = {

@@ -16,7 +16,7 @@ import pytest
 import typer.main
 from fastapi.testclient import TestClient
 
-from reenact.cli import application
+from reenact.cli.application import application
 from reenact.core.store.base import Piece
 from reenact.core.store.local import load
 from reenact.core.trust import consent

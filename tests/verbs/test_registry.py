@@ -15,7 +15,8 @@ import pytest
 from pydantic import ValidationError
 
 import reenact
-from reenact.cli import INTERFACES, main
+from reenact.cli import main
+from reenact.cli.application import INTERFACES
 from reenact.server import orders
 from reenact.server.work import JobContext, work
 from reenact.verbs import interface

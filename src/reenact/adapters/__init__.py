@@ -10,8 +10,7 @@ import importlib
 import threading
 from types import ModuleType
 
-import wrapt
-
+from reenact.adapters.imports import when_imported
 from reenact.core.store.writer import warn
 from reenact.errors import ReenactError
 
@@ -64,7 +63,7 @@ def install() -> None:
             importlib.import_module(name).install()
             _installed.append(name)
         for library, adapter in LIBRARIES.items():
-            wrapt.register_post_import_hook(_Hook(adapter), library)
+            when_imported(library, _Hook(adapter))
 
 
 def installed() -> list[str]:

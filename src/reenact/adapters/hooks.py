@@ -28,6 +28,26 @@ def patch(owner: Any, name: str, wrapper: Callable[[Any], Any], *, library: str)
         setattr(owner, name, patched)
 
 
+def wrap(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
+    """Replace a function of a module, or a method of a class.
+
+    Args:
+        owner: The module or the class.
+        name: The function's name in it.
+        wrapper: Called with the original function (a bound method for a method), the instance or None, the positional
+            arguments, and the named ones.
+    """
+    original = getattr(owner, name)
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        return wrapper(original.__get__(self), self, args, options)
+
+    def function(*args: Any, **options: Any) -> Any:
+        return wrapper(original, None, args, options)
+
+    setattr(owner, name, wraps(original)(method if isinstance(owner, type) else function))
+
+
 def unknown(library: str, distribution: str, missing: str) -> HookMissing:
     """The refusal of a framework's version, to be raised before anything of it is patched.
 

@@ -1,7 +1,9 @@
-"""Fail with one line that names the missing package of the extra `browser`."""
+"""Fail with one line where a package of the extra `browser` is missing."""
 
 from importlib.util import find_spec
 
-for _package in ("playwright", "pydantic"):
+from reenact.errors import MissingExtra
+
+for _package in ("playwright", "pydantic_ai"):
     if find_spec(_package) is None:
-        raise ImportError(f"browser sessions need {_package}: pip install 'reenact[browser]'")
+        raise MissingExtra("a browser session", "browser")

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from reenact.analysis.views.terminal import Terminal
 from reenact.cli.render.show import told
+from reenact.core.extras import needing
 from reenact.core.query.filter import Filter
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
@@ -32,7 +33,8 @@ def run(options: Options, context: Context) -> Shown:
     wanted = Filter(" ".join(options.filter)).text
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the browser's screen needs a terminal; `reenact list` prints the recordings")
-    from reenact.tui import browse as screen  # noqa: PLC0415 - a tenth of a second that no other command should pay
+    with needing("tui", "reenact browse"):
+        from reenact.tui import browse as screen  # noqa: PLC0415 - a tenth of a second that no other command should pay
 
     store = LocalStore(context.home)
     screen.browse(store, lambda id, width: as_text(store, id, width), wanted)

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from reenact.cli import present
 from reenact.cli.options import Log
+from reenact.core.extras import needing
 from reenact.core.model.storable import LONGEST_TAG
 from reenact.core.store.local import LocalStore
 from reenact.server.operations import logs
@@ -45,7 +46,8 @@ class Options(interface.Options):
 
 def run(options: Options, context: Context) -> Shown:
     """Collect traces until Ctrl-C. Raises UsageError."""
-    from reenact.server import traces as collector  # noqa: PLC0415 - a server and what it needs: no other command should pay
+    with needing("server", "reenact collect"):
+        from reenact.server import traces as collector  # noqa: PLC0415 - no other command should pay for a server
 
     log = options.log
     token = token_of(os.environ)

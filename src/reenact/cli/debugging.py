@@ -10,6 +10,7 @@ from pydantic import Field
 
 from reenact.cli import present
 from reenact.cli.plain import PlainSession
+from reenact.core.extras import needing
 from reenact.core.query.facts import RecordingFacts
 from reenact.errors import UsageError
 from reenact.run import launch
@@ -93,12 +94,14 @@ def run(options: Options, context: Context) -> Shown:
 
 
 def _screen(opening: Opening) -> None:
-    from reenact import tui  # noqa: PLC0415 - a tenth of a second that no other command should pay
+    with needing("tui", "reenact debug, but for --plain and --web,"):
+        from reenact import tui  # noqa: PLC0415 - a tenth of a second that no other command should pay
 
     tui.run(opening.recording, opening.open, home=str(opening.home or ""))
 
 
 def _page(opening: Opening, store: Reaching, ref: str, port: int, *, show: bool) -> None:
-    from reenact.cli.hosting import alone  # noqa: PLC0415 - a web server, for --web alone
+    with needing("server", "reenact debug --web"):
+        from reenact.cli.hosting import alone  # noqa: PLC0415 - a web server, for --web alone
 
     alone(store, f"/debug/{quote(ref)}", port, "the debugger is", show=show, begun=opening)

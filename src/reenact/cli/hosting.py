@@ -16,6 +16,7 @@ from reenact.cli import present
 from reenact.cli.opening import opened
 from reenact.cli.options import Log
 from reenact.cli.sizes import SIZE
+from reenact.core.extras import needing
 from reenact.core.store.local import LocalStore
 from reenact.core.store.quotas import Limits
 from reenact.errors import UsageError
@@ -226,10 +227,7 @@ def _started(settings: Settings, listening: socket.socket, log: logs.Form | None
 
 
 def _application(settings: Settings) -> FastAPI:
-    try:
+    with needing("server", "reenact serve"):
         # A web framework: no other command should pay for it.
         from reenact.server.app import application  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        name = str(error.name).partition(".")[0]
-        raise UsageError(f"{name} is not installed: pip install 'reenact[browser]'") from None
     return application(settings)

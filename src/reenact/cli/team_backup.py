@@ -11,6 +11,7 @@ import typer
 
 from reenact.cli import present
 from reenact.cli.options import Json, Objects, Store
+from reenact.core.extras import needing
 from reenact.errors import UsageError
 from reenact.team.open import place_of
 
@@ -70,10 +71,8 @@ def restore(
 
 
 def _verbs() -> ModuleType:
-    try:
+    with needing("team", "reenact team"):
         from reenact.team import backup as verbs  # noqa: PLC0415 - drivers that no other command needs
-    except ModuleNotFoundError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'reenact[team]'") from None
     return verbs
 
 

@@ -1,3 +1,3 @@
 """The version of Reenact, for the modules below the package's public names."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

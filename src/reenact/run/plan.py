@@ -40,7 +40,6 @@ _NEEDED = (
     "re2",
     "_time_machine",
     "time_machine",
-    "wrapt",
 )
 
 

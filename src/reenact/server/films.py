@@ -26,7 +26,7 @@ from reenact.browser.watch.pictures import jpeg
 from reenact.browser.watch.screen import ScreenHistory, follow
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
-from reenact.errors import RecordingError, UsageError
+from reenact.errors import MissingExtra, RecordingError, UsageError
 
 _LOOK = 0.1
 """Seconds between two looks at a growing file: at most ten pictures a second are shown."""
@@ -91,9 +91,7 @@ def _masked(footage: Footage, picture: PaintedPage) -> bytes:
     try:
         return jpeg(footage, picture)
     except ImportError:
-        raise UsageError(
-            "this picture contains a secret, and Pillow is needed to cover it: pip install 'reenact[browser]'"
-        ) from None
+        raise MissingExtra("this picture, in which a secret is covered,", "browser") from None
     except OSError:
         raise RecordingError("this picture is damaged") from None
 

@@ -14,10 +14,11 @@ import socket
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, get_args
 
+from reenact.core.extras import needing
 from reenact.errors import UsageError
 from reenact.server.answers import GREETINGS, ServerAnswers, UnrecordedCall
 
-try:
+with needing("mcp", "reenact mcp"):
     import uvicorn
     from mcp.server.caching import CacheableMethod, CacheHint
     from mcp.server.lowlevel import Server
@@ -25,10 +26,6 @@ try:
     from mcp.shared.exceptions import MCPError
     from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestParams
     from pydantic import ConfigDict
-except ImportError as error:
-    raise UsageError(
-        f"serving a recorded MCP session needs the mcp package, 2.3 or newer: pip install mcp ({error})"
-    ) from None
 
 _SAID = ("capabilities", "instructions", "serverInfo")
 

@@ -14,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reenact.core.extras import needing
 from reenact.core.store.base import ID
 from reenact.core.store.bundle import SAME, bring
 from reenact.core.store.local import LocalStore
@@ -31,16 +32,14 @@ _NAMED = 8
 
 
 def team_store(place: Place, *, patience: int = 0) -> TeamStore:
-    """Open the team's store. Raises UsageError where its packages are not installed.
+    """Open the team's store. Raises MissingExtra where its packages are not installed.
 
     Args:
         place: The addresses of the store.
         patience: Seconds to wait for its Postgres; 0 for the default.
     """
-    try:
+    with needing("team", "the team's store"):
         from reenact.team.store import TeamStore  # noqa: PLC0415 - drivers that few need
-    except ModuleNotFoundError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'reenact[team]'") from None
     return TeamStore(place, patience=patience) if patience else TeamStore(place)
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 from reenact.core.model.storable import integer, storable
 from reenact.core.store.writer import warn
 from reenact.core.trust.identity import public_of, signature_of, signed_by
+from reenact.errors import MissingExtra
 from reenact.team.columns import fit
 from reenact.team.objects import kept, path_of
 from reenact.team.tables import BLOBS, CLOCK, PROJECT_KEYS, PROJECTS, RECORDINGS, TOMBSTONES
@@ -51,7 +52,7 @@ def problem(receipt: Receipt, key: str) -> str:
     try:
         good = signed_by(key, _content(receipt), signed.get("signature"))
     except ImportError:
-        return "its signature cannot be checked: `pip install 'reenact[team]'`"
+        return f"its signature cannot be checked: {MissingExtra('a signature', 'sign')}"
     return "" if good else "its signature does not fit: it was changed after it was signed"
 
 

@@ -51,7 +51,7 @@ class Result(interface.Result):
 
 def run(options: Options, context: Context) -> Result:
     """Make the script, and write it to its file. Raises RecordingError, UsageError."""
-    script = optional("reenact.browser.script.script", "browser")
+    script = optional("reenact.browser.script.script", "browser", "reenact export-script")
     text = script.export(options.ref, session=options.session or None, home=context.home)
     file = options.output
     if file is None or str(file) == "-":

@@ -66,5 +66,7 @@ def run(options: Options, context: Context) -> Result:
     if context.home is not None:
         raise UsageError("--team is the team's store and --home a folder here: one of the two")
     with team_store(place_of(options.store, options.objects, options.project)) as there:
-        check = optional("reenact.team.check", "team").TeamCheck(there, repair=options.repair)
+        check = optional("reenact.team.check", "team", "reenact fsck --team").TeamCheck(
+            there, repair=options.repair
+        )
         return Result(there.place, check.run(report))

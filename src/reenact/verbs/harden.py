@@ -56,14 +56,14 @@ class Result(interface.Result):
 
     def tree(self) -> dict[str, Any]:
         """Return the results as JSON values."""
-        data: dict[str, Any] = optional(_MODULE, "browser").as_data(self.hardened)
+        data: dict[str, Any] = optional(_MODULE, "browser", "reenact harden").as_data(self.hardened)
         return data
 
 
 def run(options: Options, context: Context) -> Result:
     """Run the script and its changed steps. Raises UsageError."""
     return Result(
-        optional(_MODULE, "browser").harden(
+        optional(_MODULE, "browser", "reenact harden").harden(
             options.script,
             options.arguments,
             mutations=options.mutations,

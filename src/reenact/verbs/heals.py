@@ -78,7 +78,7 @@ def run(options: Options, context: Context) -> Result:
         raise UsageError("--patch prints a diff, and goes with no --script, --runs or --json")
     if options.write and options.patch is None:
         raise UsageError("--write goes with --patch SCRIPT")
-    statistics = optional("reenact.browser.heal.statistics", "browser")
+    statistics = optional("reenact.browser.heal.statistics", "browser", "reenact heals")
     with context.opened() as (_, index):
         report = partial(context.progress, "reading new recordings")
         own = statistics.heals(index, Filter(" ".join(options.filter)), report)
@@ -92,13 +92,13 @@ def run(options: Options, context: Context) -> Result:
 
 def steps(result: Result) -> HealsView:
     """The steps of scripts that needed help, over all runs, the last one first."""
-    view = optional("reenact.browser.heal.view", "browser")
+    view = optional("reenact.browser.heal.view", "browser", "reenact heals")
     return HealsView(items=tuple(view.story(one) for one in result.stories))
 
 
 def runs(result: Result) -> HealRunsView:
     """List single repairs, the newest first."""
-    view = optional("reenact.browser.heal.view", "browser")
+    view = optional("reenact.browser.heal.view", "browser", "reenact heals")
     return HealRunsView(items=tuple(view.recorded(one) for one in reversed(result.heals)))
 
 
@@ -109,7 +109,7 @@ ROUTES = (
 
 
 def _patched(script: Path, own: Sequence[RecordedHeal], *, write: bool) -> Result:
-    patching = optional("reenact.browser.heal.patch", "browser")
+    patching = optional("reenact.browser.heal.patch", "browser", "reenact heals")
     try:
         data = script.read_bytes()
     except OSError as error:

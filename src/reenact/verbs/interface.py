@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar, Protocol, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from reenact.analysis.views.base import View
+from reenact.core.extras import needing
 from reenact.core.model.storable import why_not
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
@@ -196,12 +197,10 @@ def recordable(option: str, values: Iterable[str], most: int) -> tuple[str, ...]
     return found
 
 
-def optional(module: str, extra: str) -> Any:
-    """Import a module that needs an extra. Raises UsageError without it."""
-    try:
+def optional(module: str, extra: str, feature: str) -> Any:
+    """Import a module that needs an extra. Raises MissingExtra, with the feature."""
+    with needing(extra, feature):
         return import_module(module)
-    except ModuleNotFoundError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'reenact[{extra}]'") from None
 
 
 # -- running -------------------------------------------------------------------------------------------------

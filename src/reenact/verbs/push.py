@@ -115,5 +115,7 @@ def exchanging(options: TeamOptions, here: LocalStore) -> Iterator[tuple[Exchang
     """Open the team's store, and the exchange with it."""
     with team_store(place_of(options.store, options.objects, options.project)) as team:
         exchange: Exchange
-        with closing(optional("reenact.team.ship.exchange", "team").Exchange(here, team)) as exchange:
+        with closing(
+            optional("reenact.team.ship.exchange", "team", "the team's store").Exchange(here, team)
+        ) as exchange:
             yield exchange, team

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from reenact.core.extras import needing
 from reenact.core.model.storable import LONGEST, LONGEST_TAG
 from reenact.core.record.snapshot import EVERY
 from reenact.errors import ReenactError, UsageError
@@ -116,7 +117,8 @@ def run(options: Options, context: Context) -> Result:
         raise UsageError("--prove is for Python programs: those of --proxy are replayed by `reenact replay`")
     if options.risky or options.snapshot_every != EVERY:
         raise UsageError("--risky and --snapshot-every are for Python programs: --proxy sees no state")
-    from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+    with needing("proxy", "reenact record --proxy"):
+        from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 
     if options.command:
         return Result(proxied.record(options.command, name=options.name, tags=tags, home=context.home))

@@ -23,12 +23,14 @@ class Verb:
         path: The name of its module.
         job: The server runs it as a job.
         routes: The server has routes that run it: `ROUTES` of its module.
+        extra: The extra whose packages it needs.
     """
 
     name: str
     path: str
     job: bool = False
     routes: bool = False
+    extra: str = ""
 
     @cached_property
     def module(self) -> Module:
@@ -48,16 +50,16 @@ VERBS = [
     Verb("rm", "reenact.verbs.rm"),
     Verb("prune", "reenact.verbs.prune"),
     Verb("fsck", "reenact.verbs.fsck"),
-    Verb("push", "reenact.verbs.push"),
-    Verb("pull", "reenact.verbs.pull"),
-    Verb("sync", "reenact.verbs.sync"),
-    Verb("ship", "reenact.verbs.ship"),
-    Verb("harden", "reenact.verbs.harden"),
-    Verb("heals", "reenact.verbs.heals", routes=True),
-    Verb("export-script", "reenact.verbs.export_script"),
+    Verb("push", "reenact.verbs.push", extra="team"),
+    Verb("pull", "reenact.verbs.pull", extra="team"),
+    Verb("sync", "reenact.verbs.sync", extra="team"),
+    Verb("ship", "reenact.verbs.ship", extra="ship"),
+    Verb("harden", "reenact.verbs.harden", extra="browser"),
+    Verb("heals", "reenact.verbs.heals", routes=True, extra="browser"),
+    Verb("export-script", "reenact.verbs.export_script", extra="browser"),
     Verb("fork", "reenact.verbs.fork", job=True),
     Verb("diagnose", "reenact.verbs.diagnose", job=True),
-    Verb("video", "reenact.verbs.video", job=True),
+    Verb("video", "reenact.verbs.video", job=True, extra="browser"),
     Verb("keep", "reenact.verbs.keep", job=True),
     Verb("prove", "reenact.verbs.prove"),
     Verb("reproduce", "reenact.verbs.reproduce.verb", job=True),

@@ -83,7 +83,7 @@ def run(options: Options, context: Context) -> Result:
     store = LocalStore(context.home)
     to = shipping.Destination.of(os.environ)
     if options.status:
-        waiting, trouble = optional("reenact.team.ship.waiting", "team").waiting(store, to)
+        waiting, trouble = optional("reenact.team.ship.waiting", "ship", "reenact ship").waiting(store, to)
         return Result(to.server if to else "", trouble, waiting)
     if to is None:
         raise UsageError("which server? Set REENACT_SERVER=http://127.0.0.1:8090, and REENACT_API_KEY")
@@ -96,9 +96,9 @@ def run(options: Options, context: Context) -> Result:
 
 
 def _sent(store: LocalStore, to: shipping.Destination, *, follow: bool) -> Result:
-    away = optional("reenact.team.ship.sender", "team").Away
+    away = optional("reenact.team.ship.sender", "ship", "reenact ship").Away
     # By hand, this key sends all recordings for the server, also those recorded with another one.
-    shipper = optional("reenact.team.ship.shipper", "team").Shipper(
+    shipper = optional("reenact.team.ship.shipper", "ship", "reenact ship").Shipper(
         store, to, chosen=lambda mark: mark.server == to.server
     )
     trouble = ""

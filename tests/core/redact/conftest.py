@@ -1,13 +1,22 @@
-"""The redactor of most tests."""
+"""The redactor of most tests, with each of the two engines."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
-from reenact.core.redact import Redactor
+from reenact.core.redact import Redactor, marks
 from tests.core.redact.samples import SALT
 
 
-@pytest.fixture(scope="module")
-def redactor() -> Redactor:
-    return Redactor(salt=SALT)
+@pytest.fixture(scope="module", params=["hyperscan", "re2"])
+def redactor(request: pytest.FixtureRequest) -> Iterator[Redactor]:
+    """A redactor that searches by hyperscan, and one that searches by RE2."""
+    if request.param == "hyperscan" and not marks._HYPERSCAN:
+        pytest.skip("hyperscan is not installed: pip install 'reenact[speed]'")
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "re2":
+            for module in ("find", "known"):
+                patch.setattr(f"reenact.core.redact.{module}.Database", marks._Automata)
+        yield Redactor(salt=SALT)

@@ -10,7 +10,7 @@ import pytest
 import typer
 import yaml
 
-from reenact.cli import application
+from reenact.cli.application import application
 from reenact.verbs.verify.shard import Shard
 
 FOLDER = Path(__file__).parents[3] / "deploy" / "fleet"

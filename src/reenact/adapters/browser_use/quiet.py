@@ -7,8 +7,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-import wrapt
-
+from reenact.adapters.imports import when_imported
 from reenact.core.boundary import Scope, current, entered
 
 _SENDER = "browser_use.telemetry.service"
@@ -16,7 +15,7 @@ _SENDER = "browser_use.telemetry.service"
 
 def install() -> None:
     """Have its telemetry made and sent out of sight, once the client for that is imported."""
-    wrapt.register_post_import_hook(_install, "posthog.client")
+    when_imported("posthog.client", _install)
 
 
 def inside(scope: Scope) -> Scope:

@@ -11,9 +11,8 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
-import wrapt
-
 from reenact.adapters.hooks import HookMissing, patch, unknown
+from reenact.adapters.imports import when_imported
 from reenact.adapters.langchain import ids, models, pools
 from reenact.adapters.langchain.hooked import hook_all
 from reenact.core.boundary import entered
@@ -42,7 +41,7 @@ def install(module: ModuleType) -> None:
     hook_all(tool, work, library=_LIBRARY, own=("_arun", "run", "arun"))
     patch(config.ContextThreadPoolExecutor, "map", pools.mapped, library=_LIBRARY)
     ids.name_runs(manager)
-    wrapt.register_post_import_hook(_spare_tracing, "langsmith.client")
+    when_imported("langsmith.client", _spare_tracing)
 
 
 def _spare_tracing(module: Any) -> None:

@@ -13,9 +13,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-import wrapt
-
 from reenact.adapters.hooks import HookMissing, installed_version, patch
+from reenact.adapters.imports import when_imported
 from reenact.adapters.langchain import ids
 from reenact.adapters.langgraph import order, state
 from reenact.core.boundary import Scope, current, entered
@@ -87,8 +86,8 @@ def _name_ids() -> None:
         ("langgraph.pregel._checkpoint", "uuid6", ids.checkpoint_id),
         ("langgraph.pregel._messages", "uuid4", ids.message_id),
     ):
-        wrapt.register_post_import_hook(partial(ids.put, name=function, wrapper=wrapper), name)
-    wrapt.register_post_import_hook(ids.name_messages, "langgraph.graph.message")
+        when_imported(name, partial(ids.put, name=function, wrapper=wrapper))
+    when_imported("langgraph.graph.message", ids.name_messages)
 
 
 # -- names ---------------------------------------------------------------------------------------------------

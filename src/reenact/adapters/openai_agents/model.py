@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import openai
-import wrapt
 from agents.models.multi_provider import MultiProvider
 
 from reenact.adapters.openai_agents import errors, question, runs, wire
@@ -40,19 +39,47 @@ def hooked(original: Any) -> Any:
     return get_model
 
 
-class RecordedModel(wrapt.ObjectProxy[Any]):
+class RecordedModel:
     """A proxy that turns the requests to the wrapped model into effects of kind `model`.
 
-    They are leaves: the HTTP that carries them is not recorded beside them.
+    They are leaves: the HTTP that carries them is not recorded beside them. In all else, for `isinstance` too, it is
+    the wrapped model.
 
     Args:
         wrapped: The model that answers live.
         scope: Where its effects are named: the agent at work, whichever of the SDK's tasks asks.
     """
 
+    __wrapped__: Any
+    _self_scope: Scope
+
     def __init__(self, wrapped: Any, scope: Scope) -> None:
-        super().__init__(wrapped)
-        self._self_scope = scope
+        object.__setattr__(self, "__wrapped__", wrapped)
+        object.__setattr__(self, "_self_scope", scope)
+
+    if not TYPE_CHECKING:
+
+        @property
+        def __class__(self) -> type:
+            return type(self.__wrapped__)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "__wrapped__"), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.__wrapped__, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self.__wrapped__, name)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.__wrapped__ == other)
+
+    def __hash__(self) -> int:
+        return hash(self.__wrapped__)
+
+    def __repr__(self) -> str:
+        return repr(self.__wrapped__)
 
     async def get_response(self, *args: Any, **options: Any) -> Any:
         """One answer, whole."""

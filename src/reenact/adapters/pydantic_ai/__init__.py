@@ -12,9 +12,8 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-import wrapt
-
 from reenact.adapters.hooks import unknown
+from reenact.adapters.imports import when_imported
 from reenact.core.boundary import current
 from reenact.core.store.writer import warn
 
@@ -28,7 +27,7 @@ def install(module: ModuleType) -> None:
     if getattr(agent.iter, "_reenact", False):
         return
     agent.iter = _hooked(agent.iter)
-    wrapt.register_post_import_hook(_install_direct, "pydantic_ai.direct")
+    when_imported("pydantic_ai.direct", _install_direct)
 
 
 def _check(module: Any) -> None:

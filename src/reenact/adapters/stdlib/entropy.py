@@ -24,8 +24,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType, ModuleType
 from typing import Any
 
-import wrapt
-
+from reenact.adapters.imports import when_imported
 from reenact.adapters.stdlib import callers, clock, early
 from reenact.core.boundary import Run, Scope, current, draw
 
@@ -61,7 +60,7 @@ def install() -> None:
     for name in ("random", "getrandbits", "gauss", "seed", "getstate", "setstate"):
         early.put(random, name, getattr(random._inst, name))
     tempfile._name_sequence = _Names()  # type: ignore[attr-defined]
-    wrapt.register_post_import_hook(_numpy_loaded, "numpy.random")
+    when_imported("numpy.random", _numpy_loaded)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forked)
     early.rebind()

@@ -20,8 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import wrapt
-
+from reenact.adapters.hooks import wrap
 from reenact.adapters.stdlib import witness
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
 from reenact.core.boundary import Family, Scope, current, entered
@@ -40,14 +39,14 @@ def install() -> None:
     """Hook the starting of processes, once."""
     if getattr(os._exit, "_reenact", False):
         return
-    wrapt.wrap_function_wrapper(subprocess.Popen, "__init__", _popen)
-    wrapt.wrap_function_wrapper(multiprocessing.process.BaseProcess, "start", _start)
-    wrapt.wrap_function_wrapper(multiprocessing.util, "spawnv_passfds", _spawnv)
+    wrap(subprocess.Popen, "__init__", _popen)
+    wrap(multiprocessing.process.BaseProcess, "start", _start)
+    wrap(multiprocessing.util, "spawnv_passfds", _spawnv)
     for name in ("fork", "forkpty"):
         if hasattr(os, name):
-            wrapt.wrap_function_wrapper(os, name, _fork)
+            wrap(os, name, _fork)
     for name in ("execv", "execve"):
-        wrapt.wrap_function_wrapper(os, name, _exec)
+        wrap(os, name, _exec)
     original = os._exit
 
     def exit_now(status: int) -> None:
@@ -78,7 +77,7 @@ def _popen(
         bound = inspect.signature(wrapped).bind(*args, **kwargs) if listening is not None else None
     except TypeError:
         bound = None
-    if listening is None or bound is None or _asks_the_machine(sys._getframe(1)):
+    if listening is None or bound is None or _asks_the_machine(sys._getframe(2)):
         wrapped(*args, **kwargs)
         return
     scope, family = listening

@@ -10,7 +10,7 @@ from reenact.analysis.anomalies.case import Case
 from reenact.analysis.anomalies.config import Asked, Choice
 from reenact.analysis.anomalies.registry import RULES, Found
 from reenact.core.query.recording import Recording
-from reenact.errors import RecordingError
+from reenact.errors import MissingExtra, RecordingError
 
 _LED = 0.15
 
@@ -44,6 +44,8 @@ def examine(
             options["baseline"] = baseline
         try:
             found += [_anomaly(asked, one, led) for one in asked.rule.check(case, **options)]
+        except MissingExtra as error:
+            found.append(Anomaly(asked.rule.name, "info", None, str(error)))
         except Exception as error:
             text = f"the rule {asked.rule.name} failed on this recording ({type(error).__name__}: {error})"
             found.append(Anomaly(asked.rule.name, "info", None, text))

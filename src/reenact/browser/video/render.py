@@ -16,7 +16,7 @@ from reenact.browser.video.timeline import VideoTimeline
 from reenact.browser.video.video import Video, known
 from reenact.core import boundary, private
 from reenact.core.store import local
-from reenact.errors import RecordingError, ReenactError, UsageError
+from reenact.errors import MissingExtra, RecordingError, ReenactError, UsageError
 
 if TYPE_CHECKING:
     from reenact.browser.video.encode import VideoEncoder
@@ -107,7 +107,7 @@ def _means(asked: Means | None, target: Path | None, kind: str) -> Means:
     if asked is not None and asked not in get_args(Means):
         raise UsageError(f"means {asked!r}: one of {', '.join(get_args(Means))}")
     if find_spec("PIL") is None:
-        raise UsageError("a video is drawn by Pillow: pip install 'reenact[browser]'")
+        raise MissingExtra("a video", "browser")
     if target is None:
         return asked or means()
     if target.suffix not in {".mp4", ".html"}:

@@ -18,6 +18,7 @@ from typing import Any
 
 import orjson
 
+from reenact.core.extras import needing
 from reenact.core.model.divergence import Verdict, merged, verdict_of
 from reenact.core.query.recording import Recording
 from reenact.core.record.own import own_identity, signing
@@ -142,7 +143,8 @@ def replay(
     words = options.tree()
     recording = Reaching(home).load(ref)
     if by_proxy(recording):
-        from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+        with needing("proxy", "the replay of this recording"):
+            from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 
         return proxied.replay(
             recording, options, command=command, cwd=cwd, home=home, quiet=quiet, run_foreign=run_foreign

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reenact.core.extras import needing
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.errors import RecordingError, UsageError
 from reenact.run.api.fork import Recording, load
@@ -84,7 +85,8 @@ def fork(
     edit = parse(options.set) or None
     where = point(parent, options.at, edit, model=options.model, live=options.live, ignore=options.ignore)
     if by_proxy(parent):
-        from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+        with needing("proxy", "a fork of this recording"):
+            from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 
         branch = proxied.fork(parent, where, store, command=command, quiet=quiet, run_foreign=run_foreign)
         child = load(branch.path) if branch.path else None

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter, HTTPException
 
+from reenact.errors import MissingExtra
+
 _THEIRS = ("/sessions", "/agents", "/scrape")
 
 
@@ -38,7 +40,7 @@ def _absent(name: str) -> APIRouter:
     def refuse() -> None:
         raise HTTPException(
             501,
-            f"{name} is not installed on this server; browser sessions need it: pip install 'reenact[browser]'",
+            f"{name} is not installed on this server: {MissingExtra('a browser session', 'browser')}",
         )
 
     for path in _THEIRS:

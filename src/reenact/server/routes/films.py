@@ -21,7 +21,7 @@ from reenact.browser.video import means, one_of
 from reenact.browser.video.pace import Kind
 from reenact.browser.video.render import kept
 from reenact.core.store import local
-from reenact.errors import CorruptRecording, FutureFormat, RecordingError
+from reenact.errors import CorruptRecording, FutureFormat, MissingExtra, RecordingError
 from reenact.server.access import Reader
 from reenact.server.films import Frame, film_of, followed, picture_at
 from reenact.server.jobs import Job as Jobbed
@@ -124,7 +124,7 @@ def video(
     with _sought():
         footage = one_of(access.library.folder(id), number)
     if means() == "page":
-        raise HTTPException(409, "no video encoder is installed: pip install 'reenact[browser]'")
+        raise HTTPException(409, str(MissingExtra("a video", "browser")))
     found = kept(footage, pace)
     if found is not None:
         return _lent(links, found, number)

@@ -10,10 +10,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 from reenact.core.store.writer import warn
-from reenact.errors import ReenactError
+from reenact.errors import MissingExtra, ReenactError
 from reenact.team.ship import queue as queues
 from reenact.team.ship.destination import SERVER, Destination
 from reenact.team.ship.news import News
@@ -97,6 +98,9 @@ def wake(home: Path, *, say: bool = False) -> None:
 def _start(home: Path) -> None:
     if not sys.executable:
         _once("recordings are not sent automatically: no suitable Python was found; use `reenact ship`")
+        return
+    if find_spec("httpx") is None:
+        _once(f"recordings are not sent: {MissingExtra(SERVER, 'ship')}; they wait in {home}")
         return
     words = [sys.executable, "-m", "reenact.team.ship", str(home)]
     environ = {

@@ -27,7 +27,7 @@ import orjson
 
 from reenact.core.store.local import load
 from reenact.core.trust import consent
-from reenact.errors import ForeignRecording, ProgramError, RecordingError, UsageError
+from reenact.errors import ForeignRecording, MissingExtra, ProgramError, RecordingError, UsageError
 from reenact.team.location import Place
 from reenact.verbs.verify.crew import Job
 from reenact.verbs.verify.dispatch import answers
@@ -89,7 +89,7 @@ class Cluster:
     def run(self, tasks: Sequence[Task], job: Job, done: Done) -> None:
         """Replay them all. Raises ProgramError or UsageError."""
         if find_spec("ray") is None:
-            raise UsageError("--engine ray needs Ray: pip install 'reenact[ray]'")
+            raise MissingExtra("reenact verify --engine ray", "ray")
         if not job.entry and self._team is None:
             tasks = _allowed(tasks, job, done)
         host = self._address.removeprefix("ray://")

@@ -23,6 +23,7 @@ from typing import Any
 import orjson
 
 import reenact
+from reenact.core.extras import needing
 from reenact.core.store.local import LocalStore
 from reenact.errors import ProgramError, ReenactError, UsageError
 from reenact.team.location import Place
@@ -314,10 +315,8 @@ def connected(asked: dict[str, Any]) -> Any:
         # Workers without a purpose, on a machine that is busy with starting.
         os.environ.setdefault("RAY_enable_worker_prestart", "0")
         os.environ.setdefault("RAY_prestart_worker_first_driver", "0")
-    try:
+    with needing("ray", "reenact verify --engine ray"):
         ray: Any = import_module("ray")
-    except ImportError:
-        raise UsageError("--engine ray needs Ray: pip install 'reenact[ray]'") from None
     try:
         ray.init(
             address=address or "local",

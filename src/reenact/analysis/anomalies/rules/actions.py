@@ -10,6 +10,7 @@ from typing import Any
 from reenact.analysis.anomalies.case import Case, Said, Use, short
 from reenact.analysis.anomalies.registry import Found, rule
 from reenact.analysis.anomalies.risk import RISKY, risky
+from reenact.core.extras import needing
 from reenact.core.model.plain import compact, plain
 
 _AGREES = re.compile(
@@ -129,7 +130,8 @@ def bad_arguments(case: Case) -> Iterator[Found]:
 def fault(args: Any, schema: dict[str, Any]) -> str:
     """Return the fault of arguments in one sentence, or empty. An invalid schema finds none."""
     # A tenth of a second that only those pay who have tools with schemas.
-    jsonschema = importlib.import_module("jsonschema")
+    with needing("analysis", "the rule bad-arguments"):
+        jsonschema = importlib.import_module("jsonschema")
     try:
         validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)(
             schema

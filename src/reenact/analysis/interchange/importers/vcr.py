@@ -20,6 +20,7 @@ import orjson
 
 from reenact.adapters.http import coding, exchange
 from reenact.analysis.interchange.importers.run import Happened, ImportedRun
+from reenact.core.extras import needing
 from reenact.core.model.event import Tree
 from reenact.errors import NotARecording
 
@@ -38,7 +39,8 @@ def is_cassette(document: Any) -> bool:
 def loads(data: bytes, path: Path) -> Tree:
     """A YAML file's content. Nothing in it is executed. Raises NotARecording."""
     # Read for cassettes only: whoever imports none does not wait for it.
-    yaml = import_module("yaml")
+    with needing("cassettes", "a cassette in YAML"):
+        yaml = import_module("yaml")
     try:
         document = yaml.load(data, _loader(yaml))
         if _expanded(document) > _MOST:

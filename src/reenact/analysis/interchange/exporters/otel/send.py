@@ -6,14 +6,17 @@ import gzip
 import os
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit, urlunsplit
-
-import httpx
 
 from reenact.analysis.interchange.exporters.otel.wire import to_protobuf
 from reenact.analysis.interchange.importers.otel.span import Span
+from reenact.core.extras import needing
 from reenact.core.version import VERSION
 from reenact.errors import ReenactError, UsageError
+
+if TYPE_CHECKING:
+    import httpx
 
 _PATH = "/v1/traces"
 _SAID = 300
@@ -87,6 +90,8 @@ def deliver(
         "content-type": "application/x-protobuf",
         "content-encoding": "gzip",
     }
+    with needing("otel", "reenact export --otlp"):
+        import httpx  # noqa: PLC0415 - of the extra `otel`
     body = gzip.compress(to_protobuf(spans))
     try:
         answer = httpx.post(target, content=body, headers=sent, timeout=timeout)

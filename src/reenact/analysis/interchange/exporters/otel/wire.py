@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from reenact.analysis.interchange.importers.otel.span import Span
+from reenact.core.extras import needing
 from reenact.core.version import VERSION
 
 _FAILED = 2
@@ -14,7 +15,8 @@ _FAILED = 2
 
 def to_protobuf(spans: Iterable[Span]) -> bytes:
     """An `ExportTraceServiceRequest`."""
-    service = import_module("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+    with needing("otel", "reenact export --otlp"):
+        service = import_module("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
     request = service.ExportTraceServiceRequest()
     into = None
     for span in spans:

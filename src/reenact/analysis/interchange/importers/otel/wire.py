@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, problem
+from reenact.core.extras import needing
 
 _FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 _ROOTS = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
@@ -48,7 +49,8 @@ def _loose(trace: str, span: str, event: SpanEvent, body: Any) -> list[Span]:
 
 
 def _parsed(module: str, name: str, data: bytes) -> Any:
-    request = getattr(import_module(f"opentelemetry.proto.collector.{module}_pb2"), name)()
+    with needing("otel", "a trace as OTLP protobuf"):
+        request = getattr(import_module(f"opentelemetry.proto.collector.{module}_pb2"), name)()
     try:
         request.ParseFromString(data)
     except import_module("google.protobuf.message").DecodeError as error:
