@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from xml.etree import ElementTree as ET
@@ -246,3 +247,12 @@ def test_a_fleet_that_was_interrupted_goes_on_with_the_rest_until_the_code_chang
     anew = Counting()
     assert statuses(verify(shop, entry="shop:answer", engine=anew, resume=True)) == [Status.DIVERGED] * 5
     assert sorted(anew.given) == sorted(shop)
+
+
+def test_a_system_that_binds_no_processes_has_a_worker_for_each_processor(monkeypatch):
+    from reenact.verbs.verify.engine import cores
+
+    assert cores() == len(os.sched_getaffinity(0))
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 12)
+    assert cores() == 12

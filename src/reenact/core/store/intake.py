@@ -326,6 +326,7 @@ def synced(paths: Iterable[Path]) -> None:
         with contextlib.suppress(FileNotFoundError):
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             try:
-                os.fdatasync(file)
+                # macOS has no fdatasync.
+                (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(file)
             finally:
                 os.close(file)

@@ -87,7 +87,7 @@ class Local:
             finally:
                 ours.close()
 
-        count = max(1, min(self._workers or len(os.sched_getaffinity(0)), len(tasks)))
+        count = max(1, min(self._workers or cores(), len(tasks)))
         threads = [threading.Thread(target=serve, name="reenact-verify") for _ in range(count)]
         for thread in threads:
             thread.start()
@@ -107,3 +107,8 @@ def _replayed(ours: Worker, task: Task) -> Report:
     except (RecordingError, StoreAway) as error:
         return {"failed": str(error)}
     return ours.run(str(path))
+
+
+def cores() -> int:
+    """Return the number of processors for this process, or of the machine."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
