@@ -10,7 +10,7 @@ import tempfile
 import pytest
 
 import reenact
-from reenact.adapters.stdlib.processes import title
+from reenact.adapters.stdlib.command import title
 
 LOOKUP = """
     import asyncio, json, multiprocessing, os, random, subprocess, sys, time
@@ -230,7 +230,10 @@ def test_a_killed_child_is_replayed_as_far_as_it_went(shell):
 
 @pytest.mark.thorough
 def test_what_runs_no_python_is_named_at_the_end_of_the_recording_and_in_the_verdict(shell):
-    shell.write("agent.py", "import platform, subprocess; subprocess.run(['true']); platform.processor()")
+    shell.write(
+        "agent.py",
+        "import platform, subprocess; subprocess.run(['true'], pass_fds=[1]); platform.processor()",
+    )
     done, recording = shell.record("agent.py")
     assert "the program ran true" in done.err
     assert len(recording.notes) == 1

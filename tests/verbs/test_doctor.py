@@ -54,7 +54,7 @@ def test_a_script_is_read_with_the_modules_beside_it_and_not_run(tmp_path):
     assert "httpx, recorded" in _topics(found, "ok")["program"]
     assert "os.system" in _topics(found)["web.py:3"]
     assert "pool" in _topics(found)["web.py:4"]
-    assert "--live process" in _topics(found)["web.py:5"]
+    assert "its output and exit status are recorded" in _topics(found)["web.py:5"]
     assert "web.py:6" not in _topics(found)
 
 
@@ -81,7 +81,10 @@ def test_a_command_that_is_not_there_is_bad(tmp_path):
 
 
 def test_trying_a_program_records_and_replays_it_elsewhere(shell):
-    shell.write("agent.py", "import random, subprocess; print(random.random()); subprocess.run(['true'])")
+    shell.write(
+        "agent.py",
+        "import random, subprocess; print(random.random()); subprocess.run(['true'], pass_fds=[1])",
+    )
     done = shell.run("doctor", "--run", "--json", "--", sys.executable, "agent.py")
     found = {(item["level"], item["topic"]): item["text"] for item in done.json}
     assert "0 steps, ok" in found["ok", "record"]

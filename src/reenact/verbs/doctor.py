@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from reenact import adapters
-from reenact.adapters.stdlib.processes import option_takes_value
+from reenact.adapters.stdlib.command import option_takes_value
 from reenact.core.record.program import packages
 from reenact.core.store.local import home as default_home
 from reenact.errors import ReenactError, UsageError
@@ -50,7 +50,7 @@ UNSEEN = {
 
 _NAMES = {"grpc": "grpcio", "zmq": "pyzmq"}
 _POOLS = "which process of a pool gets which job is decided anew in a replay: prefer one worker, or threads"
-_COMMAND = "what it does is recorded only if it is Python; a replay refuses any other, or runs it with --live process"
+_COMMAND = "its output and exit status are recorded; the files that it changes are not"
 _OTHER = "is another one in a replay: keep it out of questions, and of what the program prints"
 _CALLS = {
     "ProcessPoolExecutor": _POOLS,

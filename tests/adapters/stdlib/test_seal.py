@@ -10,6 +10,7 @@ import socketserver
 import sqlite3
 import subprocess
 import threading
+import time
 import urllib.request
 
 import pytest
@@ -252,6 +253,9 @@ def test_what_only_reports_is_kept_in_without_a_divergence(server, tmp_path, lib
     ):
         sentry.send(server.server_address)
     assert replay.verdict.faithful
+    while not server.visits:
+        # The server may not have heard yet of the visit while recording.
+        time.sleep(0.01)
     assert len(server.visits) == 1
     assert capfd.readouterr().err == ""
 
@@ -280,15 +284,13 @@ def test_processes_of_one_program_may_talk(tmp_path):
 
 def test_a_child_process_is_named(tmp_path, capfd):
     def work():
-        subprocess.run(["true"], check=True)
+        subprocess.run(["true"], check=True, pass_fds=[1])
         os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
-        os.system("exit 0")
 
     with reenact.record(home=tmp_path) as recording:
         work()
     said = capfd.readouterr().err
     assert said.count("the program ran true, which is not recorded: a replay needs --live process") == 2
-    assert "ran 'exit 0'" in said
     with reenact.replay(recording.id, home=tmp_path, live=["process"]) as replay:
         work()
     assert replay.verdict.live

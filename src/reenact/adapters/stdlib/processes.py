@@ -1,6 +1,7 @@
-"""Child processes: `subprocess` (asyncio's too), `multiprocessing`, `os.fork`, `os.exec*`.
+"""Child processes that join the run: Python, `multiprocessing`, `os.fork`, `os.exec*`.
 
-Each is told which scope it is, before it starts. What it does then is its own business.
+Each is told which scope it is, before it starts. What it does then is its own business. Commands of other kinds are
+effects (`popen.py`).
 """
 
 from __future__ import annotations
@@ -9,20 +10,17 @@ import inspect
 import multiprocessing.process
 import multiprocessing.util
 import os
-import re
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from reenact.adapters.hooks import wrap
-from reenact.adapters.stdlib import witness
-from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
+from reenact.adapters.stdlib import loop_processes, popen, witness
+from reenact.adapters.stdlib.command import asks_the_machine, plain, title, words
 from reenact.core.boundary import Family, Scope, current, entered
 from reenact.core.boundary.scope import _scope
 
@@ -40,6 +38,8 @@ def install() -> None:
     if getattr(os._exit, "_reenact", False):
         return
     wrap(subprocess.Popen, "__init__", _popen)
+    popen.install()
+    loop_processes.install()
     wrap(multiprocessing.process.BaseProcess, "start", _start)
     wrap(multiprocessing.util, "spawnv_passfds", _spawnv)
     for name in ("fork", "forkpty"):
@@ -72,17 +72,20 @@ def _listening() -> tuple[Scope, Family] | None:
 def _popen(
     wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
-    listening = _listening()
-    try:
-        bound = inspect.signature(wrapped).bind(*args, **kwargs) if listening is not None else None
-    except TypeError:
-        bound = None
-    if listening is None or bound is None or _asks_the_machine(sys._getframe(2)):
+    scope = current()
+    bound = popen.bound(args, kwargs) if scope is not None and not scope.hidden else None
+    if scope is None or bound is None or asks_the_machine(sys._getframe(2)):
         wrapped(*args, **kwargs)
         return
-    scope, family = listening
+    if popen.records(bound, sys._getframe(2)):
+        popen.start(wrapped, instance, bound, scope)
+        return
+    family = scope.run.family
+    if family is None:
+        wrapped(*args, **kwargs)
+        return
     witness.starts(scope)
-    command = _words(bound.arguments["args"])
+    command = words(bound.arguments["args"])
     path = family.spawning(scope, f"proc:{title(command, shell=bool(bound.arguments.get('shell')))}", command)
     try:
         if path is None:
@@ -106,7 +109,7 @@ def _start_joined(
         bound.arguments["env"] = _joining(family, path, os.environ if given is None else given)
         _forks.foreign = bound.arguments.get("preexec_fn") is not None
         try:
-            wrapped(*bound.args, **bound.kwargs)
+            wrapped(*bound.args[1:], **bound.kwargs)
         finally:
             _forks.foreign = False
 
@@ -125,7 +128,7 @@ def _start(
         return
     witness.starts(listening[0])
     target = getattr(instance, "_target", None)
-    name = f"proc:{_plain(getattr(target, '__qualname__', None) or type(instance).__name__)}"
+    name = f"proc:{plain(getattr(target, '__qualname__', None) or type(instance).__name__)}"
     if (getattr(instance, "_start_method", None) or multiprocessing.get_start_method()) == "forkserver":
         # Forked by a server that serves everybody: it cannot be told who it is. That it ran is said, at least.
         listening[1].spawning(listening[0], name, [f"{name[5:]} (multiprocessing forkserver)"])
@@ -139,7 +142,7 @@ def _start(
 def _spawnv(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     listening = _listening()
     name = _next.get()
-    command = _words(args[1] if len(args) > 1 else kwargs.get("args", ()))
+    command = words(args[1] if len(args) > 1 else kwargs.get("args", ()))
     if listening is None or name is None or not any("spawn_main" in word for word in command):
         return wrapped(*args, **kwargs)
     scope, family = listening
@@ -202,63 +205,10 @@ def _exec(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
         return wrapped(*args, **kwargs)
     scope, family = listening
     witness.starts(scope)
-    command = _words(args[1])
+    command = words(args[1])
     path = family.spawning(scope, f"exec:{title(command)}", command)
     if path is None:
         return wrapped(*args, **kwargs)
     with entered(None):
         environ = args[2] if len(args) > 2 else kwargs.get("env", os.environ)
         return os.execve.__wrapped__(args[0], args[1], _joining(family, path, environ))  # type: ignore[attr-defined]
-
-
-# -- names ---------------------------------------------------------------------------------------------------
-
-
-def title(command: Sequence[str], *, shell: bool = False) -> str:
-    """Return a command's title: a Python's script or module, otherwise the program."""
-    words = command[0].split() if shell and command else list(command)
-    if not words:
-        return "?"
-    name = Path(words[0]).name
-    if not re.fullmatch(r"(python|pypy)[\d.]*(\.exe)?", name):
-        return _plain(name)
-    rest = iter(words[1:])
-    for word in rest:
-        if option_takes_value(word):
-            next(rest, None)
-        elif word == "-m":
-            return _plain(next(rest, "?"))
-        elif word in {"-c", "-"}:
-            return word
-        elif not word.startswith("-"):
-            return _plain(Path(word).name.removesuffix(".py"))
-    return _plain(name)
-
-
-def option_takes_value(word: str) -> bool:
-    """Return True if an option of the Python interpreter takes the next word as its value."""
-    return word in ("-X", "-W", "--check-hash-based-pycs")
-
-
-def _plain(name: str) -> str:
-    return name.replace(".<locals>", "").replace("/", "|")[:80]
-
-
-def _words(command: Any) -> list[str]:
-    if isinstance(command, (str, bytes, os.PathLike)):
-        return [os.fsdecode(command)]
-    return [
-        os.fsdecode(word) if isinstance(word, (str, bytes, os.PathLike)) else str(word) for word in command
-    ]
-
-
-def _asks_the_machine(frame: FrameType | None) -> bool:
-    """Return True if a library asks about the machine (`platform` runs `uname`)."""
-    for _ in range(8):
-        if frame is None:
-            return False
-        name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        if name in _TOOLS or name in TELEMETRY:
-            return name != "multiprocessing"
-        frame = frame.f_back
-    return False

@@ -5,7 +5,7 @@ It decides nothing: it passes reports to the run's handler, and waiting at the t
 
 from __future__ import annotations
 
-from asyncio import CancelledError
+from asyncio import AbstractEventLoop, CancelledError
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -142,6 +142,25 @@ class Call:
 
         await turnstile.pass_async(ticket.order, write)
 
+    def post(self, loop: AbstractEventLoop, value: Any, deliver: Callable[[], None]) -> None:
+        """Report one more chunk from a callback of the loop; `deliver` runs in its turn."""
+        handler, ticket, _ = self._live()
+        self._push(loop, ticket.order, lambda: handler.chunk(ticket, self.wire.dump(value)), deliver)
+
+    def post_over(self, loop: AbstractEventLoop, deliver: Callable[[], None]) -> None:
+        """Report the end of a live stream from a callback of the loop."""
+        self._push(loop, self._live()[1].order, lambda: self._end("ended"), deliver)
+
+    def post_returned(self, loop: AbstractEventLoop, value: Any, deliver: Callable[[], None]) -> None:
+        """Report a result from a callback of the loop."""
+        handler, ticket, _ = self._live()
+
+        def write() -> None:
+            self._live_ends()
+            handler.leave(ticket, Value(self.wire.dump(value)))
+
+        self._push(loop, ticket.order, write, deliver)
+
     def over(self, how: BaseException | None = None) -> None:
         """Report the end of a live stream, in its turn: by itself, or the error it broke off with."""
         _, ticket, turnstile = self._live()
@@ -230,7 +249,46 @@ class Call:
         await turnstile.pass_async(piece.order, release)
         return True
 
+    def fetch(
+        self, loop: AbstractEventLoop, deliver: Callable[[Any], None], ended: Callable[[], None]
+    ) -> None:
+        """Hand each recorded chunk to `deliver` from callbacks of the loop, then call `ended`.
+
+        Where the recorded stream has no end, `ended` is not called.
+        """
+        answer = self._recorded()
+        if self.served < len(answer.pieces):
+            piece = answer.pieces[self.served]
+            told = self._telling(answer, self.served)
+
+            def release() -> None:
+                self.served += 1
+                deliver(self.wire.load(piece.value))
+                self.fetch(loop, deliver, ended)
+
+            self._push(loop, piece.order, told, release)
+        elif answer.end == "ended":
+            end, told = self._end_of(answer)
+            self._push(loop, end, told, ended)
+
+    def fetch_returned(self, loop: AbstractEventLoop, deliver: Callable[[Any], None]) -> None:
+        """Hand the recorded result, if there is one, to `deliver` from a callback of the loop."""
+        answer = self._recorded()
+        value = answer.outcome
+        if isinstance(value, Value) and answer.cut is None:
+            loaded = self.wire.load(value.value)
+            self._push(loop, answer.order, self._telling(answer, None), lambda: deliver(loaded))
+
     # -- within ----------------------------------------------------------------------------------------------
+
+    def _push(
+        self, loop: AbstractEventLoop, order: int | None, tell: Callable[[], None], then: Callable[[], None]
+    ) -> None:
+        def release() -> None:
+            tell()
+            then()
+
+        self.scope.run.turnstile.push(loop, order, release, lambda: False)
 
     def _live(self) -> tuple[Handler, Ticket, Any]:
         assert self.ticket is not None

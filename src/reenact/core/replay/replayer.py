@@ -367,6 +367,9 @@ class Replayer(Handler):
         if self._lets_live(effect.kind, effect.label) or call.number in self.opened:
             if effect.kind == "tool":
                 self._ran = min(self._ran or self._steps[call.number], self._steps[call.number])
+            # Its chunks are other ones, at places of their own.
+            chunks = [order for order, _, _ in call.pieces]
+            self.turnstile.abandon(chunks if call.end_order is None else (*chunks, call.end_order))
             return Ticket(call.number, call.order) if self._counted(effect) else Ticket(call.number)
         inside = self.tools.runs_again(question, call) if call.number not in self.edits else None
         if inside is not None:

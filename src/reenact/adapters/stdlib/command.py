@@ -1,0 +1,224 @@
+"""Commands: a program that is started, as a question to the world.
+
+The question has the command, what differs in its environment, and what it is given to read. A recorded answer is given
+without a start. A Python program is none of these: it joins the run and records itself (`processes.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import BoundArguments
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from reenact.adapters.stdlib.redirection import content_of, is_file
+from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
+from reenact.core.boundary import Call, Scope, begin, current, entered, perform
+from reenact.core.model.event import Effect
+
+PROCESS = "process"
+"""The kind of these effects."""
+
+_EARLIER = "was started before the first step that runs for real: fork at an earlier step, before its start"
+_PYTHON = re.compile(r"(python|pypy)[\d.]*(\.exe)?")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramStart:
+    """A command that is started.
+
+    Attributes:
+        title: A short name: that of the program.
+        question: All that its answer may depend on.
+    """
+
+    title: str
+    question: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> ProgramStart:
+        """Return the command of these arguments of `Popen`."""
+        command, shell = words(given["args"]), bool(given.get("shell"))
+        question: dict[str, Any] = {"command": command[0] if shell and len(command) == 1 else command}
+        if given.get("executable") is not None:
+            question["executable"] = os.fsdecode(given["executable"])
+        if given.get("cwd") is not None:
+            question["cwd"] = _short(os.fsdecode(given["cwd"]))
+        if given.get("env") is not None and (changed := _changed(given["env"])):
+            question["env"] = changed
+        if (origin := piped_from(given.get("stdin"))) is not None:
+            question["stdin"] = f"the output of {origin}"
+        elif (digest := content_of(given.get("stdin"))) is not None:
+            question["stdin"] = digest
+        return cls(title(command, shell=shell), question)
+
+    def effect(self, part: str = "", **more: Any) -> Effect:
+        """Return the effect of starting it, or of a part of what it does: `output`, `input`, `exit`."""
+        name = f"{self.title} {part}" if part else self.title
+        return Effect(PROCESS, name, more if part else {**self.question, **more}, leaf=True)
+
+
+class Acts:
+    """The acts of one started command, each an effect inside of its start.
+
+    An address does not count the threads and tasks that read its output or write its input.
+
+    Args:
+        command: The command.
+        scope: The scope in which it is started.
+    """
+
+    def __init__(self, command: ProgramStart, scope: Scope) -> None:
+        label = command.effect().label
+        self.command = command
+        self.real = False
+        """True if it was started for real."""
+        self._inside = scope.inside(
+            f"{scope.path}/{label}#{scope.peek(label)}", call=scope.call, hidden=False, tool=scope.tool
+        )
+
+    def perform(self, part: str, live: Callable[[], Any], **more: Any) -> Any:
+        """Perform an act of the program on the command, or a part of what that does."""
+
+        def checked() -> Any:
+            self.check()
+            return live()
+
+        if hidden():
+            return checked()
+        with entered(self._inside):
+            return perform(self.command.effect(part, **more), checked)
+
+    def begin(self, part: str) -> Call | None:
+        """Begin a part that comes in chunks or later.
+
+        Return None within an effect that is answered whole.
+        """
+        if hidden():
+            return None
+        with entered(self._inside):
+            call = begin(self.command.effect(part))
+        if call is not None and call.answer is None:
+            self.check()
+        return call
+
+    def check(self) -> None:
+        """Refuse to go on for real after a recorded start."""
+        if not self.real:
+            at = self._inside
+            raise at.run.handler.refuse(at.path, f"this command {_EARLIER}")
+
+
+def hidden() -> bool:
+    """Return True where nothing is recorded or answered."""
+    scope = current()
+    return scope is None or scope.hidden
+
+
+def answered(given: BoundArguments) -> bool:
+    """Return True if a command with these arguments of `Popen` can be answered without a start.
+
+    Not if it is Python, nor if it shares more with the program than pipes and files.
+    """
+    arguments = given.arguments
+    command = words(arguments["args"])
+    if not command or is_python(command, shell=bool(arguments.get("shell"))) or arguments.get("pass_fds"):
+        return False
+    return all(_known(arguments.get(name)) for name in ("stdin", "stdout", "stderr"))
+
+
+def _known(handle: Any) -> bool:
+    if handle is None or (isinstance(handle, int) and handle < 0):
+        return True
+    return piped_from(handle) is not None or is_file(handle) or _standard(handle)
+
+
+def _standard(handle: Any) -> bool:
+    """Return True for the program's own standard streams."""
+    try:
+        return (handle if isinstance(handle, int) else handle.fileno()) in (0, 1, 2)
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+def piped_from(handle: Any) -> str | None:
+    """Return the title of the command whose output this is, or None."""
+    raw = getattr(getattr(handle, "buffer", handle), "raw", handle)
+    return getattr(raw, "reenact_pipe", None) or None
+
+
+def _changed(environ: Mapping[Any, Any]) -> dict[str, str]:
+    given = {os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()}
+    # Names that are left out say more about the machine than about the question.
+    return {name: value for name, value in sorted(given.items()) if os.environ.get(name) != value}
+
+
+def _short(folder: str) -> str:
+    """Return a folder that is the same where the program lies elsewhere."""
+    return os.path.relpath(folder) if Path(folder).is_relative_to(Path.cwd()) else folder
+
+
+def is_python(command: Sequence[str], *, shell: bool = False) -> bool:
+    """Return True if a command runs Python by its name."""
+    first = _shell_words(command[0])[:1] if shell and command else list(command[:1])
+    return bool(first) and _PYTHON.fullmatch(Path(first[0]).name) is not None
+
+
+def title(command: Sequence[str], *, shell: bool = False) -> str:
+    """Return a command's title: a Python's script or module, otherwise the program."""
+    line = _shell_words(command[0]) if shell and command else list(command)
+    if not line:
+        return "?"
+    name = Path(line[0]).name
+    if not _PYTHON.fullmatch(name):
+        return plain(name)
+    rest = iter(line[1:])
+    for word in rest:
+        if option_takes_value(word):
+            next(rest, None)
+        elif word == "-m":
+            return plain(next(rest, "?"))
+        elif word in {"-c", "-"}:
+            return word
+        elif not word.startswith("-"):
+            return plain(Path(word).name.removesuffix(".py"))
+    return plain(name)
+
+
+def _shell_words(line: str) -> list[str]:
+    return [word for word in re.split(r"[\s;|&<>()]+", line) if word]
+
+
+def option_takes_value(word: str) -> bool:
+    """Return True if an option of the Python interpreter takes the next word as its value."""
+    return word in ("-X", "-W", "--check-hash-based-pycs")
+
+
+def plain(name: str) -> str:
+    """Return a name without the marks of addresses."""
+    return name.replace(".<locals>", "").replace("/", "|")[:80]
+
+
+def words(command: Any) -> list[str]:
+    """Return the words of a command, however it was given."""
+    if isinstance(command, (str, bytes, os.PathLike)):
+        return [os.fsdecode(command)]
+    return [
+        os.fsdecode(word) if isinstance(word, (str, bytes, os.PathLike)) else str(word) for word in command
+    ]
+
+
+def asks_the_machine(frame: FrameType | None) -> bool:
+    """Return True if a library asks about the machine (`platform` runs `uname`)."""
+    for _ in range(8):
+        if frame is None:
+            return False
+        name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if name in _TOOLS or name in TELEMETRY:
+            return name != "multiprocessing"
+        frame = frame.f_back
+    return False

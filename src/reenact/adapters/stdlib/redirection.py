@@ -1,0 +1,107 @@
+"""Files that a command writes its output into, at the place where the program's file stands.
+
+While recording, what came into the file is read back when the command is over. A replay writes it there instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+_MOST = 64 << 20
+_PIECE = 1 << 20
+
+
+def is_file(handle: Any) -> bool:
+    """Return True for an open regular file or `/dev/null`, by handle or number."""
+    try:
+        number = handle if isinstance(handle, int) else handle.fileno()
+        mode = os.fstat(number).st_mode
+    except (AttributeError, OSError, ValueError, TypeError):
+        return False
+    return stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not os.isatty(number))
+
+
+def content_of(handle: Any) -> str | None:
+    """Return a digest of what is left to read in a file, or None if it is none."""
+    if handle is None or (isinstance(handle, int) and handle < 0) or not is_file(handle):
+        return None
+    number = handle if isinstance(handle, int) else handle.fileno()
+    digest, place = hashlib.blake2b(digest_size=8), 0
+    with suppress(OSError):
+        place = os.lseek(number, 0, os.SEEK_CUR)
+        while piece := os.pread(number, _PIECE, place):
+            digest.update(piece)
+            place += len(piece)
+    return digest.hexdigest()
+
+
+class Redirection:
+    """The files that one command writes into.
+
+    Args:
+        given: The arguments of `Popen`.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._files: dict[str, tuple[int, int]] = {}
+        seen: set[tuple[int, int]] = set()
+        for name in ("stdout", "stderr"):
+            handle = given.get(name)
+            if handle is None or (isinstance(handle, int) and handle < 0) or not is_file(handle):
+                continue
+            if not isinstance(handle, int):
+                # What the program has written before comes before.
+                handle.flush()
+            number = os.dup(handle if isinstance(handle, int) else handle.fileno())
+            status = os.fstat(number)
+            if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) in seen:
+                os.close(number)
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            self._files[name] = number, _end(number)
+
+    def written(self) -> dict[str, bytes]:
+        """Return what came into each file."""
+        found = {}
+        for name, (number, start) in self._files.items():
+            size = min(_end(number) - start, _MOST)
+            found[name] = _read(number, start, size) if size > 0 else b""
+        return {name: data for name, data in found.items() if data}
+
+    def write(self, written: Mapping[str, bytes]) -> None:
+        """Write into each file what came into it when it was recorded."""
+        for name, data in written.items():
+            if name in self._files:
+                number = self._files[name][0]
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[os.write(number, rest) :]
+
+    def close(self) -> None:
+        """Let go of the files. Harmless when done."""
+        for number, _ in self._files.values():
+            os.close(number)
+        self._files.clear()
+
+
+def _end(number: int) -> int:
+    """Return the place at which the next byte is written."""
+    import fcntl
+
+    if fcntl.fcntl(number, fcntl.F_GETFL) & os.O_APPEND:
+        return os.fstat(number).st_size
+    return os.lseek(number, 0, os.SEEK_CUR)
+
+
+def _read(number: int, start: int, size: int) -> bytes:
+    with suppress(OSError):
+        return os.pread(number, size, start)
+    # It was opened for writing alone: opened once more, by the name that the system keeps.
+    with open(f"/proc/self/fd/{number}", "rb") as again:  # noqa: PTH123
+        again.seek(start)
+        return again.read(size)

@@ -1,0 +1,343 @@
+"""Commands are effects: a replay answers them without a start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import reenact
+from reenact.errors import DivergenceError
+
+NANOSECONDS = ["date", "+%N"]
+
+
+@pytest.fixture(autouse=True)
+def apart(tmp_path, monkeypatch, home):
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+
+
+def starts():
+    """How often a command of these programs ran for real."""
+    with open("starts", "a+") as file:
+        file.seek(0)
+        return len(file.read())
+
+
+LOUD = "printf x >> starts; date +%N; date +%N >&2; exit 3"
+
+
+def run():
+    done = subprocess.run(LOUD, shell=True, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def run_with_input():
+    return subprocess.run(
+        "printf x >> starts; cat; date +%N", shell=True, input=b"given ", capture_output=True, check=True
+    ).stdout
+
+
+def checked():
+    try:
+        subprocess.run(LOUD, shell=True, check=True, stdout=subprocess.PIPE)
+    except subprocess.CalledProcessError as error:
+        return error.returncode, error.output
+
+
+def check_output():
+    return subprocess.check_output("printf x >> starts; date +%N", shell=True)
+
+
+def getoutput():
+    return subprocess.getstatusoutput("printf x >> starts; date +%N")
+
+
+def call():
+    return subprocess.call("printf x >> starts; exit $(date +%N | cut -c1 )", shell=True)
+
+
+def system():
+    return os.system("printf x >> starts; exit $(date +%N | cut -c1 )")
+
+
+def popen_of_os():
+    with os.popen("printf x >> starts; date +%N") as output:
+        return output.read()
+
+
+def too_late():
+    try:
+        subprocess.run(
+            "printf x >> starts; date +%N; exec sleep 60",
+            shell=True,
+            capture_output=True,
+            timeout=0.5,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        return error.output
+
+
+def communicated():
+    command = subprocess.Popen(LOUD, shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return command.communicate(), command.returncode
+
+
+def communicated_late():
+    command = subprocess.Popen(
+        "printf x >> starts; date +%N; sleep 1; date +%N", shell=True, stdout=-1, text=True
+    )
+    try:
+        command.communicate(timeout=0.1)
+    except subprocess.TimeoutExpired:
+        return command.communicate(), command.returncode
+
+
+def dialogue():
+    said = []
+    with subprocess.Popen(
+        "printf x >> starts; while read line; do echo $line $(date +%N); done",
+        shell=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+    ) as command:  # fmt: skip
+        for line in ("one", "two"):
+            command.stdin.write(f"{line}\n")
+            said.append(command.stdout.readline())
+        command.stdin.close()
+    return said, command.returncode
+
+
+def unbuffered():
+    with subprocess.Popen(
+        "printf x >> starts; date +%N", shell=True, stdout=subprocess.PIPE, bufsize=0
+    ) as command:
+        return command.stdout.read(4), command.stdout.read(), command.wait()
+
+
+def two_threads():
+    lines = []
+    command = subprocess.Popen(
+        "printf x >> starts; for i in 1 2 3; do date +out%N; date +err%N >&2; done",
+        shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    threads = [
+        threading.Thread(target=lines.extend, args=(each,)) for each in (command.stdout, command.stderr)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    command.stdout.close()
+    command.stderr.close()
+    return lines, command.wait()
+
+
+def pipeline():
+    first = subprocess.Popen("printf x >> starts; date +%N", shell=True, stdout=subprocess.PIPE)
+    second = subprocess.Popen(["rev"], stdin=first.stdout, stdout=subprocess.PIPE)
+    first.stdout.close()
+    return second.communicate()[0], first.wait()
+
+
+def polled_and_ended():
+    looks = 0
+    command = subprocess.Popen("printf x >> starts; exec sleep 60", shell=True)
+    while command.poll() is None:
+        looks += 1
+        time.sleep(0.01)
+        if looks == 3:
+            command.terminate()
+    return command.returncode == -signal.SIGTERM
+
+
+def killed_by_number():
+    command = subprocess.Popen("printf x >> starts; exec sleep 60", shell=True, start_new_session=True)
+    while not starts():
+        time.sleep(0.01)
+    os.kill(command.pid, 0)
+    os.killpg(os.getpgid(command.pid), signal.SIGKILL)
+    return command.wait()
+
+
+def into_a_file():
+    with open("log", "w") as file:
+        file.write("before ")
+        command = subprocess.Popen(LOUD, shell=True, stdout=file, stderr=subprocess.STDOUT)
+    command.wait()
+    with open("log") as file:
+        return file.read()
+
+
+def into_a_temporary_file():
+    with tempfile.TemporaryFile() as file:
+        subprocess.run("printf x >> starts; date +%N", shell=True, stdout=file, check=True)
+        file.seek(0)
+        return file.read()
+
+
+def not_there():
+    with open("starts", "a") as file:
+        file.write("x")
+    try:
+        subprocess.run(["no-such-command", "argument"], check=False)
+    except FileNotFoundError as error:
+        return str(error), error.errno
+    finally:
+        with open("starts", "r+") as file:
+            file.truncate(1)
+
+
+PROGRAMS = [
+    run, run_with_input, checked, check_output, getoutput, call, system, popen_of_os, too_late, communicated,
+    communicated_late, dialogue, unbuffered, two_threads, pipeline, polled_and_ended, killed_by_number, into_a_file,
+    into_a_temporary_file, not_there,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[program.__name__ for program in PROGRAMS])
+def test_a_command_is_answered_without_a_start(program):
+    with reenact.record("command") as recording:
+        said = program()
+    assert starts() == 1
+    with reenact.replay(recording.id) as replay:
+        assert program() == said
+    assert replay.verdict.faithful, str(replay.verdict)
+    assert starts() == 1, "the command ran again"
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[program.__name__ for program in PROGRAMS])
+def test_a_command_without_a_recording_does_what_it_does(program):
+    # The hooks stay when a run is over.
+    assert program() is not None
+    assert starts() == 1
+
+
+def test_a_changed_command_is_found():
+    with reenact.record("command") as recording:
+        subprocess.run(["git", "--version"], capture_output=True, check=False)
+    with pytest.raises(DivergenceError) as caught, reenact.replay(recording.id):
+        subprocess.run(["git", "push"], capture_output=True, check=False)
+    assert "args.command[1]" in str(caught.value)
+
+
+def test_changed_input_environment_and_folder_are_found():
+    def work(given, variable, folder):
+        subprocess.run(
+            ["cat"],
+            check=True,
+            input=given,
+            capture_output=True,
+            env={**os.environ, "X": variable},
+            cwd=folder,
+        )
+
+    os.mkdir("other")
+    with reenact.record("command") as recording:
+        work(b"a", "1", ".")
+    for changed, place in (
+        ((b"b", "1", "."), "input"),
+        ((b"a", "2", "."), "env.X"),
+        ((b"a", "1", "other"), "cwd"),
+    ):
+        with pytest.raises(DivergenceError) as caught, reenact.replay(recording.id):
+            work(*changed)
+        assert f"args.{place}" in str(caught.value)
+
+
+def test_what_is_written_to_a_command_is_compared():
+    def talk(text):
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as command:
+            command.stdin.write(text)
+            command.stdin.close()
+            return command.stdout.read()
+
+    with reenact.record("talk") as recording:
+        assert talk(b"yes") == b"yes"
+    with pytest.raises(DivergenceError) as caught, reenact.replay(recording.id):
+        talk(b"no")
+    assert "process:cat input" in str(caught.value)
+
+
+def test_a_secret_in_output_that_comes_in_pieces_is_not_kept():
+    secret = "sk-ant-" + "a1B2c3D4" * 6
+    half = len(secret) // 2
+    Path("first").write_text(secret[:half])
+    Path("second").write_text(f"{secret[half:]}\n")
+    with reenact.record("secret") as recording:
+        command = subprocess.Popen(
+            "cat first; sleep 0.2; cat second", shell=True, stdout=subprocess.PIPE, bufsize=0
+        )
+        pieces = list(iter(lambda: command.stdout.read(4096), b""))
+        command.stdout.close()
+        command.wait()
+    assert len(pieces) == 2
+    kept = b"".join(path.read_bytes() for path in Path(recording.path).rglob("*") if path.is_file())
+    assert secret[:half].encode() not in kept
+    assert secret[half:].encode() not in kept
+
+
+def test_a_pipe_that_is_read_by_its_number_is_named_and_refused(capfd):
+    def work():
+        with subprocess.Popen(["date"], stdout=subprocess.PIPE) as command:
+            return os.read(command.stdout.fileno(), 100)
+
+    with reenact.record("number") as recording:
+        work()
+    with pytest.raises(DivergenceError) as caught, reenact.replay(recording.id):
+        work()
+    assert "by the number of its pipe" in str(caught.value)
+
+
+def test_a_command_that_shares_more_than_pipes_is_refused_in_a_replay(capfd):
+    def work():
+        ours, theirs = os.pipe()
+        subprocess.run(
+            ["dd", f"of=/dev/fd/{theirs}"], input=b"hello", pass_fds=[theirs], stderr=-3, check=True
+        )
+        os.close(theirs)
+        with open(ours, "rb") as file:
+            return file.read()
+
+    with reenact.record("shared") as recording:
+        assert work() == b"hello"
+    assert "a replay needs --live process" in capfd.readouterr().err
+    with pytest.raises(DivergenceError), reenact.replay(recording.id):
+        work()
+
+
+def test_with_live_process_the_command_runs_for_real():
+    with reenact.record("command") as recording:
+        run()
+    with reenact.replay(recording.id, live=["process"]) as replay:
+        run()
+    assert starts() == 2
+    assert replay.verdict.live
+
+
+def test_a_python_program_joins_and_is_no_command():
+    with reenact.record("python") as recording:
+        subprocess.run([sys.executable, "-c", "print(1)"], capture_output=True, check=True)
+    assert [step.kind for step in reenact.load(recording.id)] == []
+
+
+def test_a_tool_that_runs_a_command_runs_again_and_gets_its_recorded_output():
+    @reenact.tool
+    def clock():
+        return subprocess.run(
+            "printf x >> starts; date +%N", shell=True, capture_output=True, text=True, check=True
+        ).stdout
+
+    with reenact.record("tool") as recording:
+        said = clock()
+    with reenact.replay(recording.id) as replay:
+        assert clock() == said
+    assert replay.verdict.faithful, str(replay.verdict)
+    assert starts() == 1
