@@ -14,13 +14,13 @@ BOOK = {
 PAID: list[str] = []
 
 
-@reenact.tool(kind="shop")
+@reenact.tool(kind="shop", writes=False)
 def load_order(order_id: str) -> dict[str, str]:
     """What the order book says of an order."""
     return dict(BOOK[order_id])
 
 
-@reenact.tool(kind="shop")
+@reenact.tool(kind="shop", writes=True)
 def refund(order_id: str, total: str) -> str:
     """Pays an order's total back, and gives the ticket."""
     BOOK[order_id]["status"] = "cancelled"

@@ -75,7 +75,7 @@ def test_the_browser_can_be_let_live_in_a_replay(shop):
 @pytest.mark.thorough
 def test_a_fork_goes_on_in_a_browser_of_its_own(shop):
     step = next(s.number for s in reenact.load(shop.id, home=shop.home).steps if s.label == "browser:click")
-    forked = shop.run("fork", shop.id, "--at", step)
+    forked = shop.run("fork", shop.id, "--at", step, "--policy", "browser=live")
     assert forked.status == 0, forked.err
     assert "a new one was opened, at http://127.0.0.1:" in forked.err
     # What was filled before the fork is not there, and the order shows it.

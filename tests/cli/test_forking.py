@@ -196,6 +196,7 @@ def test_json_says_what_became_of_it(shell, parent):
     found = json.loads(done.out)
     assert found == {
         "parent": parent.id, "step": 3, "recording": shell.last().id, "how": "ran", "reason": None, "exit": 0,
+        "ran": ["tool:look (3 times, in the recording it only reads)"],
     }  # fmt: skip
     assert "total" in done.err
 

@@ -90,7 +90,18 @@ def fork(framework, shell, story):
     found = weather(framework, story.recording).get("Tokyo")
     if found is not None:
         story.step = found.number
-        story.forked = shell.run("fork", story.parent, "--at", story.step, "--set", framework.edit)
+        story.forked = shell.run(
+            "fork",
+            story.parent,
+            "--at",
+            story.step,
+            "--set",
+            framework.edit,
+            "--policy",
+            "rate=live",
+            "--policy",
+            "websocket=live",
+        )
         story.child = shell.last().id
 
 

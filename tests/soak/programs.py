@@ -36,7 +36,7 @@ def fetch(question: Any) -> float:
     return _answer()
 
 
-@reenact.tool
+@reenact.tool(writes=False)
 def pour(question: Any) -> Any:
     """A sync streaming tool."""
     for _ in range(3):
@@ -44,7 +44,7 @@ def pour(question: Any) -> Any:
         yield random.random()
 
 
-@reenact.tool
+@reenact.tool(writes=False)
 async def drip(question: Any) -> Any:
     """A streaming tool."""
     for _ in range(3):

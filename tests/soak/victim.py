@@ -42,7 +42,7 @@ def fetch(question: str) -> str:
     return "x" * random.choice([10, 100, 20000]) + str(random.random())
 
 
-@reenact.tool
+@reenact.tool(writes=False)
 async def drip(question: str) -> Any:
     for _ in range(5):
         await asyncio.sleep(random.random() * 0.001)

@@ -23,10 +23,11 @@ import time
 import types
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reenact.adapters.stdlib import callers
+from reenact.adapters.writers import writers_near
 from reenact.core.boundary import Run, current, entered
 from reenact.core.model.event import Source
 
@@ -71,6 +72,9 @@ _UNSEEN: dict[int, tuple[object, str]] = {
 _LOOKS = {"exists", "is_file", "is_dir", "stat", "lstat", "is_symlink"}
 """Methods of `pathlib.Path` that ask the file system, which no audit event tells."""
 
+DECLARED = "__reenact_writes__"
+"""The attribute of a function with the word that it writes, or only reads."""
+
 _known: weakref.WeakKeyDictionary[Any, tuple[weakref.ref[Run], Source]] = weakref.WeakKeyDictionary()
 """The sources of one run's tools; in the next run a name may stand for something else."""
 
@@ -78,6 +82,7 @@ _known: weakref.WeakKeyDictionary[Any, tuple[weakref.ref[Run], Source]] = weakre
 def source_of(function: Any) -> Source | None:
     """Return the source of a tool's function; None outside of a run, or of other code."""
     scope = current()
+    writes = declaration_of(function) if scope is not None else None
     function = _plain(function) if scope is not None else None
     if scope is None or function is None:
         return None
@@ -89,8 +94,26 @@ def source_of(function: Any) -> Source | None:
             found = _Walk(function).source()
         except Exception as error:  # a program's own objects may raise at any attribute
             found = Source("", (f"its code cannot be read ({type(error).__name__})",))
+        found = replace(found, writes=writes, near=writers_near(function))
     _known[function] = weakref.ref(scope.run), found
     return found
+
+
+def declaration_of(thing: Any) -> bool | None:
+    """Return what `@reenact.tool(writes=…)` says at a function."""
+    for _ in range(20):
+        told = inspect.getattr_static(thing, DECLARED, None)
+        if isinstance(told, bool):
+            return told
+        if isinstance(thing, functools.partial):
+            thing = thing.func
+        elif isinstance(thing, types.MethodType):
+            thing = thing.__func__
+        else:
+            thing = inspect.getattr_static(thing, "__wrapped__", None)
+        if thing is None:
+            return None
+    return None
 
 
 def _plain(thing: Any) -> types.FunctionType | None:

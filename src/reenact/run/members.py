@@ -30,6 +30,7 @@ from reenact.core.store.local import load
 from reenact.core.store.writer import Writer, warn
 from reenact.errors import Departure, Divergence
 from reenact.run.exit import on_exit
+from reenact.run.guarding import GUARD, GuardedRecorder, GuardPlan
 from reenact.run.plan import Plan, key
 from reenact.run.replayer import no_blobs, replayer_of, rules_number, rules_of
 from reenact.run.reports import has_file, header_of, report, reported, reserve
@@ -253,7 +254,12 @@ class Member:
         rules = rules_of(header, plan.patterns)
         redactor = Redactor(rules, salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ))
         now = perf_counter()
-        self._recorder = Recorder(writer, redactor, started=now, identity=own_identity(plan.home, plan.keys))
+        identity, guarding = own_identity(plan.home, plan.keys), plan.options.get(GUARD)
+        if guarding is None:
+            self._recorder = Recorder(writer, redactor, started=now, identity=identity)
+        else:
+            obeyed = GuardPlan.of(guarding)
+            self._recorder = GuardedRecorder(obeyed, writer, redactor, started=now, identity=identity)
         self._recorder.snapshots.every = plan.every or self._recorder.snapshots.every
         self._recorder.snapshots.risky = risky_filter(plan.risky)
         self._recorder.open(

@@ -20,7 +20,9 @@ class Options(interface.Options):
 
     With --set, the step has another answer, and the replay continues while the program's requests match the recording.
 
-    Exit status: the program's; 2 could not fork, 3 stopped because no model is available.
+    Calls of models and reading calls run; a writing one is asked for on a terminal, else refused: see --policy.
+
+    Exit status: the program's; 2 could not fork, 3 stopped: no model is available, or a call was refused.
     """
 
     common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)
@@ -40,6 +42,11 @@ class Options(interface.Options):
     ] = ""
     live: Live = ()
     ignore: Ignore = ()
+    policy: Annotated[
+        tuple[str, ...],
+        Field(description="What may run from there on: refund=live, api.example.com=refuse, git=ask …"),
+        Wire(of=list[Annotated[str, Field(max_length=10_000)]], max_length=100),
+    ] = ()
 
     @property
     def starts_programs(self) -> bool:
@@ -61,7 +68,7 @@ class Result(interface.Result):
 
     @property
     def status(self) -> int:
-        """The program's exit status; 2 if nothing was forked, 3 if it stopped for lack of a model."""
+        """The program's exit status; 2 if nothing was forked, 3 if it stopped."""
         if self.forked.recording is None:
             return UNABLE
         return STOPPED if self.forked.how == "stopped" else self.forked.status
@@ -79,7 +86,9 @@ class Result(interface.Result):
 
 def run(options: Options, context: Context) -> Result:
     """Fork the recording. Raises as `reenact.run.launch.forking.fork` does."""
-    chosen = forking.Options(options.at, options.set, options.model, options.live, options.ignore)
+    chosen = forking.Options(
+        options.at, options.set, options.model, options.live, options.ignore, options.policy
+    )
     run_foreign = context.may_run((options.ref,), options.command)
     done = forking.fork(
         options.ref,

@@ -48,7 +48,7 @@ def test_a_program_is_replayed_and_forked_and_its_server_is_not_its_child(shell)
     assert len(recording.logs) == 1
     assert [step.label for step in recording][-3:] == ["tool:lookup"] * 3
 
-    forked = shell.run("fork", recording.id, "--at", "5")
+    forked = shell.run("fork", recording.id, "--at", "5", "--policy", "lookup=live")
     assert forked.status == 0, forked.err
     lines, fork = done.out.splitlines(), forked.out.splitlines()
     assert fork[0] == lines[0]

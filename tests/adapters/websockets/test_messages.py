@@ -323,7 +323,7 @@ def test_a_fork_cannot_go_on_with_a_recorded_connection_and_a_program_that_conne
     live = bench.record(lambda: asyncio.run(main()))
     assert spoken(bench)[:4] == ["connect", "send", "receive", "send"]
     opened = bench.server.opened
-    with reenact.fork(bench.recording, at=4, home=bench.home) as fork:
+    with reenact.fork(bench.recording, at=4, home=bench.home, policy="websocket=live") as fork:
         again = asyncio.run(main())
     assert again[0] == live[0]
     assert [text.partition(": ")[2] for text in again] == [f"message {number}" for number in range(3)]

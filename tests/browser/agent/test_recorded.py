@@ -93,7 +93,7 @@ def test_decisions_are_done_on_a_living_page_and_edited_they_lead_to_another_fut
 
     # The first decision is not asked for again: it is the edited one.
     del answers[0]
-    forked = first.fork(at=decision.number, edit=bob, program=program)
+    forked = first.fork(at=decision.number, edit=bob, program=program, policy="browser=live")
     filled = [step.args["value"] for step in forked.steps if step.label == "browser:fill"]
     assert filled == ["Bob"]
     assert forked.output == "sold green to Bob (0)"

@@ -31,7 +31,7 @@ def outer(path: str) -> int:
     return os.stat(path).st_mode
 
 
-@reenact.tool
+@reenact.tool(writes=False)
 def counted(most: int) -> Iterator[int]:
     """Print before each part."""
     for number in range(most):

@@ -6,6 +6,8 @@ import asyncio
 import gzip
 import itertools
 import threading
+from dataclasses import replace
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -104,7 +106,8 @@ class Desk:
 
     def fork(self, program, at):
         """What the program gave, and the child."""
-        store, where = LocalStore(self.home), point(self.recording, at)
+        store, providers = LocalStore(self.home), [urlsplit(route.upstream).netloc for route in self.routes]
+        where = replace(point(self.recording, at), providers=tuple(providers))
         given, session = self._run(
             program, lambda: proxy.Forking(self.recording, where, store, new_id(), halted=lambda: None)
         )

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 
 from reenact.adapters.mcp.inbox import Inbox, McpVersion
-from reenact.adapters.mcp.question import KIND, effect_of, server_name
+from reenact.adapters.mcp.question import KIND, effect_of, hints_of, server_name
 from reenact.adapters.mcp.transport import asked_in, within
 from reenact.core.boundary import Scope, aperform, entered
 
@@ -36,6 +36,7 @@ class RecordedDispatcher:
         self._greeting: Mapping[str, Any] | None = None
         """The parameters of an `initialize` that a recording has answered, and no server has heard."""
         self._greeted: tuple[Any, ...] = ()
+        self._hints: dict[str, bool] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -70,7 +71,7 @@ class RecordedDispatcher:
         scope = asked_in()
         if scope is None:
             return await self._inner.send_raw_request(method, params, opts, **more)  # type: ignore[no-any-return]
-        effect = effect_of(method, params, leaf=self._leaf)
+        effect = effect_of(method, params, leaf=self._leaf, hints=self._hints)
         at = self._at(scope)
         of = f"{at.path}/{effect.label}#{at.peek(effect.label)}"
         options = opts or {}
@@ -93,6 +94,8 @@ class RecordedDispatcher:
         finally:
             if self._inbox is not None:
                 self._inbox.unhear(of)
+        if method == "tools/list":
+            self._hints |= hints_of(raw)
         if method in _GREETINGS:
             if answered and method == "initialize":
                 self._greeting = dict(params or {})

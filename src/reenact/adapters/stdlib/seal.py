@@ -22,6 +22,7 @@ from typing import Any
 from reenact.adapters.stdlib import callers, unseen, witness
 from reenact.adapters.stdlib.files import OpenedFiles
 from reenact.core.boundary import Run, Scope, current
+from reenact.core.model.event import Effect
 from reenact.core.store.writer import warn
 
 TELEMETRY = {
@@ -207,6 +208,8 @@ def _reach(heard: _Event, did: str, label: str) -> None:
     reporter = heard.by(TELEMETRY)
     if not run.replaying:
         if reporter is None:
+            if did.startswith("connected"):
+                handler.act(Effect("socket", label.partition(":")[2]), heard.scope)
             watch.unrecorded(f"{heard.who} {did}", "a replay will refuse it")
             if heard.scope.tool is None and did.startswith("connected"):
                 witness.opened_other(run, f"{heard.who} {did} outside of it")
@@ -269,18 +272,21 @@ def _start(heard: _Event, arguments: tuple[Any, ...]) -> None:
         # It cannot be started, and the program will hear so.
         return
     if heard.by(TELEMETRY) is None:
-        _child(heard, program)
+        _child(heard, program, given or [program])
 
 
 def _system(heard: _Event, arguments: tuple[Any, ...]) -> None:
-    _child(heard, repr(os.fsdecode(arguments[0])))
+    command = os.fsdecode(arguments[0])
+    _child(heard, repr(command), [command])
 
 
-def _child(heard: _Event, program: str) -> None:
+def _child(heard: _Event, program: str, command: list[str]) -> None:
     """Refuse an unrecorded child process: its actions must not happen again."""
     run, handler = heard.watch.run, heard.watch.run.handler
     free = handler.gone_live or _runs_for_real(heard.scope)
-    if run.replaying and not free and not handler.lets_live("process", f"process:{program}"):
+    if not run.replaying:
+        handler.act(Effect("process", " ".join(command)[:200], {"command": command}), heard.scope)
+    elif not free and not handler.lets_live("process", f"process:{program}"):
         raise handler.refuse(
             f"{heard.scope.path}/process:{program}",
             f"{heard.who} ran {program} in a replay, and its effects are not recorded",

@@ -6,6 +6,7 @@ an effect on the world is refused.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import sys
@@ -95,15 +96,35 @@ def heard(event: str, arguments: tuple[Any, ...], tool: ToolInside, scope: Scope
                 f"changes files ({event} {name_of(arguments[0]) if arguments else ''})".replace(" )", ")"),
             )
     elif event in _STARTS:
-        _acts(tool, scope, "starts a process")
+        if not _asks_the_machine(frame):
+            _acts(tool, scope, "starts a process")
     elif event in _NATIVE:
         if not _ours(frame) and event == "ctypes.call_function":
-            tool.saw("calls native code by ctypes")
+            tool.acts("calls native code by ctypes")
     elif event in _SOCKETS:
         if event != "socket.bind" or not isinstance(arguments[1], (str, bytes)):
-            tool.saw("uses the network beside the recorded requests")
+            _reaches(event, tool)
     else:
         _acts(tool, scope, _OTHER[event])
+
+
+def _asks_the_machine(frame: FrameType | None) -> bool:
+    """Return True if a library asks about the machine (`ctypes` runs `ldconfig`)."""
+    for _ in range(8):
+        if frame is None:
+            return False
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] in ("ctypes", "platform", "uuid"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _reaches(event: str, tool: ToolInside) -> None:
+    what = "uses the network beside the recorded requests"
+    if event in ("socket.connect", "socket.sendto"):
+        tool.acts(what)
+    else:
+        tool.saw(what)
 
 
 def starts(scope: Scope) -> None:
@@ -113,7 +134,7 @@ def starts(scope: Scope) -> None:
 
 
 def _acts(tool: ToolInside, scope: Scope, what: str) -> None:
-    tool.saw(what)
+    tool.acts(what)
     if tool.again:
         raise scope.run.handler.refuse(
             scope.path,
@@ -223,16 +244,22 @@ def _ended(run: Run, tool: ToolInside) -> None:
 
 
 def _look_for_files(names: set[str], tool: ToolInside) -> None:
-    open_now = set()
+    open_now: dict[tuple[int, int], bool] = {}
     for descriptor in Path("/dev/fd").iterdir():
         with suppress(OSError, ValueError):
             status = os.fstat(int(descriptor.name))
             if stat.S_ISREG(status.st_mode):
-                open_now.add((status.st_dev, status.st_ino))
+                key = status.st_dev, status.st_ino
+                open_now[key] = open_now.get(key, False) or _can_write(int(descriptor.name))
     for name in list(names):
         try:
             status = Path(name).stat()
         except OSError:
             continue
-        if (status.st_dev, status.st_ino) in open_now:
-            tool.saw(f"the program holds the file {name} open")
+        writes = open_now.get((status.st_dev, status.st_ino))
+        if writes is not None:
+            tool.saw(f"the program holds the file {name} open{'' if writes else ' for reading'}")
+
+
+def _can_write(descriptor: int) -> bool:
+    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY

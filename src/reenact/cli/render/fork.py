@@ -17,6 +17,8 @@ def show(result: Result, options: Options, context: Context) -> None:
     steps = present.many(len(done.recording.steps), "step")
     child, status = done.recording.id, done.recording.status
     forked = f"reenact: forked {done.parent.id} at step {result.at} as {child}"
+    if done.ran and done.how != "stopped":
+        present.say(f"reenact: ran for real: {'; '.join(done.ran)}")
     if done.how == "stopped":
         present.say(f"{forked} ({steps}), and stopped: {done.reason}")
         return

@@ -21,18 +21,26 @@ class ToolInside:
 
     Attributes:
         unrecorded: The inputs so far, in words, at most eight.
+        permit: Called with an act on the world before it happens; raises `Halt` if it may not. None: all may.
     """
 
-    __slots__ = ("_seen", "again")
+    __slots__ = ("_seen", "again", "permit")
 
     def __init__(self, known: Iterable[str] = (), *, again: bool = False) -> None:
         self._seen = dict.fromkeys(known)
         self.again = again
+        self.permit: Callable[[str], None] | None = None
 
     def saw(self, what: str) -> None:
         """Note an input or effect that crossed no boundary."""
         if len(self._seen) < _MOST:
             self._seen[what] = None
+
+    def acts(self, what: str) -> None:
+        """Note an act that crossed no boundary. Raises `Halt` if it may not happen."""
+        self.saw(what)
+        if self.permit is not None:
+            self.permit(what)
 
     @property
     def unrecorded(self) -> list[str]:

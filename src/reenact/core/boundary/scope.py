@@ -122,6 +122,12 @@ class Handler:
         """Return True if effects of that kind or label run for real by the user's wish."""
         return True
 
+    def act(self, effect: Effect, scope: Scope) -> None:
+        """Take notice of an act that crosses no boundary, before it happens.
+
+        Raises `Halt` if it may not happen.
+        """
+
     def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
         """Return the divergence, to be raised, of input that crossed no boundary (a raw socket)."""
         return Halt(Divergence(Departure.EXTRA, address, detail=detail, hint=hint))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -54,6 +55,24 @@ _PROVIDERS = {
 }
 """The provider by the end of the host's name, as in the price list."""
 
+_MODEL_HOSTS = re.compile(
+    r"(?:api\.(?:openai|anthropic|groq|mistral|deepseek|x|fireworks|cerebras|perplexity|cohere)\.(?:com|ai)"
+    r"|api\.together\.(?:xyz|ai)|openrouter\.ai|[\w-]+\.openai\.azure\.com|[\w-]+\.(?:cognitive|services\.ai)"
+    r"(?:services)?\.azure\.com|bedrock-runtime[\w.-]*\.amazonaws\.com|generativelanguage\.googleapis\.com"
+    r"|(?:[\w-]+-)?aiplatform\.googleapis\.com)"
+)
+"""The hosts of model providers, and of nothing else."""
+
+_COMPUTES = (
+    "count_tokens", "countTokens", "moderations", "images/generations", "audio/speech", "audio/transcriptions", "rerank"
+)  # fmt: skip
+"""Further path endings at a provider's host that only compute an answer."""
+
+_CLIENTS = re.compile(
+    r"(?:Async)?(?:OpenAI|AzureOpenAI|Anthropic|AnthropicBedrock|AnthropicVertex|Groq|Mistral)/"
+)
+"""The beginning of the user agent of the providers' own libraries."""
+
 _ASKS = ("messages", "prompt", "input", "contents", "conversation", "previous_response_id", "inputText")
 
 
@@ -103,6 +122,40 @@ def read(asked: Asked) -> ModelCall | None:
         # `POST …/messages` is said by many that are no model: here nothing is asked.
         return None
     return _refused(_provided(found, str(asked.args.get("url"))), asked.value, parts.reply)
+
+
+def is_model_host(host: str) -> bool:
+    """Return True for the host of a model provider, which serves nothing else."""
+    return _MODEL_HOSTS.fullmatch(host) is not None
+
+
+def asks_model_at(name: str, args: Mapping[str, Any], hosts: Collection[str] = ()) -> bool:
+    """Return True if an HTTP request asks a model: by its host, path and body together.
+
+    Args:
+        name: `POST host[:port]/path`.
+        args: Its arguments, as the adapter gives them.
+        hosts: Further `host[:port]` of models; a recording has shown them.
+    """
+    if not name.startswith("POST "):
+        return False
+    place, _, path = name.removeprefix("POST ").partition("/")
+    path = path.rstrip("/")
+    known = is_model_host(place.partition(":")[0])
+    if known and path.endswith(_COMPUTES):
+        return True
+    if not path.endswith((*CHATS, *EMBEDDINGS)):
+        return False
+    if known:
+        return True
+    body = args.get("body")
+    request = parsed(body.encode(errors="replace")) if isinstance(body, str) else body
+    # Of a large body only its digest is known.
+    if not isinstance(request, Mapping) or not any(request.get(key) for key in (*_ASKS, "sha256")):
+        return False
+    headers = args.get("headers")
+    agent = str(headers.get("user-agent") or "") if isinstance(headers, Mapping) else ""
+    return place in hosts or _CLIENTS.match(agent) is not None
 
 
 def _parts(path: str, request: dict[str, Any], asked: Asked) -> Parts:

@@ -35,10 +35,14 @@ class Source:
     Attributes:
         digest: 16 hex digits over the function and the program's own functions that it calls by name.
         unrecorded: The inputs of that code that no recording can hold, in words; empty if none is known.
+        writes: The declaration at the function: True if it changes something outside of the program; None: no word.
+        near: A library of the program through which the tool could write without being seen, or an empty text.
     """
 
     digest: str
     unrecorded: tuple[str, ...] = ()
+    writes: bool | None = None
+    near: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class Effect:
         owner: The identity that a framework gives the call (a tool call's id). Such an effect is named below the
             nearest span, not below the framework's internal task, whose name may change with its version.
         source: The code that answers it, if that is a function of this process; no part of the question.
+        writes: The declaration of the caller or the server: True if it changes something outside of the program;
+            None: no word. No part of the question.
     """
 
     kind: str
@@ -61,11 +67,19 @@ class Effect:
     leaf: bool = False
     owner: str | None = None
     source: Source | None = None
+    writes: bool | None = None
 
     @property
     def label(self) -> str:
         """The effect as a filter names it, `tool:cancel_order`."""
         return f"{self.kind}:{self.name}"
+
+    @property
+    def declared(self) -> bool | None:
+        """The declaration that it writes (True) or only reads (False)."""
+        if self.writes is not None or self.source is None:
+            return self.writes
+        return self.source.writes
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from reenact.core.boundary import Handler, Scope, Ticket, ToolInside
+from reenact.core.boundary import Answer, Handler, Scope, Ticket, ToolInside
 from reenact.core.model import codec
 from reenact.core.model.event import TOOL, Effect, Failure, Outcome, Tree, Value
 from reenact.core.model.exact import exact
@@ -66,12 +66,16 @@ class Recorder(Handler):
         self._questions = Questions(redactor)
         self._streams: dict[int, StreamRedactor] = {}
         self._warned: set[str] = set()
-        self._printed = PrintRecorder(self._stamped)
-        self.snapshots = Snapshots(self._stamped, self._encoder, clean_by(redactor.line), self._hole)
+        self._printed = PrintRecorder(self.stamped)
+        self.snapshots = Snapshots(self.stamped, self._encoder, clean_by(redactor.line), self._hole)
 
     # -- the handler -----------------------------------------------------------------------------------------
 
-    def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Ticket:
+    def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
+        return self.question(effect, scope, ordinal)
+
+    def question(self, effect: Effect, scope: Scope, ordinal: int) -> Ticket:
+        """Write a question; return the ticket of the call."""
         number = next(self._numbers)
         try:
             self._printed.flush(scope.call)
@@ -252,7 +256,8 @@ class Recorder(Handler):
     def _write(self, line: dict[str, Tree]) -> None:
         self._writer.append(self._redactor.line(codec.dumps(line)))
 
-    def _stamped(self, line: dict[str, Tree]) -> None:
+    def stamped(self, line: dict[str, Tree]) -> None:
+        """Write an event with the present time."""
         self._write({**line, "t": self._now()})
 
     def _hole(self, text: str) -> None:

@@ -110,19 +110,8 @@ class Mixing(Replayer):
                 continue
             self._use(call)
             self.divergences.append(Divergence(Departure.EXTRA, question.address, detail=detail))
-            return self._from_there(edit)
+            return answer_of(edit, len(self._log.times))
         return None
-
-    def _from_there(self, edit: Edit) -> Answer:
-        # It has no place in this run's order: it comes at once, and a stream's chunks when nothing else is due.
-        if edit.error is not None:
-            return Answer(Failure(codec.rebuild_error(edit.error)), None)
-        value = codec.rebuild(edit.value)
-        if edit.pieces is None:
-            return Answer(Value(value), None)
-        last = len(self._log.times)
-        pieces = tuple(Piece(last, codec.rebuild(tree)) for tree in edit.pieces)
-        return Answer(Value(value, stream=True), None, None, pieces, "ended")
 
     def _use(self, call: CallRecord) -> None:
         """Mark the other run's call as used, with everything that happened inside it."""
@@ -130,6 +119,20 @@ class Mixing(Replayer):
         for inner in self._mix.other.calls.values():
             if inner.within == call.number and inner.number not in self._used:
                 self._use(inner)
+
+
+def answer_of(edit: Edit, place: int) -> Answer:
+    """Return an answer without a place in the recorded order: it comes at once.
+
+    A stream's chunks come at `place`, when nothing else is due.
+    """
+    if edit.error is not None:
+        return Answer(Failure(codec.rebuild_error(edit.error)), None)
+    value = codec.rebuild(edit.value)
+    if edit.pieces is None:
+        return Answer(Value(value), None)
+    pieces = tuple(Piece(place, codec.rebuild(tree)) for tree in edit.pieces)
+    return Answer(Value(value, stream=True), None, None, pieces, "ended")
 
 
 def edit_of(log: Log, call: CallRecord) -> Edit | None:

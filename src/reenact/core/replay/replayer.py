@@ -258,6 +258,10 @@ class Replayer(Handler):
         """True if questions that the recording does not have are refused."""
         return self._policy == "raise" or (self._policy == "realign" and self._inserted == "refuse")
 
+    def step_of(self, call: int) -> int:
+        """Return the step number of a recorded call."""
+        return self._steps[call]
+
     def lets_live(self, kind: str, label: str) -> bool:
         return self._lets_live(kind, label)
 

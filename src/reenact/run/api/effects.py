@@ -6,7 +6,8 @@ import asyncio
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar, overload
 
 from reenact.adapters import sources
@@ -20,14 +21,21 @@ T = TypeVar("T")
 @overload
 def tool(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
-def tool(*, name: str = ..., kind: str = ...) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
-def tool(function: Any = None, /, *, name: str = "", kind: str = "tool") -> Any:
+def tool(
+    *, name: str = ..., kind: str = ..., writes: bool | None = ...
+) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def tool(function: Any = None, /, *, name: str = "", kind: str = "tool", writes: bool | None = None) -> Any:
     """Make a function an effect: sync or async, plain or a generator.
 
-    Its arguments are matched, its result is recorded.
+    Its arguments are matched, its result is recorded. `writes=True` says that it changes something outside of the
+    program (a refund, an e-mail), `writes=False` that it only reads: a fork runs only the latter without a question.
     """
     if function is None:
-        return functools.partial(tool, name=name, kind=kind)
+        return functools.partial(tool, name=name, kind=kind, writes=writes)
+    if writes is not None:
+        with suppress(AttributeError):
+            # Frameworks that wrap the function find the declaration there.
+            setattr(function, sources.DECLARED, writes)
     title = name or function.__name__
     signature = inspect.signature(function)
     streams = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
@@ -40,13 +48,13 @@ def tool(function: Any = None, /, *, name: str = "", kind: str = "tool") -> Any:
         try:
             given = signature.bind(*args, **kwargs)
         except TypeError:
-            return Effect(kind, title, {"args": args, "kwargs": kwargs}, source=source)
+            return Effect(kind, title, {"args": args, "kwargs": kwargs}, source=source, writes=writes)
         # A default is part of the question too: changed, it is another question.
         given.apply_defaults()
         bound = dict(given.arguments)
         if bare:
             bound.pop(next(iter(bound)))
-        return Effect(kind, title, bound, source=source)
+        return Effect(kind, title, bound, source=source, writes=writes)
 
     return functools.wraps(function)(_shell(function, effect_of))
 
@@ -90,19 +98,23 @@ class effect:  # noqa: N801 - read as a verb: `reenact.effect("db", "orders").pe
     def __init__(self, kind: str, name: str, /, **args: Any) -> None:
         self._effect = Effect(kind, name, args)
 
-    def perform(self, live: Callable[[], T]) -> T:
-        """The answer: `live()`, or in a replay the recorded one."""
-        return boundary.perform(self._effect, live)
+    def perform(self, live: Callable[[], T], *, writes: bool | None = None) -> T:
+        """The answer: `live()`, or in a replay the recorded one. `writes` is as for `tool`."""
+        return boundary.perform(self._asked(writes), live)
 
-    async def aperform(self, live: Callable[[], Any]) -> Any:
+    async def aperform(self, live: Callable[[], Any], *, writes: bool | None = None) -> Any:
         """`perform` for an async answer."""
-        return await boundary.aperform(self._effect, live)
+        return await boundary.aperform(self._asked(writes), live)
 
-    def stream(self, live: Callable[[], Any]) -> Any:
+    def stream(self, live: Callable[[], Any], *, writes: bool | None = None) -> Any:
         """The chunks of `live()`, an iterator or async iterator, or the recorded ones."""
+        asked = self._asked(writes)
         if inspect.isasyncgenfunction(live) or asyncio.iscoroutinefunction(live):
-            return boundary.astream(self._effect, live)
-        return boundary.stream(self._effect, live)
+            return boundary.astream(asked, live)
+        return boundary.stream(asked, live)
+
+    def _asked(self, writes: bool | None) -> Effect:
+        return self._effect if writes is None else replace(self._effect, writes=writes)
 
 
 @contextmanager

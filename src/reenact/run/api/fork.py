@@ -20,6 +20,7 @@ from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.query import recording
 from reenact.core.redact import DEFAULT_RULES, SecretRules
+from reenact.core.replay.rulings import named
 from reenact.core.store.local import LocalStore, new_id
 from reenact.errors import DivergenceError, ForkStopped, Halt, UsageError
 from reenact.run.api.session import UNSET, Session
@@ -52,6 +53,7 @@ class Recording(recording.Recording):
         program: None = ...,
         live: Iterable[str] = ...,
         ignore: Iterable[str] = ...,
+        policy: Iterable[str] = ...,
     ) -> Fork: ...
     @overload
     def fork(
@@ -63,6 +65,7 @@ class Recording(recording.Recording):
         program: Callable[[], Any],
         live: Iterable[str] = ...,
         ignore: Iterable[str] = ...,
+        policy: Iterable[str] = ...,
     ) -> Recording: ...
     def fork(
         self,
@@ -73,11 +76,14 @@ class Recording(recording.Recording):
         program: Callable[[], Any] | None = None,
         live: Iterable[str] = (),
         ignore: Iterable[str] = (),
+        policy: Iterable[str] = (),
     ) -> Fork | Recording:
         """`reenact.fork` of this recording, into the same folder of recordings."""
         folder = Path(self.path).absolute().parent
         home = folder.parent if folder.name == "recordings" else None
-        started = fork(self, at=at, edit=edit, model=model, live=live, ignore=ignore, home=home)
+        started = fork(
+            self, at=at, edit=edit, model=model, live=live, ignore=ignore, policy=policy, home=home
+        )
         return started if program is None else _ran(started, program)
 
 
@@ -100,6 +106,8 @@ class Fork(Session):
         self.plan: Plan | None = None
         self.reason = ""
         """The reason that it stopped, if it did."""
+        self.ran: list[str] = []
+        """The calls that ran for real, by their labels, each with its number and the reason."""
         self._point = at
         self._store = store
         self._secrets = secrets
@@ -151,12 +159,15 @@ class Fork(Session):
             self._stdout.uninstall()
         stdlib.end(child.run)
         child.family.finish()
+        forker.notice_refusal()
+        child.close()
         if not forker.reached:
             self._came_to_nothing(child, error)
             return
         stopped = forker.stop.reason if forker.stop is not None else ""
         if not stopped and forker.poison is not None:
             stopped = str(forker.poison.divergence)
+        self.ran = list(named(forker.gate.guard.ran))
         child.seal(self._ending(child, None if isinstance(error, Halt) else error, stopped))
         if stopped:
             self.reason = stopped
@@ -164,7 +175,10 @@ class Fork(Session):
 
     def _came_to_nothing(self, child: Child, error: BaseException | None) -> None:
         """The program never asked the question of the step."""
-        replayer = child.forker.replayer
+        replayer, stop = child.forker.replayer, child.forker.stop
+        if stop is not None:
+            child.drop()
+            raise UsageError(stop.reason) from None
         if replayer.poison is None and (error is None or isinstance(error, Halt)):
             replayer.finish()
         child.drop()
@@ -199,6 +213,7 @@ def fork(
     model: str = "",
     live: Iterable[str] = (),
     ignore: Iterable[str] = (),
+    policy: Iterable[str] = (),
     secrets: SecretRules = DEFAULT_RULES,
     home: str | os.PathLike[str] | None = None,
 ) -> Fork:
@@ -217,6 +232,8 @@ def fork(
         model: The language model to ask from there on, in the place of the program's.
         live: Kinds (`"tool"`) or labels that run for real before the step, too.
         ignore: Parts that are not compared before the step, as in `replay`.
+        policy: What may run for real from the step on: `"refund=live"`, `"api.example.com=refuse"`. Without a rule,
+            calls of models run, and calls that only read; others end the fork. See docs/fork.md.
         secrets: The rules for secrets, besides those in the parent's header.
         home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
 
@@ -224,12 +241,13 @@ def fork(
         RecordingError: There is no such recording, or it cannot be read.
         UsageError: It has no such step, or the edit does not fit it.
         DivergenceError: At the end of the body, where the program left the recording before the step.
-        ForkStopped: At the end of the body, where no model was at hand. What there is so far is kept.
+        ForkStopped: At the end of the body, where no model was at hand, or the policy refused a call. What there is
+            so far is kept.
     """
     store = Reaching(home)
     parent = source if isinstance(source, recording.Recording) else store.load(source)
-    words = [(value,) if isinstance(value, str) else tuple(value) for value in (live, ignore)]
-    where = point(parent, at, edit, model=model, live=words[0], ignore=words[1])
+    words = [(value,) if isinstance(value, str) else tuple(value) for value in (live, ignore, policy)]
+    where = point(parent, at, edit, model=model, live=words[0], ignore=words[1], policy=words[2])
     return Fork(parent, where, store, secrets=secrets)
 
 

@@ -43,6 +43,7 @@ from reenact.run.child import stdin
 from reenact.run.child.debug_run import Debugged
 from reenact.run.child.forking import Forking, tell
 from reenact.run.child.watch import Watch
+from reenact.run.guarding import GUARD, ON_REFUSAL
 from reenact.run.output import Output, compare
 from reenact.run.plan import SWITCH, Plan, take
 from reenact.run.processes import Member
@@ -71,6 +72,8 @@ def _follow(plan: Plan) -> None:
             raise ProgramError("the command starts several Pythons, and only one can be forked")
     if (interval := plan.options.get(SWITCH)) is not None:
         sys.setswitchinterval(float(interval))
+    if plan.mode == "fork" or GUARD in plan.options:
+        ON_REFUSAL.append(Watch(None).halted)
     process: _Process
     if plan.process != "main":
         process = _Joined(plan)
@@ -88,7 +91,7 @@ def _follow(plan: Plan) -> None:
 
 def _give_up(plan: Plan, text: str) -> None:
     family.report(plan, failed=text)
-    if plan.mode != "record":
+    if plan.mode != "record" or GUARD in plan.options:
         # Never let a program that should be answered from a recording go to the world.
         os._exit(2)
     warn(f"this process is not recorded: {text}")

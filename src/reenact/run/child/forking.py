@@ -37,6 +37,9 @@ class Forking(Fork):
             model=options["model"],
             live=options["live"],
             ignore=options["ignore"],
+            policy=options["policy"],
+            terminal=options["terminal"],
+            command=True,
         )
         super().__init__(parent, where, LocalStore(plan.home), secrets=DEFAULT_RULES)
         self.id, self.plan = plan.id, plan
@@ -66,6 +69,7 @@ def tell(plan: Plan, session: Forking | None, found: Exception | None, status: i
     if session is not None and how != "failed":
         said["path"] = session.path
         said["reason"] = session.reason or said["reason"]
+        said["ran"] = session.ran
     if isinstance(found, DivergenceError):
         said["diverged"] = True
     family.report(plan, **said)

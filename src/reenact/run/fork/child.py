@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from reenact import adapters
-from reenact.core.boundary import ForkingTurnstile, Run
+from reenact.core.boundary import ForkingTurnstile, Run, entered
 from reenact.core.model.event import FORMAT, Tree
 from reenact.core.model.storable import tags_of
 from reenact.core.query.recording import Recording
@@ -27,6 +28,7 @@ from reenact.run.fork.family import Forked
 from reenact.run.fork.handler import Forker
 from reenact.run.fork.lines import Lines
 from reenact.run.fork.point import Point
+from reenact.run.guarding import GUARD, GuardPlan
 from reenact.run.plan import Plan
 from reenact.run.processes import Replayed, replayer_of, rules_of
 from reenact.run.replayer import rules_number
@@ -65,6 +67,7 @@ class Child:
         self._store = store
         self._id = id
         self._plan = plan
+        self._children = False
         self._source = Path(parent.path).absolute()
         self._by_reference = self._source.parent == store.recordings
         self._lines = Lines(self._source)
@@ -86,6 +89,15 @@ class Child:
         # The tools before the step are answered: the fork's lines refer to their recorded answers.
         options = {"live": point.live, "ignore": point.ignore, "policy": "raise", "tools": ("answer",)}
         replayer = replayer_of(parent, log, options, turnstile or ForkingTurnstile(len(log.times)))
+        self._guarding = GuardPlan(
+            str(self._source),
+            point.policy,
+            point.terminal,
+            folder=plan.report if plan is not None else "",
+            command=point.command,
+            providers=point.providers,
+        )
+        self._exchange: str | None = None
         self.forker = Forker(
             replayer,
             self.recorder,
@@ -94,7 +106,9 @@ class Child:
             at=point.step.call,
             edit=point.edit,
             share=self._share,
+            guard=self._guarding.guard(parent),
         )
+        self.forker.refused_elsewhere = lambda: self._guarding.refused if self._children else ""
         self.forker.model = point.model or None
         self.run = Run(self.forker, replayer.turnstile, replaying=True)
         self.run.rules = rules_number(parent.header)
@@ -113,6 +127,11 @@ class Child:
         shutil.rmtree(self.folder, ignore_errors=True)
         ship.ended(self._store.root, self._held)
 
+    def close(self) -> None:
+        """Remove the folder in which the fork's processes left word for each other."""
+        if self._exchange is not None:
+            shutil.rmtree(self._exchange, ignore_errors=True)
+
     # -- within ----------------------------------------------------------------------------------------------
 
     def _share(self, line: int) -> None:
@@ -126,7 +145,14 @@ class Child:
         self._writer.append(raw)
 
     def _recording_plan(self) -> Plan:
-        return replace(self._own("record", self.folder.absolute(), self._id), began=self.recorder.started)
+        """Return the plan of the processes that the live part starts."""
+        if not self._guarding.folder:
+            with entered(None):
+                self._exchange = tempfile.mkdtemp(prefix="reenact-")
+            self._guarding = replace(self._guarding, folder=self._exchange)
+        self._children = True
+        plan = self._own("record", self.folder.absolute(), self._id)
+        return replace(plan, began=self.recorder.started, options={GUARD: self._guarding.tree()})
 
     def _own(self, mode: str, folder: Path, id: str) -> Plan:
         home, patterns = str(self._store.root), tuple(self._rules.patterns)

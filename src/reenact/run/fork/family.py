@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from reenact.core.boundary import Family, Run, Scope
+from reenact.core.model.event import Effect
+from reenact.core.replay.acts import takes_part
 from reenact.run.fork.handler import Forker
 from reenact.run.plan import Plan
 from reenact.run.processes import Recorded, Replayed
@@ -40,6 +45,9 @@ class Forked(Family):
         if not self.replayed.knows(scope, name):
             self._forker.departs()
         now = self._now
+        if now is not self.replayed and not _joins(command):
+            shown = " ".join(command) or name
+            self._forker.act(Effect("process", shown[:200], {"command": list(command)}), scope)
         path = now.spawning(scope, name, command)
         if now is self.replayed and path is not None:
             self._forker.spawned(scope, path, command)
@@ -59,3 +67,15 @@ class Forked(Family):
         if self._recorded is not None:
             self._recorded.finish()
         self.replayed.close()
+
+
+def _joins(command: Sequence[str]) -> bool:
+    """Return True if a command is this Python and its process joins the fork.
+
+    An empty command is a fork of the process itself.
+    """
+    if not command:
+        return True
+    found = shutil.which(command[0])
+    same = found is not None and os.path.realpath(found) == os.path.realpath(sys.executable)
+    return same and takes_part(tuple(command[1:]))

@@ -9,22 +9,25 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from reenact.core.boundary import Answer, ForkingTurnstile, Handler, Run, Scope, Ticket
-from reenact.core.messages import asks_model
 from reenact.core.model.event import Cancelled, Effect, Outcome, Tree
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.record.recorder import Recorder
 from reenact.core.record.sidecar import SidecarFile
+from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
+from reenact.core.replay.rulings import ActionGuard, Ruling
 from reenact.core.replay.watch import Edit
 from reenact.errors import Halt, Stop
 from reenact.run.fork import absence
 from reenact.run.fork.lines import Lines
 from reenact.run.fork.sharing import Sharing
+from reenact.run.gate import LiveGate
 
 _STEADY = {f"clock:{name}": name for name in ("monotonic", "perf_counter", "process_time", "thread_time")}
 _NEVER = "cancelled before it began"
@@ -41,6 +44,7 @@ class Forker(Handler):
         at: The number of the call.
         edit: Its answer, in the place of the recorded one; None to let it go live.
         share: Writes a reference to a line of the parent's.
+        guard: Decides what may run for real.
     """
 
     def __init__(
@@ -53,6 +57,7 @@ class Forker(Handler):
         at: CallRecord,
         edit: Edit | None,
         share: Callable[[int], None],
+        guard: ActionGuard,
     ) -> None:
         self.replayer = replayer
         self.recorder = recorder
@@ -63,6 +68,9 @@ class Forker(Handler):
         self.on_stop: Callable[[], None] = lambda: None
         self.model: str | None = None
         self.run: Run | None = None
+        self.refused_elsewhere: Callable[[], str] = lambda: ""
+        """Returns the refusal of a process that the fork has started; empty without one."""
+        self.gate = LiveGate(guard, recorder, replayer, log, step=self._step, stop=self._refused)
         self._lines = lines
         self._log = log
         self._at = at
@@ -75,6 +83,7 @@ class Forker(Handler):
         self._ahead: dict[str, int] = {}
         self._asking: set[int | None] = set()
         self._answered = False
+        self._live_steps = 0
         replayer.opened |= _around(log, at)
         # What was still in flight when the parent was cut off has no answer: it is asked again.
         replayer.opened |= {call.number for call in log.calls.values() if call.outcome is None}
@@ -109,6 +118,8 @@ class Forker(Handler):
             decision.order = len(self._log.times)
         with self._lock:
             self._sharing.question(decision.call)
+        if isinstance(decision, Ticket):
+            self._runs_again(effect, scope, decision)
         return decision
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
@@ -119,7 +130,9 @@ class Forker(Handler):
                 return
             self._answered = True
         if self.stop is None:
-            self.recorder.leave(ticket, outcome)
+            # Of a call of the parent's that ran again, the inside is partly the parent's: it is not told.
+            again = ticket.tool is not None and ticket.call in self._log.calls
+            self.recorder.leave(replace(ticket, tool=None) if again else ticket, outcome)
 
     def chunk(self, ticket: Ticket, value: Any) -> None:
         self.recorder.chunk(ticket, value)
@@ -251,6 +264,11 @@ class Forker(Handler):
     def sidecar(self, name: str) -> SidecarFile | None:
         return self.recorder.sidecar(name) if self.gone_live else None
 
+    def act(self, effect: Effect, scope: Scope) -> None:
+        self._check()
+        if self.gone_live:
+            self.gate.act(effect, scope)
+
     def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
         """The program starts a process."""
         line = self._lines.spawned.get(process)
@@ -291,15 +309,46 @@ class Forker(Handler):
         ahead = self._ahead.get(source)
         return live if ahead is None else lambda: live() + ahead
 
-    def _ask(self, effect: Effect, scope: Scope, ordinal: int) -> Ticket:
-        asks = asks_model(effect.kind, effect.name) and self.gone_live and not self._answered
+    def _ask(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
+        ruling = self.gate.guard.rule(effect, scope.call)
+        asks = (
+            ruling.act.impact == "model" and ruling.mode == "live" and self.gone_live and not self._answered
+        )
         if asks and (reason := absence.keyless(effect)):
             self._stop(f"no model is at hand: {reason}")
         self._check()
-        ticket = self.recorder.enter(effect, scope, ordinal)
-        if asks:
-            self._asking.add(ticket.call)
-        return ticket
+        decision = self.gate.enter(ruling, scope, ordinal)
+        self._live_steps += 1
+        if asks and isinstance(decision, Ticket):
+            self._asking.add(decision.call)
+        return decision
+
+    def _runs_again(self, effect: Effect, scope: Scope, ticket: Ticket) -> None:
+        """Decide on a call of the parent's that runs for real though it lies before the step."""
+        call = self._log.calls[ticket.call or 0]
+        if call.number in self.replayer.opened and call.number != self._at.number:
+            why = "it was in flight when the recording was cut off"
+            if call.outcome is not None:
+                why = "the step is inside of it, so it would run again"
+            self.gate.again(self.gate.guard.rule_again(effect, scope.call), ticket, why)
+        elif self.replayer.lets_live(effect.kind, effect.label):
+            self.gate.guard.went(call.number, Ruling(act_of(effect), "live", "--live", covers=True))
+
+    def notice_refusal(self) -> None:
+        """Stop if a process that the fork has started was refused an act."""
+        if self.stop is None and (reason := self.refused_elsewhere()):
+            self._stop(reason)
+
+    def _step(self, call: int | None) -> int:
+        """Return the step number of a call of the parent's, or (None) of the next live call."""
+        if call is not None and call in self._log.calls:
+            return self.replayer.step_of(call)
+        with self._lock:
+            return len(self._sharing.written) + self._live_steps + 1
+
+    def _refused(self, reason: str) -> None:
+        self._stop(reason)
+        self._check()
 
     def _stop(self, reason: str) -> None:
         with self._lock:
@@ -311,6 +360,7 @@ class Forker(Handler):
         self.on_stop()
 
     def _check(self) -> None:
+        self.notice_refusal()
         if self.stop is not None:
             raise Stop(self.stop.reason)
         if self.replayer.poison is not None:

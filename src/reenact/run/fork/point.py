@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reenact.core.query.recording import Recording, Step
+from reenact.core.replay.policy import ActionPolicy
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
 from reenact.run.fork.edit import Change, edit_of
@@ -21,6 +22,10 @@ class Point:
         edit: Its new answer, or None to let it go live.
         model: The language model to ask from there on, in the place of the program's; or empty.
         live, ignore: The calls that run for real, and the parts that are not compared, before the step.
+        policy: The rules for what may run for real from there on, `TARGET=MODE`.
+        terminal: The path of the terminal to ask on; empty: none.
+        command: The fork was asked for on the command line.
+        providers: `host[:port]` of addresses that are model providers by the user's word (a proxy's).
     """
 
     step: Step
@@ -28,6 +33,10 @@ class Point:
     model: str = ""
     live: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    policy: tuple[str, ...] = ()
+    terminal: str = ""
+    command: bool = False
+    providers: tuple[str, ...] = ()
 
 
 def point(
@@ -38,6 +47,9 @@ def point(
     model: str = "",
     live: Iterable[str] = (),
     ignore: Iterable[str] = (),
+    policy: Iterable[str] = (),
+    terminal: str = "",
+    command: bool = False,
 ) -> Point:
     """Return the point of a fork. Raises UsageError if it cannot be forked there or so."""
     if len(recording.logs) > 1:
@@ -55,4 +67,5 @@ def point(
             f"step {at} was cancelled by the program before an answer came: there is none to edit"
         )
     edit = None if change is None else edit_of(recording, step, change)
-    return Point(step, edit, model, tuple(live), tuple(ignore))
+    words = ActionPolicy(policy).words
+    return Point(step, edit, model, tuple(live), tuple(ignore), words, terminal, command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +29,9 @@ class Forked:
         parent: The forked recording.
         status: The program's exit status as the shell sees it; ended by a signal, minus its number.
         recording: The child, or None if there is none.
-        how: `ran` to its end, `stopped` for lack of a model, or `failed`.
+        how: `ran` to its end, `stopped` for lack of a model or by the policy, or `failed`.
         reason: The reason that it stopped or failed, in one sentence.
+        ran: The calls that ran for real, each with its number and the reason.
     """
 
     parent: Recording
@@ -37,6 +39,7 @@ class Forked:
     recording: Recording | None = None
     how: str = "ran"
     reason: str = ""
+    ran: tuple[str, ...] = ()
 
     def tree(self, at: int) -> dict[str, Any]:
         """Return the output of `fork --json`; `at` is the step of the fork."""
@@ -47,6 +50,7 @@ class Forked:
             "how": self.how,
             "reason": self.reason or None,
             "exit": self.status,
+            "ran": list(self.ran),
         }
 
 
@@ -59,10 +63,11 @@ class Options:
     model: str = ""
     live: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    policy: tuple[str, ...] = ()
 
     def tree(self) -> dict[str, Any]:
         """For the plan of a process."""
-        names = ("set", "live", "ignore")
+        names = ("set", "live", "ignore", "policy")
         return {"at": self.at, "model": self.model, **{name: list(getattr(self, name)) for name in names}}
 
 
@@ -83,14 +88,25 @@ def fork(
     store = LocalStore(home)
     parent = load(ref, home=home)
     edit = parse(options.set) or None
-    where = point(parent, options.at, edit, model=options.model, live=options.live, ignore=options.ignore)
+    terminal = _terminal()
+    where = point(
+        parent,
+        options.at,
+        edit,
+        model=options.model,
+        live=options.live,
+        ignore=options.ignore,
+        policy=options.policy,
+        terminal=terminal,
+        command=True,
+    )
     if by_proxy(parent):
         with needing("proxy", "a fork of this recording"):
             from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 
         branch = proxied.fork(parent, where, store, command=command, quiet=quiet, run_foreign=run_foreign)
         child = load(branch.path) if branch.path else None
-        return Forked(parent, branch.status, child, branch.how, branch.reason)
+        return Forked(parent, branch.status, child, branch.how, branch.reason, branch.ran)
     argv, cwd = list(command), None
     if not command:
         argv, cwd = remembered(parent, home=home, run_foreign=run_foreign, verb=f"fork --at {options.at}")
@@ -101,7 +117,14 @@ def fork(
         environ.pop("PYTHONHASHSEED", None)
     known_as, path = new_id(), str(Path(parent.path).absolute())
     with folder() as place:
-        plan = Plan("fork", known_as, path, str(store.root), str(place), options=options.tree())
+        plan = Plan(
+            "fork",
+            known_as,
+            path,
+            str(store.root),
+            str(place),
+            options={**options.tree(), "terminal": terminal},
+        )
         environ |= plan.environ(environ, seed=program.get("hash_seed"))
         status, pid = run(argv, executable, environ, cwd=cwd, stdout=aside(quiet))
         reports = reports_in(place)
@@ -134,6 +157,16 @@ def _judged(parent: Recording, status: int, said: dict[str, Any], *, mine: bool)
     if how == "ran" and parent.header.get("entry") == "program":
         _correct(path / EVENTS, status, mine=mine)
     try:
-        return Forked(parent, status, load(path), how, reason)
+        return Forked(parent, status, load(path), how, reason, tuple(said.get("ran", ())))
     except (RecordingError, UsageError) as error:
         return Forked(parent, status, None, "failed", str(error))
+
+
+def _terminal() -> str:
+    """Return the path of the terminal to ask on; empty if the user is at none."""
+    try:
+        if sys.stdin.isatty() and sys.stderr.isatty():
+            return os.ttyname(sys.stdin.fileno())
+    except (AttributeError, OSError, ValueError):
+        pass
+    return ""

@@ -9,12 +9,14 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import sleep
+from urllib.parse import urlsplit
 
 from reenact.core.model.divergence import Verdict, merged
 from reenact.core.model.event import Tree
 from reenact.core.query import recording as model
+from reenact.core.replay.rulings import named
 from reenact.core.store.local import LocalStore, new_id
 from reenact.core.trust import consent
 from reenact.errors import Departure, Divergence, ForkStopped, Mismatch, RecordingError, UsageError
@@ -272,6 +274,7 @@ class Branch:
     path: str
     how: str
     reason: str = ""
+    ran: tuple[str, ...] = ()
 
 
 def fork(
@@ -291,6 +294,8 @@ def fork(
     argv, where, trusted = _command(parent, command, verb, home=store.root, run_foreign=run_foreign)
     listening_at, routes, environ = _again(parent, trusted=trusted)
     program, known_as = _Program(), new_id()
+    # By the user's word, these are the addresses of models.
+    point = replace(point, providers=tuple(urlsplit(route.upstream).netloc for route in routes))
 
     def begin() -> proxy.Forking:
         return proxy.Forking(parent, point, store, known_as, halted=program.halt)
@@ -299,10 +304,11 @@ def fork(
         status, heard = _run(argv, environ, cwd=where, quiet=quiet, program=program)
     session = serving.session
     assert isinstance(session, proxy.Forking)
+    ran = tuple(named(session.forker.gate.guard.ran))
     try:
         session.seal(_ending(status, heard))
     except ForkStopped as stopped:
-        return Branch(status, session.path, "stopped", str(stopped))
+        return Branch(status, session.path, "stopped", str(stopped), ran)
     except UsageError as error:
         return Branch(status, "", "failed", str(error))
-    return Branch(status, session.path, "ran")
+    return Branch(status, session.path, "ran", ran=ran)

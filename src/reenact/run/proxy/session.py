@@ -241,6 +241,8 @@ class Forking(_Answering):
             if self.replayer.poison is None:
                 self.replayer.finish()
             child.drop()
+            if forker.stop is not None:
+                raise UsageError(forker.stop.reason)
             found = next(iter(self.replayer.divergences), None)
             why = f"the program is not the recorded one, or no longer: {found}" if found else ""
             raise UsageError(why or f"the program ended before step {self._step}: nothing was forked")

@@ -250,7 +250,7 @@ class _Told:
         effect = Effect(happened.kind, happened.name, self._args(happened))
         recorder.at = _seconds(happened.began, self._started, recorder.at)
         ordinal = scope.count(effect.label)
-        ticket = recorder.enter(effect, scope, ordinal)
+        ticket = recorder.question(effect, scope, ordinal)
         self._tickets[id(happened)] = ticket
         address = f"{scope.path}/{effect.label}#{ordinal}"
         self._scopes[id(happened)] = scope.inside(address, call=ticket.call, hidden=False)

@@ -1,0 +1,56 @@
+"""Libraries through which a program can write unseen: drivers of databases and queues.
+
+A tool may be given a connection of such a library as an argument, and its own code then does not name the library.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reenact.adapters.stdlib import callers
+
+WRITERS = {
+    "MySQLdb", "aiomysql", "aiopg", "aiosqlite", "asyncpg", "chromadb", "confluent_kafka", "curl_cffi", "cx_Oracle",
+    "duckdb", "grpc", "kuzu", "lancedb", "lmdb", "mysql", "oracledb", "pika", "psycopg", "psycopg2", "pycurl",
+    "pymongo", "pymssql", "pyodbc", "redis", "rocksdb", "serial", "sqlite3", "valkey", "zmq",
+}  # fmt: skip
+"""Packages that write to other machines, devices or databases, by import name."""
+
+_MOST = 2000
+
+
+def writers_near(function: types.FunctionType) -> str:
+    """Return a writing library that the modules around a tool use, or an empty text.
+
+    Empty if there is none.
+    """
+    pending = [function.__module__, "__main__"]
+    seen: set[str] = set()
+    while pending and len(seen) < _MOST:
+        name = pending.pop()
+        module = sys.modules.get(name)
+        if name in seen or module is None:
+            continue
+        seen.add(name)
+        names = callers.namespace(module)
+        if callers.module_kind(names) != callers.OWN:
+            continue
+        for used in _modules(names):
+            if used.partition(".")[0] in WRITERS:
+                return used.partition(".")[0]
+            pending.append(used)
+    return ""
+
+
+def _modules(names: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the modules that a module's globals are, or come from."""
+    for value in list(names.values()):
+        if isinstance(value, types.ModuleType):
+            yield str(callers.namespace(value).get("__name__", ""))
+        elif isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
+            yield str(value.__module__ or "")
+        else:
+            yield str(type(value).__module__)

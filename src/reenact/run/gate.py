@@ -1,0 +1,132 @@
+"""The gate to the world: live calls of a fork, by the policy.
+
+A refused call is written as in flight, and the program ends there. A call that the policy answers is written with its
+answer, which names the mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from reenact.core.boundary import Answer, Scope, Ticket, ToolInside
+from reenact.core.model import codec
+from reenact.core.model.event import Effect, Tree
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.record.recorder import Recorder
+from reenact.core.replay.mixing import answer_of, edit_of
+from reenact.core.replay.replayer import Replayer
+from reenact.core.replay.rulings import ActionGuard, Ruling
+from reenact.core.replay.watch import Edit
+
+
+class LiveGate:
+    """Lets live calls through, answers them, or refuses them.
+
+    Args:
+        guard: Decides.
+        recorder: Writes the calls.
+        replayer: Compares questions with the parent's.
+        log: The parent's process, whose answers serve the mode `recorded`.
+        step: Returns the step number of a call, or of the next one.
+        stop: Ends the program for a reason. Raises `Stop`.
+    """
+
+    def __init__(
+        self,
+        guard: ActionGuard,
+        recorder: Recorder,
+        replayer: Replayer,
+        log: Log,
+        *,
+        step: Callable[[int | None], int],
+        stop: Callable[[str], None],
+    ) -> None:
+        self.guard = guard
+        self._recorder = recorder
+        self._replayer = replayer
+        self._log = log
+        self._step = step
+        self._stop = stop
+        self._given: set[int] = set()
+
+    def enter(self, ruling: Ruling, scope: Scope, ordinal: int) -> Answer | Ticket:
+        """Write the question of an act, and let it run, answer it, or refuse it."""
+        effect = ruling.act.effect
+        step = self._step(None)
+        edit = self._recorded(effect) if ruling.mode == "recorded" else None
+        ticket = self._recorder.question(effect, scope, ordinal)
+        if edit is not None:
+            self._write(ticket, edit, ruling.mode)
+            return answer_of(edit, len(self._log.times))
+        if ruling.mode != "live":
+            instead = "it has no recorded answer to this" if ruling.mode == "recorded" else ""
+            self._stop(self.guard.refusal(ruling, step, instead))
+        self.watch(ruling, ticket, step)
+        return ticket
+
+    def again(self, ruling: Ruling, ticket: Ticket, why: str) -> None:
+        """Let a recorded call run again though it lies before the step of a fork, or refuse it."""
+        step = self._step(ticket.call)
+        if ruling.mode != "live":
+            self._stop(self.guard.refusal(ruling, step, f"{why} ({ruling.basis})"))
+        source = ruling.act.effect.source
+        if source is not None:
+            ticket.tool = ToolInside(source.unrecorded)
+        self.watch(ruling, ticket, step)
+
+    def watch(self, ruling: Ruling, ticket: Ticket, step: int) -> None:
+        """Note a call that runs for real, and watch what it does to the world."""
+        self.guard.went(ticket.call, ruling)
+        if ticket.tool is not None and not ruling.covers and ticket.call is not None:
+            ticket.tool.permit = partial(self._permit, ruling, ticket.call, step)
+
+    def act(self, effect: Effect, scope: Scope) -> None:
+        """Let an act happen that crosses no boundary, or refuse it."""
+        ruling = self.guard.rule(effect, scope.call)
+        if ruling.mode == "live":
+            self.guard.went(None, ruling)
+            return
+        step = self._step(None)
+        self._recorder.question(effect, scope, scope.count(effect.label))
+        self._stop(self.guard.refusal(ruling, step))
+
+    def _permit(self, ruling: Ruling, call: int, step: int, what: str) -> None:
+        """Decide on an act inside of a tool that was let through as one that only reads."""
+        if self.guard.covers(call):
+            return
+        found = self.guard.asked(ruling.act, f"it {what}")
+        if found.mode != "live":
+            self._stop(self.guard.refusal(found, step))
+        self.guard.cover(call)
+
+    # -- answers of the policy -------------------------------------------------------------------------------
+
+    def _recorded(self, effect: Effect) -> Edit | None:
+        """Return the recorded answer to an equal question, each one once while there are others."""
+        args = self._replayer.terms.args(effect)
+        self._replayer.terms.clean_args(args)
+        found: list[tuple[CallRecord, Edit]] = []
+        for call in self._log.calls.values():
+            if call.label == effect.label and self._replayer.cursor.equal(call, effect.label, args):
+                edit = edit_of(self._log, call)
+                if edit is not None and codec.flaw([edit.value, *(edit.pieces or ())]) is None:
+                    found.append((call, edit))
+        if not found:
+            return None
+        call, edit = next((pair for pair in found if pair[0].number not in self._given), found[-1])
+        self._given.add(call.number)
+        return edit
+
+    def _write(self, ticket: Ticket, edit: Edit, mode: str) -> None:
+        line: dict[str, Tree] = {"event": "returned", "value": edit.value}
+        if edit.error is not None:
+            line = {"event": "raised", "error": edit.error}
+        elif edit.pieces is not None:
+            line["stream"] = True
+        write = self._recorder.stamped
+        write({**line, "call": ticket.call, "policy": mode})
+        for piece in edit.pieces or ():
+            write({"event": "chunk", "value": piece, "call": ticket.call})
+        if edit.pieces is not None:
+            write({"event": "ended", "call": ticket.call})
