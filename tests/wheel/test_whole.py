@@ -85,11 +85,14 @@ def test_every_page_of_the_console_opens_by_clicking(served, address):
         for name in ("Compare", "Jobs", "Heals", "Recordings"):
             page.get_by_role("navigation", name="Pages").get_by_role("link", name=name).click()
             expect(page.get_by_role("heading").first).to_be_visible()
+            if name == "Heals":
+                # Repairs of scripts are read by the code of browser sessions, which is another extra.
+                expect(page.get_by_role("main")).to_contain_text("pip install 'reenact[browser]'")
         page.get_by_role("link", name="second", exact=True).click()
         expect(page.get_by_role("heading", name="second", level=1)).to_be_visible()
         expect(page.get_by_role("main")).to_contain_text("lookup")
         browser.close()
-    assert errors == []
+    assert [address.rpartition("/")[2] for address in errors] == ["heals"]
 
 
 def test_a_run_is_recorded_replayed_and_debugged(served):
