@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from reenact import cli
+from reenact.cli import application
 from reenact.core import messages as reading
 from reenact.core.query.conversation import Conversation
 from tests.core.model.test_reading import http_log, log_of
@@ -445,7 +446,9 @@ def test_readers_of_installed_packages_are_added_and_a_broken_one_is_named(monke
                 raise ImportError("no module named gone")
             return lambda: called.append(self.name)
 
-    monkeypatch.setattr(cli, "_waiting", [Point("broken", "gone:register"), Point("whole", "there:register")])
+    monkeypatch.setattr(
+        application, "_waiting", [Point("broken", "gone:register"), Point("whole", "there:register")]
+    )
     assert cli.main(["list", "--json"]) == 0
     assert cli.main(["list", "--json"]) == 0
     assert called == ["whole"]

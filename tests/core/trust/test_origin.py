@@ -126,7 +126,7 @@ def test_a_file_of_another_process_put_beside_makes_it_foreign(home, folder, oth
 
 
 def test_a_fork_is_the_homes_own_only_by_its_own_seal(home, folder):
-    with reenact.fork(load(folder), at=1, home=home) as fork:
+    with reenact.fork(load(folder), at=1, home=home, policy=["add=live"]) as fork:
         perform(Effect("tool", "add", {"a": 1}), lambda: 3)
     child = home / "recordings" / fork.id
     assert standing(child, home).at_home
@@ -186,7 +186,7 @@ def test_a_fork_of_a_foreign_recording_takes_over_no_command_of_its_header(home,
         perform(Effect("tool", "add", {"a": 1}), lambda: 2)
     folder = taken(other / "recordings" / recording.id, home)
     header = json.loads((folder / "events.jsonl").read_bytes().partition(b"\n")[0])
-    with reenact.fork(load(folder), at=1, home=home) as fork:
+    with reenact.fork(load(folder), at=1, home=home, policy=["add=live"]) as fork:
         perform(Effect("tool", "add", {"a": 1}), lambda: 3)
     child = load(home / "recordings" / fork.id)
     assert header["program"]["argv"][0] == child.header["program"]["argv"][0]
@@ -203,7 +203,7 @@ def test_a_fork_of_a_foreign_recording_takes_over_no_command_of_its_header(home,
         line.pop("sum", None)
         line.pop("signed", None)
     (evil / "events.jsonl").write_bytes(forge([dict(data[0], format=2, id="evil000001"), *data[1:]]))
-    with reenact.fork(load(evil), at=1, home=home) as fork:
+    with reenact.fork(load(evil), at=1, home=home, policy=["add=live"]) as fork:
         perform(Effect("tool", "add", {"a": 1}), lambda: 3)
     child = load(home / "recordings" / fork.id)
     assert "touch MARK" not in json.dumps(child.header["program"])
