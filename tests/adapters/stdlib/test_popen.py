@@ -341,3 +341,23 @@ def test_a_tool_that_runs_a_command_runs_again_and_gets_its_recorded_output():
         assert clock() == said
     assert replay.verdict.faithful, str(replay.verdict)
     assert starts() == 1
+
+
+def test_a_file_that_is_too_large_to_keep_is_named(monkeypatch):
+    monkeypatch.setattr("reenact.adapters.stdlib.redirection._MOST", 5)
+    with reenact.record("large") as recording, open("log", "wb") as file:
+        subprocess.run(["printf", "123456789"], stdout=file, check=True)
+    assert (
+        "a command wrote 9 bytes into a file; 5 of them are recorded" in reenact.load(recording.id).notes[0]
+    )
+
+
+def test_the_number_of_a_command_of_another_run_is_no_longer_its():
+    with reenact.record("left") as recording:
+        left = subprocess.Popen(["sleep", "60"])
+        left.kill()
+    with reenact.record("other") as other:
+        os.kill(left.pid, 0)
+    left.wait()
+    assert len(list(reenact.load(recording.id))) == 2
+    assert not list(reenact.load(other.id))

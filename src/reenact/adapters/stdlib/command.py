@@ -15,9 +15,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib.redirection import content_of, is_file
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
-from reenact.core.boundary import Call, Scope, begin, current, entered, perform
+from reenact.core.boundary import Call, Run, Scope, begin, entered, perform
 from reenact.core.model.event import Effect
 
 PROCESS = "process"
@@ -88,7 +89,7 @@ class Acts:
             self.check()
             return live()
 
-        if hidden():
+        if listening() is None:
             return checked()
         with entered(self._inside):
             return perform(self.command.effect(part, **more), checked)
@@ -98,7 +99,7 @@ class Acts:
 
         Return None within an effect that is answered whole.
         """
-        if hidden():
+        if listening() is None:
             return None
         with entered(self._inside):
             call = begin(self.command.effect(part))
@@ -106,17 +107,15 @@ class Acts:
             self.check()
         return call
 
+    def belongs_to(self, run: Run) -> bool:
+        """Return True if the command was started in that run."""
+        return self._inside.run is run
+
     def check(self) -> None:
         """Refuse to go on for real after a recorded start."""
         if not self.real:
             at = self._inside
             raise at.run.handler.refuse(at.path, f"this command {_EARLIER}")
-
-
-def hidden() -> bool:
-    """Return True where nothing is recorded or answered."""
-    scope = current()
-    return scope is None or scope.hidden
 
 
 def answered(given: BoundArguments) -> bool:

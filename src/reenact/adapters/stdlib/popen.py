@@ -7,18 +7,19 @@ is started. `subprocess.run` is one effect, with the whole output and the exit s
 from __future__ import annotations
 
 import inspect
-import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
 from reenact.adapters.hooks import wrap
-from reenact.adapters.stdlib.command import Acts, ProgramStart, answered, asks_the_machine, hidden
+from reenact.adapters.scopes import listening
+from reenact.adapters.stdlib.command import Acts, ProgramStart, answered, asks_the_machine
+from reenact.adapters.stdlib.pipes import CommandInput, CommandOutput, again
 from reenact.adapters.stdlib.redirection import Redirection
-from reenact.core.boundary import Call, Scope, current, draw, entered, perform
+from reenact.core.boundary import Scope, current, draw, perform
 
 
 def install() -> None:
@@ -87,11 +88,15 @@ class Started:
         """Put pipes in the place of its streams whose reads and writes are recorded."""
         popen = self.popen
         if popen.stdout is not None:
-            popen.stdout = _again(popen.stdout, lambda raw: _Outlet(raw, self.acts, "output"), self.bufsize)
+            popen.stdout = again(
+                popen.stdout, lambda raw: CommandOutput(raw, self.acts, "output"), self.bufsize
+            )
         if popen.stderr is not None:
-            popen.stderr = _again(popen.stderr, lambda raw: _Outlet(raw, self.acts, "errors"), self.bufsize)
+            popen.stderr = again(
+                popen.stderr, lambda raw: CommandOutput(raw, self.acts, "errors"), self.bufsize
+            )
         if popen.stdin is not None:
-            popen.stdin = _again(popen.stdin, lambda raw: _Inlet(raw, self.acts), self.bufsize)
+            popen.stdin = again(popen.stdin, lambda raw: CommandInput(raw, self.acts), self.bufsize)
 
     def outcome(self) -> dict[str, Any]:
         """Return what is known of its end, for the recording."""
@@ -111,132 +116,6 @@ class Started:
             self.redirection.write(outcome.get("files", {}))
             self.redirection.close()
         Started.numbers.pop(self.popen.pid, None)
-
-
-# -- the streams of a started command ------------------------------------------------------------------------------
-
-
-class _Outlet(io.RawIOBase):
-    """The raw stream of a command's output: each piece that is read is recorded."""
-
-    def __init__(self, raw: Any, acts: Acts, part: str) -> None:
-        self._raw = raw
-        self._acts = acts
-        self._part = part
-        self._call: Call | None = None
-        self._recorded: Iterator[bytes] | None = None
-        self._left = b""
-        self._over = False
-        self.reenact_pipe = acts.command.title
-
-    def readable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        _refuse_number(self._acts, f"its {self._part}")
-        return int(self._raw.fileno())
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer).cast("B")
-        if not self._left and not self._over:
-            self._left = self._next(len(view))
-        data, self._left = self._left[: len(view)], self._left[len(view) :]
-        view[: len(data)] = data
-        return len(data)
-
-    def _next(self, most: int) -> bytes:
-        if self._call is None:
-            self._call = self._acts.begin(self._part)
-            if self._call is None:
-                # Within another effect, which is answered whole.
-                return os.read(self._raw.fileno(), most)
-            if self._call.answer is not None:
-                self._recorded = _pieces(self._call)
-            else:
-                self._call.returned(None, stream=True)
-        if self._recorded is not None:
-            data = next(self._recorded, b"")
-        else:
-            with entered(self._call.inner):
-                data = os.read(self._raw.fileno(), most)
-            if data:
-                self._call.chunk(data)
-            else:
-                self._call.over()
-        self._over = not data
-        return data
-
-    def close(self) -> None:
-        if not self.closed:
-            if self._call is not None and self._call.answer is None and not self._over:
-                self._call.close()
-            self._raw.close()
-        super().close()
-
-
-class _Inlet(io.RawIOBase):
-    """The raw stream of a command's input: each piece that is written is an effect."""
-
-    def __init__(self, raw: Any, acts: Acts) -> None:
-        self._raw = raw
-        self._acts = acts
-
-    def writable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        _refuse_number(self._acts, "its input")
-        return int(self._raw.fileno())
-
-    def write(self, data: Any) -> int:
-        piece = bytes(data)
-        number = self._raw.fileno()
-        written: int = self._acts.perform("input", lambda: os.write(number, piece), data=piece)
-        return written
-
-    def close(self) -> None:
-        if not self.closed:
-            self._raw.close()
-        super().close()
-
-
-def _pieces(call: Call) -> Iterator[bytes]:
-    call.serve()
-    yield from call.pieces()
-
-
-def _again(stream: Any, raw: Callable[[Any], Any], bufsize: int) -> Any:
-    """Return the same stream, text or binary, over another raw stream."""
-    text = stream if isinstance(stream, io.TextIOWrapper) else None
-    how = (text.encoding, text.errors, text.line_buffering, text.write_through) if text is not None else None
-    binary = stream.detach() if text is not None else stream
-    inner = raw(binary.detach() if isinstance(binary, (io.BufferedReader, io.BufferedWriter)) else binary)
-    size = bufsize if bufsize > 1 else io.DEFAULT_BUFFER_SIZE
-    if bufsize == 0 and how is None:
-        return inner
-    outer: Any = io.BufferedReader(inner, size) if inner.readable() else io.BufferedWriter(inner, size)
-    if how is None:
-        return outer
-    return io.TextIOWrapper(outer, how[0], how[1], line_buffering=how[2], write_through=how[3])
-
-
-def _refuse_number(acts: Acts, what: str) -> None:
-    """A pipe's number is asked for: with it the program reads past the recording."""
-    frame = sys._getframe(2)
-    scope = current()
-    if scope is None or scope.hidden or frame.f_globals.get("__name__") in ("subprocess", "io", __name__):
-        return
-    title = acts.command.title
-    if scope.run.replaying and not acts.real:
-        raise scope.run.handler.refuse(
-            f"{scope.path}/process:{title}",
-            f"the program uses {what} by the number of its pipe, which has no recorded answers ({title})",
-            "read and write the streams themselves, or let it run: live=['process']",
-        )
-    if not scope.run.replaying:
-        scope.run.handler.note(
-            "unrecorded", f"the program uses a pipe of {title} by its number: a replay needs --live process"
-        )
 
 
 # -- hooks ---------------------------------------------------------------------------------------------------------
@@ -268,7 +147,7 @@ def _execute(wrapped: Callable[..., None], popen: Any, args: tuple[Any, ...], kw
 
 def _wait(wrapped: Callable[..., int], popen: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     started: Started | None = popen.__dict__.get("_reenact")
-    if started is None or popen.returncode is not None or hidden():
+    if started is None or popen.returncode is not None or listening() is None:
         return wrapped(*args, **kwargs)
 
     def live() -> dict[str, Any]:
@@ -290,7 +169,7 @@ def _poll(wrapped: Callable[..., Any], popen: Any, args: tuple[Any, ...], kwargs
     if (
         started is None
         or popen.returncode is not None
-        or ((args or kwargs or hidden()) and started.acts.real)
+        or ((args or kwargs or listening() is None) and started.acts.real)
     ):
         return wrapped(*args, **kwargs)
     if args or kwargs:
@@ -312,7 +191,7 @@ def _communicate(
     wrapped: Callable[..., Any], popen: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     started: Started | None = popen.__dict__.get("_reenact")
-    if started is None or hidden():
+    if started is None or listening() is None:
         return wrapped(*args, **kwargs)
 
     def live() -> dict[str, Any]:
@@ -336,7 +215,7 @@ def _communicate(
 
 def _signal(wrapped: Callable[..., None], popen: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     started: Started | None = popen.__dict__.get("_reenact")
-    if started is None or popen.returncode is not None or hidden():
+    if started is None or popen.returncode is not None or listening() is None:
         wrapped(*args, **kwargs)
         return
 
@@ -348,15 +227,23 @@ def _signal(wrapped: Callable[..., None], popen: Any, args: tuple[Any, ...], kwa
 
 
 def _kill(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    started = Started.numbers.get(args[0]) if args else None
-    if started is None or hidden():
+    started = _numbered(args)
+    if started is None or listening() is None:
         wrapped(*args, **kwargs)
         return
     started.acts.perform("signal", lambda: wrapped(*args, **kwargs), signal=int(args[1]), by=wrapped.__name__)
 
 
+def _numbered(args: tuple[Any, ...]) -> Started | None:
+    """Return the command of this run with that process number."""
+    started, scope = Started.numbers.get(args[0]) if args else None, current()
+    return (
+        started if started is not None and scope is not None and started.acts.belongs_to(scope.run) else None
+    )
+
+
 def _group(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
-    started = Started.numbers.get(args[0]) if args else None
+    started = _numbered(args)
     if started is None or started.acts.real:
         return wrapped(*args, **kwargs)
     return int(args[0])

@@ -8,9 +8,15 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
+
+from reenact.core.boundary import current
+
+if sys.platform != "win32":
+    import fcntl
 
 _MOST = 64 << 20
 _PIECE = 1 << 20
@@ -18,6 +24,9 @@ _PIECE = 1 << 20
 
 def is_file(handle: Any) -> bool:
     """Return True for an open regular file or `/dev/null`, by handle or number."""
+    if sys.platform == "win32":
+        # It reads files at their own place alone; a command with one is named, and refused in a replay.
+        return False
     try:
         number = handle if isinstance(handle, int) else handle.fileno()
         mode = os.fstat(number).st_mode
@@ -69,8 +78,11 @@ class Redirection:
         """Return what came into each file."""
         found = {}
         for name, (number, start) in self._files.items():
-            size = min(_end(number) - start, _MOST)
-            found[name] = _read(number, start, size) if size > 0 else b""
+            size = _end(number) - start
+            kept = _read(number, start, min(size, _MOST)) if size > 0 else b""
+            if len(kept) < size:
+                _note(size, len(kept))
+            found[name] = kept
         return {name: data for name, data in found.items() if data}
 
     def write(self, written: Mapping[str, bytes]) -> None:
@@ -91,9 +103,7 @@ class Redirection:
 
 def _end(number: int) -> int:
     """Return the place at which the next byte is written."""
-    import fcntl
-
-    if fcntl.fcntl(number, fcntl.F_GETFL) & os.O_APPEND:
+    if sys.platform != "win32" and fcntl.fcntl(number, fcntl.F_GETFL) & os.O_APPEND:
         return os.fstat(number).st_size
     return os.lseek(number, 0, os.SEEK_CUR)
 
@@ -102,6 +112,15 @@ def _read(number: int, start: int, size: int) -> bytes:
     with suppress(OSError):
         return os.pread(number, size, start)
     # It was opened for writing alone: opened once more, by the name that the system keeps.
-    with open(f"/proc/self/fd/{number}", "rb") as again:  # noqa: PTH123
+    with suppress(OSError), open(f"/proc/self/fd/{number}", "rb") as again:  # noqa: PTH123
         again.seek(start)
         return again.read(size)
+    return b""
+
+
+def _note(size: int, kept: int) -> None:
+    scope = current()
+    if scope is not None:
+        scope.run.handler.note(
+            "unrecorded", f"a command wrote {size} bytes into a file; {kept} of them are recorded"
+        )

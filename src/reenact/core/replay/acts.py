@@ -23,7 +23,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT"})
 """The HTTP methods that only read. A tunnel (`CONNECT`) changes nothing by itself."""
 
 _OWN = frozenset({"agent", "checkpoint", "heal", "input", "mcp", "memory", "remote"})
-"""The HTTP methods that only read, and the tunnel."""
+"""The kinds of effects that change the program's own state alone."""
 
 _PAGE_READS = frozenset(
     {
