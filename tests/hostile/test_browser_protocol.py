@@ -100,6 +100,10 @@ def test_no_key_and_no_other_key_opens_a_session(sessions, wired):  # noqa: F811
 REFUSED = [
     ("Page.setDownloadBehavior", {"behavior": "allow", "downloadPath": "/tmp"}),
     ("DOM.setFileInputFiles", {"files": ["/etc/passwd"], "nodeId": 1}),
+    (
+        "Input.dispatchDragEvent",
+        {"type": "drop", "x": 1, "y": 1, "data": {"items": [], "files": ["/etc/passwd"]}},
+    ),
     ("Page.navigate", {"url": "file:///etc/passwd"}),
     ("Page.navigate", {"url": " file:1/../etc/passwd"}),
     ("Page.navigate", {"url": "chrome://version"}),

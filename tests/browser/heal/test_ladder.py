@@ -7,6 +7,7 @@ import json
 import shutil
 from collections import Counter
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from urllib.parse import quote
 
 import pytest
@@ -17,8 +18,10 @@ import reenact
 from reenact.browser.actions.types import action_of
 from reenact.browser.effects.calls import arun
 from reenact.browser.heal import ladder
+from reenact.browser.heal.helper import made
 from reenact.browser.heal.identity import choose
-from reenact.browser.heal.mend import FailedStep
+from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, PastStep, StepHistory
+from reenact.browser.heal.rungs.alternative import consequential
 from reenact.browser.page.consequence import Digest, consequence, same
 from reenact.core.boundary import perform
 from reenact.core.model.event import Effect
@@ -335,3 +338,70 @@ def test_an_element_of_another_record_is_not_chosen_though_all_else_is_equal():
     other = {"key": "Invoice 17", "texts": ["Invoice 17", "open"]}
     choice = choose({**WANTED, "record": record}, [element("Save", 0.95, record=other)], "click")
     assert (choice.place, choice.why) == (None, "its record is 'Invoice 17', not 'Invoice 18'")
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "verdict"),
+    [
+        ("textbox", "searchbox", True),
+        ("textbox", "spinbutton", True),
+        ("combobox", "textbox", True),
+        ("checkbox", "switch", None),
+        ("textbox", "checkbox", False),
+        ("textbox", "slider", False),
+    ],
+)
+def test_a_field_that_became_another_sort_of_field_is_filled_alike(was, now, verdict):
+    stands = {"checkbox": "off -> on", "switch": "off -> on"}
+    then, after = (
+        {"dom": {"changed": [f'{role} "{name}" {stands.get(role, "empty -> filled")}']}}
+        for role, name in ((was, "Old"), (now, "New"))
+    )
+    told = same(after, then)
+    assert told is (True if verdict is None else verdict)
+    assert same(after, then, by_name=True) is (None if told else False)
+
+
+@pytest.mark.parametrize(
+    ("action", "sends", "wanted", "told", "grave"),
+    [
+        ("fill", False, {"name": "Mail"}, {"name": "Mail"}, False),
+        ("fill", True, {"name": "Mail"}, {"name": "Mail"}, True),
+        ("fill", False, {"name": "Mail", "submits": True}, {"name": "Mail"}, False),
+        ("select_dropdown_option", True, {"name": "Port"}, {"name": "Port"}, True),
+        ("drag", False, {"name": "Crate", "record": {"key": "4"}, "role": "button"}, {"name": "Crate"}, False),
+        ("drop", False, {"name": "Hold"}, {"name": "Hold"}, True),
+        ("click", False, {"name": "Tide"}, {"name": "Tide"}, False),
+        ("click", False, {"name": "Tide"}, {"name": "Delete tide"}, True),
+        ("click", False, {"name": "Tide", "submits": True}, {"name": "Tide"}, True),
+        ("click", False, {"name": ""}, {"name": ""}, True),
+        ("click", False, {"name": "Go", "record": {"key": "Berth 4"}, "role": "button"}, {"name": "Go"}, True),
+    ],
+)  # fmt: skip
+def test_acts_that_cannot_be_undone_are_known(action, sends, wanted, told, grave):
+    led = {"requests": ["POST /save"], "navigated": None, "dom": {}} if sends else None
+    past = PastStep("r1", {}, dict(wanted), led)
+    assert consequential(action, wanted, told, StepHistory(1, (past,))) is grave
+
+
+@pytest.mark.parametrize(
+    ("now", "verified"),
+    [
+        ({"filled": True, "dom": {"changed": ['textbox "Post" empty -> filled']}}, True),
+        # Another field has changed, and the one that was written into holds nothing.
+        ({"filled": False, "dom": {"changed": ['textbox "Other" empty -> filled']}}, False),
+        # Nothing tells whether the field itself holds the text: its name must be the same.
+        ({"dom": {"changed": ['textbox "Other" empty -> filled']}}, False),
+    ],
+)
+def test_a_fill_is_verified_by_the_field_itself(now, verified):
+    field = {"role": "textbox", "name": "Mail", "attributes": {"id": "mail"}}
+    then = {"filled": True, "dom": {"changed": ['textbox "Mail" empty -> filled']}}
+    action = action_of(type="fill", selector="#mail", value="a@b.example")
+    result = made(action, datetime.now(UTC), "", success=True, message="filled").model_copy(
+        update={"consequence": now}
+    )
+    mend = Mend(result, "alternative", "#mail", evidence={"after": {"fingerprint": field}})
+    known = StepHistory(1, (PastStep("r1", {}, field, then),))
+    done = asyncio.run(ladder.verified(mend, known, MendOptions()))
+    assert bool(done.verified_by) is verified

@@ -6,6 +6,8 @@ the changed pages are visited in one later session.
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +15,7 @@ from urllib.parse import quote
 import pytest
 
 from reenact import Client
+from reenact.browser.actions import aim
 
 NOTE = """<script>window.seen = [];
 for (const kind of ["click", "input"]) document.addEventListener(kind, (event) => {
@@ -110,6 +113,12 @@ THOROUGH = [
          "<form><label>Password <input type=password id=p1 data-k=login></label><h2>Log in</h2></form>",
          "<form><label>New password <input type=password id=p1 data-k=new></label><h2>Register</h2></form>",
          fill("#p1"), said="name differs"),
+    Case("another name is spelled alike", "<p>Pier</p><button type=button id=n1 data-k=a>Stevoup</button>",
+         "<p>Pier</p><button type=button id=n2 data-k=b>Stevouot</button>", click("~Stevoup"), said="No element matches"),
+    Case("the id is given to another element in a frame",
+         "<iframe width=300 srcdoc='<p>Pier</p><button type=button id=f3>Lokleb</button>'></iframe>",
+         "<iframe width=300 srcdoc='<p>Pier</p><button type=button id=f3>Pliklog</button>'></iframe>",
+         click("#f3"), said="name differs"),
     Case("another record begins with the same text", rows(17, 18), rows(17, 180),
          click("li:has-text('Permit 18') >> button"), said="record differs"),
     Case("a longer name is clicked by a text", "<p>Till</p><button type=button data-k=one>Confirm transfer</button>",
@@ -261,3 +270,29 @@ def test_an_element_that_changes_under_the_pointer_gets_no_click(later):
     step = click("#swap", expect_target={"name": "Keep"}, timeout=1500)
     result, seen, _ = later(SWAPPED, step, block=False)
     assert (result.success, seen) == (False, []), result.message
+
+
+@pytest.mark.parametrize("case", [CASES[1], CASES[5]], ids=lambda case: case.name)
+def test_a_stop_waits_less_than_a_second_once_the_page_is_quiet(later, case, monkeypatch):
+    """No clock is read: the waits that the code asks for are added, from the moment that it finds the page quiet."""
+    waits = {"before": 0.0, "after": 0.0}
+    calm = {"quiet": False}
+    look, sleep = aim.QuietPage.quiet, asyncio.sleep
+
+    async def quiet(self):
+        calm["quiet"] = await look(self) or calm["quiet"]
+        return calm["quiet"]
+
+    async def asked_to_wait(seconds, *more):
+        if sys._getframe(1).f_globals["__name__"].startswith("reenact.browser.") and "camera" not in str(
+            sys._getframe(1).f_globals["__name__"]
+        ):
+            waits["after" if calm["quiet"] else "before"] += seconds
+        return await sleep(seconds, *more)
+
+    monkeypatch.setattr(aim.QuietPage, "quiet", quiet)
+    monkeypatch.setattr(asyncio, "sleep", asked_to_wait)
+    result, seen, heals = later(case.after, case.step)
+    assert (seen, result.success, heals[-1].rung) == ([], False, "stop")
+    assert calm["quiet"]
+    assert waits["after"] < 1

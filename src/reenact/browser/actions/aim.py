@@ -30,7 +30,7 @@ _LOOK = 5000
 _PULSE = """() => document.readyState + location.href + document.getElementsByTagName("*").length + " "
   + (document.body?.textContent.length ?? 0)"""
 
-_PRESSED = (do.Click, do.Check, do.DownloadFile)
+_PRESSED = (do.Click, do.Check, do.DownloadFile, do.Drag, do.Expand)
 
 
 class QuietPage:

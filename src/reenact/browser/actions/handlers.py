@@ -12,7 +12,7 @@ from typing import Any
 from playwright.async_api import Error, Locator, Page
 from playwright.async_api import TimeoutError as TooLate
 
-from reenact.browser.actions import forms
+from reenact.browser.actions import drag, filling, forms
 from reenact.browser.actions import types as do
 from reenact.browser.actions.press import press
 from reenact.browser.actions.running import RunningAction
@@ -136,8 +136,9 @@ async def _scroll(deed: RunningAction) -> None:
         "() => ({width: innerWidth, height: innerHeight})"
     )
     amount = size["height"] if action.amount is None else action.amount
-    # The wheel scrolls the element under the pointer, also where that is not the window.
-    await deed.page.mouse.move(size["width"] / 2, size["height"] / 2)
+    if drag.dragged(deed.live) is None:
+        # The wheel scrolls the element under the pointer, also where that is not the window.
+        await deed.page.mouse.move(size["width"] / 2, size["height"] / 2)
     await deed.page.mouse.wheel(0, -amount if way == "up" else amount)
     await _at_rest(deed.page)
     deed.said = f"scrolled {way} by {amount} pixels"
@@ -157,38 +158,21 @@ async def _at_rest(page: Page) -> None:
 
 
 async def _click(deed: RunningAction) -> None:
-    await press(deed, lambda: _element(deed).click(timeout=_timeout(deed)))
+    if (deed.fingerprint or {}).get("tag") == "area" and deed.box is not None:
+        # An area of an image map has no box of its own: the browser finds it under the pointer.
+        x, y, width, height = deed.box
+        await press(deed, lambda: deed.page.mouse.click(x + width / 2, y + height / 2))
+    else:
+        await press(deed, lambda: _element(deed).click(timeout=_timeout(deed)))
     deed.said = f"clicked {_the(deed)}"
 
 
 async def _fill(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.Fill)
-    element = _element(deed)
-    if deed.action.clear_before_fill:
-        await element.fill(deed.action.value, timeout=_timeout(deed))
-    else:
-        await _type(deed, deed.action.value)
-    deed.said = f"filled {_the(deed)}"
+    await filling.fill(deed, _element(deed), _the(deed))
 
 
 async def _fallback_fill(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.FallbackFill)
-    element = _element(deed)
-    if deed.action.clear_before_fill:
-        await element.click(timeout=_timeout(deed))
-        deed.sent = True
-        await deed.page.keyboard.press("ControlOrMeta+A")
-        await deed.page.keyboard.press("Delete")
-    await _type(deed, deed.action.value)
-    deed.said = f"filled {_the(deed)} key by key"
-
-
-async def _type(deed: RunningAction, text: str) -> None:
-    element = _element(deed)
-    await element.focus(timeout=_timeout(deed))
-    deed.sent = True
-    await deed.page.keyboard.press("End")
-    await element.press_sequentially(text, timeout=_timeout(deed))
+    await filling.fill_by_keys(deed, _element(deed), _the(deed))
 
 
 async def _check(deed: RunningAction) -> None:
@@ -262,6 +246,40 @@ async def _download_file(deed: RunningAction) -> None:
     deed.said = f"downloaded {download.suggested_filename} ({size} bytes) to {path}"
 
 
+async def _drag(deed: RunningAction) -> None:
+    await drag.pick_up(deed, _element(deed), _the(deed))
+
+
+async def _drop(deed: RunningAction) -> None:
+    assert isinstance(deed.action, do.Drop)
+    drop = drag.drop_file if deed.action.file_path else drag.put_down
+    await drop(deed, _element(deed), _the(deed))
+
+
+_IS_OPEN = """e => {
+  if (e.localName === "summary") return e.parentElement?.open ?? null;
+  if (e.localName === "details") return e.open;
+  const said = e.getAttribute("aria-expanded");
+  return said === null ? null : said === "true";
+}"""
+
+
+async def _expand(deed: RunningAction) -> None:
+    assert isinstance(deed.action, do.Expand)
+    element, value = _element(deed), deed.action.value
+    done = "opened" if value else "closed"
+    is_open = await element.evaluate(_IS_OPEN, timeout=_timeout(deed))
+    if is_open is None:
+        raise ActionError(f"{_the(deed)} does not say whether it is open: use click")
+    if is_open is value:
+        deed.said = f"{_the(deed)} is {'open' if value else 'closed'} already"
+        return
+    await press(deed, lambda: element.click(timeout=_timeout(deed)))
+    if await element.evaluate(_IS_OPEN, timeout=_timeout(deed)) is not value:
+        raise ActionError(f"{_the(deed)} was clicked, and is not {done}")
+    deed.said = f"{done} {_the(deed)}"
+
+
 async def _form_fill(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.FormFill)
     filled = await forms.fill(deed.page, deed.action.value, hide=partial(deed.live.hide, deed.page))
@@ -313,6 +331,7 @@ DEEDS: dict[str, Callable[[RunningAction], Awaitable[None]]] = {
     "go_forward": _go_forward, "reload": _reload, "switch_tab": _switch_tab, "wait": _wait, "press_key": _press_key,
     "scroll_up": _scroll, "scroll_down": _scroll, "click": _click, "fill": _fill, "fallback_fill": _fallback_fill,
     "check": _check, "select_dropdown_option": _select, "upload_file": _upload_file, "download_file": _download_file,
+    "drag": _drag, "drop": _drop, "expand": _expand,
     "form_fill": _form_fill, "evaluate_js": _evaluate_js, "scrape": _scrape, "help": _help, "completion": _completion,
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ from playwright.async_api import Error, Page
 
 from reenact.browser.actions import types as do
 from reenact.browser.actions.aim import aim
+from reenact.browser.actions.drag import make_room
 from reenact.browser.actions.handlers import DEEDS, LOADING
 from reenact.browser.actions.press import UndeliveredPress
 from reenact.browser.actions.running import RunningAction, TargetCheck
@@ -61,6 +62,7 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
     if camera is not None:
         camera.begin(deed.page)
     try:
+        await make_room(live, deed.action)
         if isinstance(deed.action, do.Aimed):
             await aim(deed, deed.action)
         elif deed.action.type in _WITNESSED:
@@ -130,12 +132,15 @@ _SET_OFF = (
     "evaluate_js",
     "form_fill",
     "download_file",
+    "drag",
+    "drop",
+    "expand",
 )
 
 
 _WITNESSED = {
     "click", "fill", "fallback_fill", "check", "select_dropdown_option", "upload_file", "download_file", "press_key",
-    "form_fill", "evaluate_js",
+    "drag", "drop", "expand", "form_fill", "evaluate_js",
 }  # fmt: skip
 """Actions whose effect on the page is found by comparing two digests."""
 
@@ -291,6 +296,8 @@ def _became(deed: RunningAction, after: consequence.Digest | None) -> dict[str, 
     told = consequence.consequence(deed.before, after, requests, loaded=loaded)
     if after is None and loaded and (page := live_page(deed.live)) is not None:
         told["navigated"] = consequence.where(page.url)
+    if deed.filled is not None:
+        told["filled"] = deed.filled
     return {"consequence": told}
 
 

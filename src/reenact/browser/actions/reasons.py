@@ -12,11 +12,12 @@ from reenact.browser.page.likeness import alike
 SHORT = 60
 """The longest selector that a sentence proposes, if there is another way."""
 
-_POINTED = {"click", "check", "download_file"}
+_POINTED = {"click", "check", "download_file", "drag", "drop", "expand"}
 _FILLED = {"fill", "fallback_fill", "form_fill"}
 _DONE = {
     "click": "clicked", "fill": "filled", "fallback_fill": "filled", "form_fill": "filled", "check": "ticked",
     "select_dropdown_option": "chosen from", "upload_file": "given a file", "download_file": "clicked",
+    "drag": "dragged", "drop": "dropped on", "expand": "opened",
 }  # fmt: skip
 _NET = {
     "ERR_CONNECTION_REFUSED": "nothing listens there: check the port, and that the server runs",

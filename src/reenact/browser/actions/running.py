@@ -55,6 +55,8 @@ class RunningAction:
     known: KnownTarget | None = None
     drifted: DriftedTarget | None = None
     """The reason that the element may be another one, where that does not stop the step."""
+    filled: bool | None = None
+    """True if the field that was written into holds the text; None where nothing was written."""
     waited: float = 0.0
     """Seconds until the element was found."""
     sent: bool = False

@@ -207,6 +207,30 @@ class DownloadFile(Aimed):
     file_path: str | None = None
 
 
+class Drag(Aimed):
+    """Pick an element up with the mouse, for `drop` to put it down.
+
+    With `by` it is moved by so many pixels, right and down, and put down at once.
+    """
+
+    type: Literal["drag"] = "drag"
+    by: tuple[int, int] | None = Field(None, description="pixels to the right and down, instead of a drop")
+
+
+class Drop(Aimed):
+    """Put what is dragged down on an element; or with `file_path`, drop a file on it."""
+
+    type: Literal["drop"] = "drop"
+    file_path: str | None = Field(None, min_length=1)
+
+
+class Expand(Aimed):
+    """Open what an element hides (a summary, a menu's button), or close it."""
+
+    type: Literal["expand"] = "expand"
+    value: bool = True
+
+
 class FormFill(Action):
     """Fill the fields of a form by what they are for: email, first_name, cc_number and the like."""
 
@@ -282,8 +306,8 @@ TYPES: dict[str, type[Action]] = {
     kind.model_fields["type"].default: kind
     for kind in (
         Goto, GotoNewTab, CloseTab, GoBack, GoForward, Reload, SwitchTab, Wait, PressKey, ScrollUp, ScrollDown, Click,
-        Fill, FallbackFill, Check, SelectDropdownOption, UploadFile, DownloadFile, FormFill, EvaluateJs, Scrape, Help,
-        Completion,
+        Fill, FallbackFill, Check, SelectDropdownOption, UploadFile, DownloadFile, Drag, Drop, Expand, FormFill,
+        EvaluateJs, Scrape, Help, Completion,
     )
 }  # fmt: skip
 """Every action type by its name."""
@@ -325,7 +349,7 @@ def _in_words(error: ValidationError, model: type[Action]) -> str:
     match first["type"]:
         case "extra_forbidden":
             return f"it has no field {name!r}; it takes {known}"
-        case "missing":
+        case "missing" if len(first["loc"]) == 1:
             return f"it needs a field {name!r}; it takes {known}"
         case "value_error":
             return str(first["msg"]).removeprefix("Value error, ")

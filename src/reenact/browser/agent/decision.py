@@ -19,7 +19,7 @@ from reenact.browser.actions.types import TYPES
 Kind = Literal[
     "click", "fill", "check", "select_dropdown_option", "press_key", "scroll_down", "scroll_up", "goto",
     "goto_new_tab", "switch_tab", "close_tab", "go_back", "go_forward", "reload", "wait", "form_fill", "upload_file",
-    "download_file", "scrape", "help", "completion",
+    "download_file", "drag", "drop", "expand", "scrape", "help", "completion",
 ]  # fmt: skip
 """The agent's actions.
 

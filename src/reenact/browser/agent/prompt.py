@@ -30,6 +30,8 @@ Actions, and what each needs:
 - wait: time_ms, up to 30000. For a page that is still loading.
 - form_fill: value, an object of field names (email, first_name, city, ...) to values. A whole form at once.
 - upload_file: id, file_path. download_file: id.
+- drag: id. Then drop: id of where to put it; or drop: id, file_path for a file. scroll in between if needed.
+- expand: id, value true or false. Opens or closes what hides a part of the page.
 - scrape: nothing. The page's whole text, for what the outline leaves out.
 - help: reason. When only a person can go on (a code from a phone, a decision).
 - completion: success, answer. The end: when the task is done, or cannot be done.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -30,6 +30,7 @@ from reenact.browser.actions.results import (
 )
 from reenact.browser.actions.running import TargetCheck
 from reenact.browser.page import snapshot
+from reenact.browser.page.fitting import actions_of
 from reenact.browser.page.live_browser import LiveBrowser
 from reenact.core.boundary import draw
 from reenact.core.redact import says_secret
@@ -216,8 +217,17 @@ def _seen(told: Mapping[str, Any]) -> dict[str, Any]:
         "screenshot": base64.b64decode(told["screenshot"] or ""),
         "tree": told["space"]["description"],
         "more": 0,
-        "elements": [one["element"] for one in told["space"]["interaction_actions"]],
+        "elements": _elements_of(told["space"]["interaction_actions"]),
     }
+
+
+def _elements_of(told: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return each element once, with all its types of action."""
+    found: dict[str, dict[str, Any]] = {}
+    for one in told:
+        element = found.setdefault(one["element"]["id"], {**one["element"], "actions": []})
+        element["actions"].append(one["type"])
+    return list(found.values())
 
 
 async def _observed(live: LiveBrowser, kind: str, call: int | None) -> dict[str, Any]:
@@ -260,13 +270,10 @@ def _element(one: snapshot.Element) -> dict[str, Any]:
         told["value"] = one.value
     if one.options:
         told["options"] = list(one.options)
+    if one.actions != actions_of(one.role, {}):
+        told["actions"] = list(one.actions)
     return told
 
-
-_DOES = {
-    "textbox": "fill", "searchbox": "fill", "spinbutton": "fill", "checkbox": "check", "radio": "check",
-    "switch": "check", "combobox": "select_dropdown_option", "listbox": "select_dropdown_option",
-}  # fmt: skip
 
 _FREE = [name for name, kind in do.TYPES.items() if not issubclass(kind, do.Aimed)]
 
@@ -274,7 +281,7 @@ _FREE = [name for name, kind in do.TYPES.items() if not issubclass(kind, do.Aime
 def _observation(seen: Mapping[str, Any]) -> Observation:
     chosen = [
         ElementAction(
-            type=_DOES.get(one["role"], "click"),
+            type=kind,
             id=one["id"],
             role=one["role"],
             name=one["name"],
@@ -282,6 +289,7 @@ def _observation(seen: Mapping[str, Any]) -> Observation:
             options=one.get("options", []),
         )
         for one in seen["elements"]
+        for kind in one.get("actions") or actions_of(one["role"], {})
     ]
     return Observation(
         metadata=Metadata(

@@ -74,12 +74,15 @@ def same_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
     return bool(heading) or wanted.get("path") == told.get("path")
 
 
-def identified(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True for exactly the wanted element: its name, and its record or mark."""
+def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str = "") -> bool:
+    """Return True for exactly the wanted element: its name, and its record or mark.
+
+    To pick an element up (`drag`), its name is enough: it can be put back, and the drop has an element of its own.
+    """
     mine = TargetIdentity.of(wanted)
     if not mine.name or exact(mine, TargetIdentity.of(told)):
         return False
-    return recorded(wanted) or bool(strong_marks(wanted, told))
+    return action == "drag" or recorded(wanted) or bool(strong_marks(wanted, told))
 
 
 def proven(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
@@ -87,17 +90,22 @@ def proven(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
     return named(wanted, told) == "same" or bool(strong_marks(wanted, told))
 
 
-def other_field(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
-    """Return the reason that a field may take another value than the sought one, or "".
+def other_name(wanted: Mapping[str, Any], told: Mapping[str, Any], *, vouched: bool = False) -> str:
+    """Return the reason that an element of another name may be another one, or "".
 
-    A field of another name is the sought one only if a mark says the sought name: `id="email"` does, `id="f1"` does
-    not, since such an id may be given to another field.
+    It is the sought one only if a mark says the sought name: `id="email"` does, `id="f1"` does not, since such an id
+    may be given to another element. A name that is only spelled alike needs a mark, too: it may be a neighbour's,
+    unless a model has `vouched` for it.
     """
-    if named(wanted, told) != "other" or not names_of(told):
+    likeness = named(wanted, told)
+    if likeness == "near" and not vouched and not strong_marks(wanted, told):
+        close = any(same_name(one, other) for one in names_of(wanted) for other in names_of(told))
+        return "" if close else f"its name {told.get('name')!r} is only spelled alike"
+    if likeness != "other" or not names_of(told):
         return ""
     name, its = (str(one.get("name") or one.get("caption") or "") for one in (wanted, told))
     if extends(name, its) or words_in(told) & OTHER - words_in(wanted):
-        return f"its name {its!r} is another field's"
+        return f"its name {its!r} is another element's"
     said = {word for mark in strong_marks(wanted, told) for word in tokens_of(marks_of(wanted)[mark])}
     if said & {word for word in tokens_of(name) if len(word) > 1 and not word.isdigit()}:
         return ""

@@ -27,7 +27,7 @@ from reenact.browser.heal.rungs.alternative import AlternativeRung, RememberedRu
 from reenact.browser.heal.rungs.ask import ModelRung
 from reenact.browser.heal.rungs.dismiss import DismissRung
 from reenact.browser.heal.rungs.wait import WaitRung
-from reenact.browser.page.consequence import plain, same
+from reenact.browser.page.consequence import FILLING, plain, same
 from reenact.browser.page.target import TargetIdentity
 from reenact.core import boundary
 from reenact.errors import ActionError
@@ -77,7 +77,7 @@ async def climb(
         for rung in rungs:
             mend = await rung.mend(session, failed, known, means)
             if mend is not None:
-                return await _verified(mend, known, means)
+                return await verified(mend, known, means)
     if refusals is not None and known.tells_stops:
         refusals += means.refusals
     return None
@@ -96,7 +96,7 @@ async def arrived(failed: FailedStep, means: MendOptions) -> Mend | None:
     )
 
 
-async def _verified(mend: Mend, known: StepHistory, means: MendOptions) -> Mend:
+async def verified(mend: Mend, known: StepHistory, means: MendOptions) -> Mend:
     """Return the mend with its verification, or as failed where nothing verifies it."""
     if not mend.result.success:
         return mend
@@ -117,7 +117,10 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
     fingerprint: dict[str, Any] = (mend.evidence.get("after") or {}).get("fingerprint") or {}
     # Another field that is filled, or another tab that is opened, changes in the same way: its name must be the same.
     proved = mend.same_element or any(proven(past.fingerprint or {}, fingerprint) for past in known.pasts)
-    by_name = doubted or not proved
+    filled = (mend.result.consequence or {}).get("filled")
+    if filled is False and any(then.get("filled") for then in known.consequences):
+        return ""  # the field itself does not hold what was written, whatever has changed beside it
+    by_name = doubted or not proved or (mend.result.action.type in FILLING and not filled)
     answers = [same(mend.result.consequence, then, by_name=by_name) for then in known.consequences]
     if any(answers):
         return f"consequence: as in {sum(map(bool, answers))} of {len(answers)} good recordings' ways"
@@ -131,7 +134,8 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
             return f"expect: {verdict.by}"
     # Where nothing is known of what the step leads to, the element itself is the proof.
     unproven = not known.consequences and not doubted and bool(fingerprint)
-    if unproven and any(identified(past.fingerprint or {}, fingerprint) for past in known.pasts):
+    kind = mend.result.action.type
+    if unproven and any(identified(past.fingerprint or {}, fingerprint, kind) for past in known.pasts):
         return f"identity: {TargetIdentity.of(fingerprint)}"
     return ""
 

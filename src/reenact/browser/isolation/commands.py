@@ -45,6 +45,9 @@ def check(client: ProtocolClient, method: str, params: dict[str, Any]) -> Mappin
         params["behavior"] = "deny"
     if method == "DOM.setFileInputFiles" and params.get("files"):
         raise ValueError("DOM.setFileInputFiles cannot be used by clients of a server: use upload_file")
+    data = params.get("data")
+    if method == "Input.dispatchDragEvent" and not (isinstance(data, Mapping) and not data.get("files")):
+        raise ValueError("Input.dispatchDragEvent cannot name files for clients of a server: use drop")
     if method == "Target.createBrowserContext" and any(params.get(name) for name in _PROXY):
         raise ValueError("a proxy cannot be set by clients of a server")
     if method == "Target.disposeBrowserContext" and params.get("browserContextId") not in client.contexts:

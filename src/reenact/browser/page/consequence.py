@@ -29,6 +29,10 @@ _LASTING = {"websocket", "eventsource"}
 _NEVER = {"ping", "beacon", "csp_report", "preflight"}
 
 
+FILLING = frozenset({"fill", "fallback_fill"})
+"""Actions whose consequence says if the field itself holds what was written (`filled`)."""
+
+
 class SentRequests:
     """The requests of a session's tabs, as far as the page's code or a form sends them; bounded.
 

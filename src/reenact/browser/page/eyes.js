@@ -197,9 +197,25 @@
   // -------------------------------------------------------------------------------------------------- places
 
   const box = (el) => {
-    const at = el.getBoundingClientRect();
+    const at = tagOf(el) === "area" ? areaBox(el) : el.getBoundingClientRect();
     return [at.x, at.y, at.width, at.height].map((one) => Math.round(one * 10) / 10);
   };
+
+  // The picture that shows an area of an image map.
+  const pictureOf = (area) => {
+    const name = area.closest("map")?.name;
+    return name ? [...document.images].find((one) => one.useMap === "#" + name) ?? null : null;
+  };
+  function areaBox(el) {
+    const picture = pictureOf(el)?.getBoundingClientRect();
+    if (!picture) return { x: 0, y: 0, width: 0, height: 0 };
+    const at = el.coords.split(",").map(Number);
+    if (el.shape === "default" || !at.length || at.some(Number.isNaN)) return picture;
+    if (el.shape === "circle") return { x: picture.x + at[0] - at[2], y: picture.y + at[1] - at[2], width: 2 * at[2], height: 2 * at[2] };
+    const across = at.filter((_, place) => place % 2 === 0), down = at.filter((_, place) => place % 2 === 1);
+    const x = Math.min(...across), y = Math.min(...down);
+    return { x: picture.x + x, y: picture.y + y, width: Math.max(...across) - x, height: Math.max(...down) - y };
+  }
 
   const ofType = (el) => {
     const tag = tagOf(el);
@@ -589,6 +605,10 @@
   }
 
   function hiddenBy(el) {
+    if (tagOf(el) === "area") {
+      const picture = pictureOf(el);
+      return picture ? hiddenBy(picture) : { how: "no box", by: null };
+    }
     const style = getComputedStyle(el);
     const folded = el.closest("details:not([open])");
     if (folded && folded !== el && el.closest("summary")?.parentElement !== folded)
@@ -767,6 +787,15 @@
     if (typeOf(el)) facts.type = typeOf(el);
     facts.invites = inviting(el);
     facts.called = called(el);
+    facts.role = roleOf(el);
+    facts.heard = [...(heard.get(el) ?? [])];
+    facts.shown = facts.invites && heard.has(el) ? textOf(el, selectors, 80) : "";
+    if (typeOf(el) === "file" || (tag === "label" && typeOf(el.control ?? el) === "file")) facts.file = true;
+    if (tag === "input" && !el.readOnly) facts.typed = true;
+    if (tag === "summary" || el.hasAttribute("aria-expanded")) facts.expands = true;
+    if (el.getAttribute("draggable") === "true") facts.draggable = true;
+    facts.only_drop = !pressed(el) && !matches(el, ACTIVE);
+    if (editable(el) && !facts.secret) facts.value = cut(el.innerText, 200);
     if (facts.secret || FIELD.has(tag)) facts.filled = Boolean(el.value);
     if (!facts.secret && (tag === "input" || tag === "textarea") && !/^(checkbox|radio|file)$/.test(typeOf(el)))
       facts.value = cut(el.value, 200);
@@ -783,18 +812,65 @@
     if (tag === "html" || tag === "body" || tag === "option" || tag === "iframe") return false;
     if (getComputedStyle(el).pointerEvents === "none") return false;
     if (tag === "label" && el.control && !hiddenBy(el.control)) return false;
+    if (tag === "summary" || (tag === "area" && el.hasAttribute("href"))) return true;
     if (tag === "canvas" || el.hasAttribute("onclick") || el.hasAttribute("onmousedown")) return true;
     if (el.tabIndex >= 0 && el.hasAttribute("tabindex")) return true;
     if (editable(el) && !(el.parentElement && editable(el.parentElement))) return true;
     if (el.draggable && tag !== "img" && tag !== "a") return true;
     if (SHAPES.test(tag)) return tag !== "g" && tag !== "tspan" && (pointer(el) || !el.closest("a,button"));
     const above = outer(el);
+    if (listens(el)) return true;
     if (pointer(el)) return !above || !pointer(above);
     return token(el);
   }
 
-  // A small empty box that is drawn all the same: an icon, a coloured field. Scripts often listen to such ones, and
-  // whether one does cannot be asked without the browser's debugger, which has been seen to bring a page down.
+  // The listeners of elements, which only the browser's debugger knows: the events of each, for one look at the page.
+  let heard = new Map();
+  let around = new Set(); // the elements around those with listeners for a press
+  const PRESSES = ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "dblclick"];
+  const pressed = (el) => PRESSES.some((kind) => heard.get(el)?.has(kind));
+  const CONTROL = "a[href],button,input,select,textarea,summary,label,[role=button],[role=link],[role=tab],[role=menuitem],[role=option]";
+
+  function hear(listening) {
+    heard = new Map();
+    for (const [path, kinds] of listening) {
+      let at = document;
+      for (const step of path.split("/")) at = step === "s" ? at?.shadowRoot : at?.children[step];
+      if (at) heard.set(at, new Set(kinds));
+    }
+    for (const el of [...heard.keys()]) if (delegates(el)) for (const row of rowsOf(el)) if (!heard.has(row)) heard.set(row, new Set(["click"]));
+    around = new Set();
+    for (const el of heard.keys())
+      if (pressed(el)) for (let at = outer(el); at && !around.has(at); at = outer(at)) around.add(at);
+  }
+
+  // The rows of a list or table that one listener around them serves.
+  function rowsOf(el) {
+    const around = el.children.length === 1 && !ROW_TAGS.test(tagOf(el.children[0])) ? el.children[0] : el;
+    const within = tagOf(around) === "table" ? [...around.querySelectorAll(":scope > tbody > tr")] : [...around.children];
+    return within.filter((one) => ROW_TAGS.test(tagOf(one)) || ROW_ROLES.test(roleOf(one)) || kindred(one).length >= 2);
+  }
+  const delegates = (el) => tagOf(el) !== "html" && tagOf(el) !== "body" && !tagOf(el).includes("-") && heard.get(el).has("click") && rowsOf(el).length > 1;
+
+  // The elements within one, those of its shadow roots too, that are to be acted on by themselves.
+  function holdsControl(el) {
+    for (const root of [el, el.shadowRoot]) {
+      if (!root) continue;
+      for (const one of root.querySelectorAll("*")) if ((matches(one, CONTROL) || one.shadowRoot && holdsControl(one)) && !hiddenBy(one)) return true;
+    }
+    return false;
+  }
+
+  // Whether the listeners of an element make it one to act on: not if they serve what it holds, or what holds it.
+  function listens(el) {
+    if (heard.get(el)?.has("drop")) return true;
+    if (!pressed(el) || outer(el)?.closest(CONTROL)) return false;
+    if (tagOf(el).includes("-") || el.shadowRoot) return !holdsControl(el);
+    const row = ROW_TAGS.test(tagOf(el)) || ROW_ROLES.test(roleOf(el));
+    return row || (!delegates(el) && !holdsControl(el) && !around.has(el));
+  }
+
+  // A small empty box that is drawn all the same: an icon, a coloured field.
   function token(el) {
     if (el.childNodes.length || SHAPES.test(tagOf(el)) || FIELD.has(tagOf(el)) || above(el, "a,button,[role=button]")) return false;
     const [, , width, height] = box(el);
@@ -810,7 +886,8 @@
     cut([...Object.values(el.dataset).slice(0, 2), el.id, ...[...el.classList].slice(0, 2)].filter(Boolean)[0] || "", 40);
 
   // For each reference of Playwright's snapshot what the page says of its element; and what invites to act besides.
-  function facts({ refs, selectors = [], most = 300 }) {
+  function facts({ refs, selectors = [], listening = [], most = 300 }) {
+    hear(listening);
     const wanted = new Set(refs);
     const found = {};
     const more = [];
@@ -824,6 +901,7 @@
         continue;
       }
       if (!inviting(el) || hiddenBy(el)) continue;
+      if ((tagOf(el).includes("-") || el.shadowRoot) && holdsControl(el)) continue; // a component, for the control in it
       const text = tidy(el.textContent); // a wrapper that the snapshot left out for what it wraps
       const same = [...el.querySelectorAll("*")].slice(0, 5);
       if (text && same.some((one) => wanted.has(one._ariaRef?.ref) && tidy(one.textContent) === text)) continue;

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -25,6 +25,8 @@ _PLAYWRIGHT = "__playwright_utility_world"
 _sessions: WeakKeyDictionary[Page, dict[Frame, CDPSession]] = WeakKeyDictionary()
 _mute: WeakSet[Frame] = WeakSet()
 """Frames that did not answer while they had no document, as a refused address leaves them."""
+_sharing: WeakKeyDictionary[Frame, str] = WeakKeyDictionary()
+"""Frames in their parent's process, each with the address at which that was found."""
 _PATIENCE = 5.0
 _BRIEF = 1.0
 """Seconds for a frame's answer; `_BRIEF` without a document. The main frame has no limit."""
@@ -63,9 +65,14 @@ async def of_page(page: Page, function: str, request: Any = None) -> list[tuple[
     return await _everywhere(page, function, request, beside_playwright=False)
 
 
-async def of_refs(page: Page, request: Any) -> list[tuple[Frame, Any]]:
-    """Run `facts` of `eyes.js` in the world that has the references of Playwright's snapshot."""
-    return await _everywhere(page, "facts", request, beside_playwright=True)
+async def of_refs(
+    page: Page, request: Mapping[str, Any], listening: Mapping[str, Any]
+) -> list[tuple[Frame, Any]]:
+    """Run `facts` of `eyes.js` in the world that has the references of Playwright's snapshot.
+
+    `listening` has the elements with listeners for each frame's id.
+    """
+    return await _everywhere(page, "facts", request, beside_playwright=True, listening=listening)
 
 
 async def is_mute(page: Page) -> bool:
@@ -93,17 +100,20 @@ async def _in_time(frame: Frame, answer: Awaitable[Any]) -> Any:
 
 
 async def _everywhere(
-    page: Page, function: str, request: Any, *, beside_playwright: bool
+    page: Page,
+    function: str,
+    request: Any,
+    *,
+    beside_playwright: bool,
+    listening: Mapping[str, Any] | None = None,
 ) -> list[tuple[Frame, Any]]:
     try:
-        sessions = await _attached(page)
+        sessions = await attached(page)
     except Error:  # not Chromium: without that protocol, the page's own world is used
         return await _plainly(page, function, request)
+    task = (function, request, beside_playwright, listening or {})
     groups = await asyncio.gather(
-        *(
-            _of_session(session, frame, sessions, (function, request, beside_playwright))
-            for frame, session in sessions.items()
-        ),
+        *(_of_session(session, frame, sessions, task) for frame, session in sessions.items()),
         return_exceptions=True,
     )
     found = [one for group in groups if not isinstance(group, BaseException) for one in group]
@@ -114,7 +124,7 @@ async def _everywhere(
     return sorted(found, key=lambda one: order.get(one[0], len(order)))
 
 
-async def _attached(page: Page) -> dict[Frame, CDPSession]:
+async def attached(page: Page) -> dict[Frame, CDPSession]:
     """Return debugging sessions of the page and of each frame that has its own process."""
     sessions = _sessions.setdefault(page, {})
     for frame in list(sessions):
@@ -124,7 +134,11 @@ async def _attached(page: Page) -> dict[Frame, CDPSession]:
         sessions[page.main_frame] = await page.context.new_cdp_session(page)
     for frame in page.frames:
         parent = frame.parent_frame
-        if parent is None or frame in sessions or _origin(frame.url) in {"", _origin(parent.url)}:
+        if parent is None or frame in sessions or _sharing.get(frame) == frame.url:
+            continue
+        same = _origin(frame.url) in {"", _origin(parent.url)}
+        if same and not (frame.url and await _is_sandboxed(frame)):
+            _sharing[frame] = frame.url
             continue
         try:
             sessions[frame] = await _in_time(frame, page.context.new_cdp_session(frame))
@@ -133,33 +147,37 @@ async def _attached(page: Page) -> dict[Frame, CDPSession]:
     return sessions
 
 
+async def _is_sandboxed(frame: Frame) -> bool:
+    """Return True for a frame whose `sandbox` gives it an origin, and a process, of its own."""
+    try:
+        owner = await _in_time(frame, frame.frame_element())
+        said = await owner.get_attribute("sandbox")
+    except (Error, TimeoutError):
+        return False
+    return said is not None and "allow-same-origin" not in said.lower()
+
+
 def _origin(url: str) -> str:
     return "" if url in {"", "about:blank", "about:srcdoc"} else "/".join(url.split("/", 3)[:3])
 
 
+_Task = tuple[str, Any, bool, Mapping[str, Any]]
+
+
 async def _of_session(
-    session: CDPSession, root: Frame, sessions: dict[Frame, CDPSession], task: tuple[str, Any, bool]
+    session: CDPSession, root: Frame, sessions: dict[Frame, CDPSession], task: _Task
 ) -> list[tuple[Frame, Any]]:
-    function, request, beside_playwright = task
-    worlds: dict[str, int] = {}
-
-    def created(event: dict[str, Any]) -> None:
-        context = event["context"]
-        if context["name"].startswith(_PLAYWRIGHT):
-            worlds[context["auxData"]["frameId"]] = context["id"]
-
-    if beside_playwright:
-        session.on("Runtime.executionContextCreated", created)
-        try:
-            await session.send("Runtime.enable")
-            await session.send("Runtime.disable")
-        finally:
-            session.remove_listener("Runtime.executionContextCreated", created)
+    function, request, beside_playwright, listening = task
+    worlds = await utility_worlds(session) if beside_playwright else {}
     tree = (await session.send("Page.getFrameTree"))["frameTree"]
     pairs = [one for one in _pairs(tree, root, sessions) if not _is_skipped(one[1])]
+
+    def asked(name: str) -> Any:
+        return {**request, "listening": listening[name]} if name in listening else request
+
     answers = await asyncio.gather(
         *(
-            _in_time(frame, _call(session, name, worlds.get(name), function, request))
+            _in_time(frame, _call(session, name, worlds.get(name), function, asked(name)))
             for name, frame in pairs
         ),
         return_exceptions=True,
@@ -169,6 +187,24 @@ async def _of_session(
         for (_, frame), answer in zip(pairs, answers, strict=True)
         if not isinstance(answer, BaseException)
     ]
+
+
+async def utility_worlds(session: CDPSession) -> dict[str, int]:
+    """Return Playwright's own execution context in each frame, by the frame's id."""
+    worlds: dict[str, int] = {}
+
+    def created(event: dict[str, Any]) -> None:
+        context = event["context"]
+        if context["name"].startswith(_PLAYWRIGHT):
+            worlds[context["auxData"]["frameId"]] = context["id"]
+
+    session.on("Runtime.executionContextCreated", created)
+    try:
+        await session.send("Runtime.enable")
+        await session.send("Runtime.disable")
+    finally:
+        session.remove_listener("Runtime.executionContextCreated", created)
+    return worlds
 
 
 def _pairs(tree: dict[str, Any], frame: Frame, sessions: dict[Frame, CDPSession]) -> list[tuple[str, Frame]]:

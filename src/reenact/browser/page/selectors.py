@@ -11,6 +11,7 @@ from typing import Any
 from playwright.async_api import ElementHandle, Error, Locator, Page
 
 from reenact.browser.page.guard import PressGuard
+from reenact.browser.page.inspection import open_closed
 from reenact.browser.page.isolated_world import chained, frame_chain, of_element, origin
 from reenact.browser.page.parsing import (
     KINDS,
@@ -30,6 +31,8 @@ __all__ = [
 ]  # fmt: skip
 
 POLL = 0.05
+CLOSED, BRIEF = 0.5, 0.1
+"""Seconds between two looks for closed shadow roots, and before the first one."""
 LARGE = 6000
 """Number of elements of a page above which costly checks of each element are left out."""
 
@@ -83,6 +86,7 @@ async def resolve(
     tried = parse(selector)
     end = time.monotonic() + timeout / 1000
     settled: float | None = None
+    opened = time.monotonic() - CLOSED + BRIEF
     while True:
         several = None
         for one in tried:
@@ -92,6 +96,11 @@ async def resolve(
             if found is not None and several is None:
                 several = AmbiguousElement(one.text, found, count)
         now = time.monotonic()
+        if several is None and now < end and now - opened >= CLOSED:
+            # In a closed shadow root nothing is found before that is opened for Playwright.
+            opened = now
+            if await open_closed(page):
+                continue
         if several is not None:
             settled = settled or now
             if len(tried) == 1 or now - settled > 0.5 or now > end:

@@ -2,8 +2,8 @@
 
 The tree is Playwright's snapshot for models. Ids are given in the order of the page: B1 for elements to click, I1 for
 elements to fill, tick or choose from, L1 for links. Elements without a role that react to clicks (a pointer over it,
-a handler on it) are listed too. A page of many thousands of elements is read in and near the viewport only, with the
-number of the others.
+a listener on it, a listener around its row) are listed too. A page of many thousands of elements is read in and near
+the viewport only, with the number of the others.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from weakref import WeakKeyDictionary
 from playwright.async_api import Error, Frame, Locator, Page
 from playwright.async_api import TimeoutError as TooLate
 
+from reenact.browser.page.fitting import actions_of
+from reenact.browser.page.inspection import inspect
 from reenact.browser.page.isolated_world import chained, frame_chain, is_mute, of_page, of_refs, origin
 from reenact.browser.page.selectors import LARGE, parse
 from reenact.errors import UsageError
@@ -62,6 +64,7 @@ class Element:
         states: `disabled`, `checked`, `selected`, `expanded`, `level` … as the snapshot has them.
         options: The options of a drop-down list.
         secret: True if its value must not be shown.
+        actions: The types of action that fit, the usual one first.
         ref: The snapshot's reference, valid until the next one; None where `path` finds it.
         path: A selector by place.
     """
@@ -77,6 +80,7 @@ class Element:
     states: Mapping[str, str]
     options: tuple[str, ...]
     secret: bool
+    actions: tuple[str, ...]
     ref: str | None = None
     path: str | None = None
 
@@ -266,13 +270,14 @@ async def _snapshot_or_outline(page: Page, secret: Sequence[str], most: int) -> 
 
 async def _snapshot(page: Page, secret: Sequence[str], most: int) -> _SnapshotParts:
     """Return the lines of Playwright's snapshot, with the page's facts about each reference."""
+    listening = await inspect(page)
     # Playwright waits so long for a frame that answers nothing, and then does without it.
     snapshot = await page.aria_snapshot(
         mode="ai", boxes=True, timeout=_BRIEF if await is_mute(page) else None
     )
     lines = [_read(line) for line in snapshot.splitlines() if line.strip()]
     refs = [line.marks["ref"] for line in lines if "ref" in line.marks]
-    answers = await of_refs(page, {"refs": refs, "selectors": list(secret)})
+    answers = await of_refs(page, {"refs": refs, "selectors": list(secret)}, listening)
     places = dict(
         zip(
             (frame for frame, _ in answers),
@@ -334,11 +339,13 @@ def _read(line: str) -> _Line:
 
 def _complete(line: _Line, facts: dict[str, Any], place: _FramePlace, ids: _Ids) -> None:
     line.box = place.box(facts["box"])
+    if line.role == "generic" and facts["invites"]:
+        line.role = facts["role"]  # a summary, a text to edit: Playwright has no role for them
     acts = line.role in _INPUTS | _BUTTONS or line.role == "link" or facts["invites"]
     if not acts and "cursor" not in line.marks:
         return
     shown = "" if facts["tag"] in _FIELDS else line.rest.removeprefix(":").strip().strip('"')
-    named = line.name or shown or (facts["called"] if line.role == "generic" else "")
+    named = line.name or shown or facts["shown"] or (facts["called"] if line.role == "generic" else "")
     line.element = Element(
         id=ids.give(line.role, facts["tag"]),
         role=facts["tag"] if line.role == "generic" else line.role,
@@ -347,6 +354,7 @@ def _complete(line: _Line, facts: dict[str, Any], place: _FramePlace, ids: _Ids)
             key: value for key, value in line.marks.items() if key not in {"ref", "cursor", "box", "active"}
         },
         ref=line.marks["ref"],
+        actions=actions_of(line.role, facts),
         **_common(facts, place),
     )
 
@@ -375,7 +383,13 @@ def _besides(path: str, facts: dict[str, Any], place: _FramePlace, ids: _Ids, le
     name = "" if facts["secret"] else facts["name"]
     common = _common(facts, place)
     element = Element(
-        id=ids.give(facts["role"], facts["tag"]), role=role, name=name, states={}, path=path, **common
+        id=ids.give(facts["role"], facts["tag"]),
+        role=role,
+        name=name,
+        states={},
+        path=path,
+        actions=actions_of(facts["role"], facts),
+        **common,
     )
     line = _Line(level, role, name, element=element, box=element.box)
     if element.value:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser.actions import types as do
 from reenact.browser.heal.candidates import chosen, taken
-from reenact.browser.heal.evidence import identified, other_field
+from reenact.browser.heal.evidence import identified, marks, other_name
 from reenact.browser.heal.identity import Against, ElementChoice, choose, kind
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, PastStep, StepHistory
 from reenact.browser.page.likeness import alike, sought
@@ -62,7 +62,7 @@ class AlternativeRung:
             if choice.place is None:
                 means.pass_on(self.name, choice.why, said(one))
                 continue
-            if not _provable(known, means, past, one):
+            if not _provable(failed, known, means, past, one):
                 return means.pass_on(self.name, "nothing could verify the result", said(one))
             mend = await taken(session, failed, one, choice, self.name)
             if mend is None:
@@ -76,7 +76,7 @@ class AlternativeRung:
         """Return True if the element is there for certain, so that waiting is needless."""
         for past in _different(known):
             choice, one = await self._sought(session, failed, known, means, past)
-            if choice.place is not None and _provable(known, means, past, one):
+            if choice.place is not None and _provable(failed, known, means, past, one):
                 return True
         return False
 
@@ -114,11 +114,13 @@ class AlternativeRung:
         return await taken(session, failed, one, choice, self.name)
 
 
-def _provable(known: StepHistory, means: MendOptions, past: PastStep, one: Mapping[str, Any]) -> bool:
+def _provable(
+    failed: FailedStep, known: StepHistory, means: MendOptions, past: PastStep, one: Mapping[str, Any]
+) -> bool:
     """Return True if a consequence, an expectation or the identity can verify the result."""
-    return (
-        known.verifiable or means.judge is not None or identified(past.fingerprint or {}, one["fingerprint"])
-    )
+    if known.verifiable or means.judge is not None:
+        return True
+    return identified(past.fingerprint or {}, one["fingerprint"], failed.asked.type)
 
 
 def said(one: Mapping[str, Any]) -> str:
@@ -127,15 +129,18 @@ def said(one: Mapping[str, Any]) -> str:
     return str(TargetIdentity.of(told)) if told else ""
 
 
-def objections(failed: FailedStep, wanted: Mapping[str, Any], known: StepHistory) -> Against:
+def objections(
+    failed: FailedStep, wanted: Mapping[str, Any], known: StepHistory, *, any_name: bool = False
+) -> Against:
     """Return the objections to a candidate.
 
-    Any difference is an objection to a grave act, another name to a field that is filled.
+    Any difference is an objection to a grave act, another name to any act unless a mark says the sought one.
 
     Args:
         failed: The step. The texts of its selector besides the element's own name bind every candidate.
         wanted: The fingerprint of the element in a good run; empty for none.
         known: The history of the step.
+        any_name: True if a model vouches for another name of an element to press.
     """
     asked = failed.asked
     assert isinstance(asked, do.Aimed)
@@ -155,23 +160,35 @@ def objections(failed: FailedStep, wanted: Mapping[str, Any], known: StepHistory
             return f"its name {found.name!r} is a longer one"
         if not wanted:
             return ""
-        if asked.type in _WRITING:
-            return other_field(wanted, told)
-        return exact(identity, found) if _consequential(wanted, told, known) else ""
+        # A link that leads to the same place is the same one under another text; an id may be another's by now.
+        leads = found.role == "link" and "href" in marks(wanted, told)
+        renamed = leads or (any_name and asked.type not in _WRITING)
+        if not renamed and (other := other_name(wanted, told, vouched=any_name)):
+            return other
+        return exact(identity, found) if consequential(asked.type, wanted, told, known) else ""
 
     return against
 
 
-def _consequential(wanted: Mapping[str, Any], told: Mapping[str, Any], known: StepHistory) -> bool:
-    """Return True if pressing the wrong element could not be undone."""
+def consequential(
+    action: str, wanted: Mapping[str, Any], told: Mapping[str, Any], known: StepHistory
+) -> bool:
+    """Return True if acting on the wrong element could not be undone.
+
+    A field that is only written can be written over; one that the page sends off at once cannot.
+    """
     sends = any(
         not one.startswith("GET ") for past in known.consequences for one in past.get("requests") or ()
     )
+    if sends or action == "drop":
+        return True
+    if action in _WRITING or action == "drag":
+        return False
     grave_words = grave(str(wanted.get("name") or "")) or grave(str(told.get("name") or ""))
     in_record = bool((wanted.get("record") or {}).get("key")) and wanted.get("role") == "button"
     unnamed = not wanted.get("name") and not wanted.get("caption")
     submits = bool(wanted.get("submits") or told.get("submits"))
-    return bool(sends or grave_words or in_record or unnamed or submits)
+    return bool(grave_words or in_record or unnamed or submits)
 
 
 _WRITING = frozenset({"fill", "fallback_fill", "select_dropdown_option", "upload_file"})

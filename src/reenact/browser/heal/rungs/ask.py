@@ -74,7 +74,7 @@ class ModelRung:
         found = await candidates(session, failed, wanted, most=MOST)
         if len(found) < 2:
             return means.pass_on(self.name, "there is only one candidate, and so no choice")
-        against = objections(failed, past or {}, known)
+        against = objections(failed, past or {}, known, any_name=True)
         one, answer, cost = await _twice(means.model, failed, wanted, found, against)
         if one is None or answer is None:
             return means.pass_on(

@@ -1,0 +1,86 @@
+"""Write into fields, and look whether the field itself holds what was written."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.async_api import Error, Locator
+
+from reenact.browser.actions import types as do
+from reenact.browser.actions.running import RunningAction
+from reenact.errors import ActionError
+
+_CONTENT = "e => e.value ?? e.getAttribute('aria-valuenow') ?? e.innerText ?? ''"
+
+_IS_KNOB = "e => e.getAttribute('role') === 'slider' && e.localName !== 'input'"
+
+_TURNS = 1000
+"""Most key presses that move a slider to its value."""
+
+
+async def fill(deed: RunningAction, element: Locator, words: str) -> None:
+    """Write into a field, or move a slider."""
+    action = deed.action
+    assert isinstance(action, do.Fill)
+    if await element.evaluate(_IS_KNOB, timeout=action.timeout):
+        await _turn(deed, element, words, action)
+    elif action.clear_before_fill:
+        await element.fill(action.value, timeout=action.timeout)
+    else:
+        await _type(deed, element, action)
+    deed.filled = await _holds(element, action.value)
+    deed.said = f"filled {words}"
+
+
+async def fill_by_keys(deed: RunningAction, element: Locator, words: str) -> None:
+    """Write into a field key by key."""
+    action = deed.action
+    assert isinstance(action, do.FallbackFill)
+    if action.clear_before_fill:
+        await element.click(timeout=action.timeout)
+        deed.sent = True
+        await deed.page.keyboard.press("ControlOrMeta+A")
+        await deed.page.keyboard.press("Delete")
+    await _type(deed, element, action)
+    deed.filled = await _holds(element, action.value)
+    deed.said = f"filled {words} key by key"
+
+
+async def _type(deed: RunningAction, element: Locator, action: do.Fill | do.FallbackFill) -> None:
+    await element.focus(timeout=action.timeout)
+    deed.sent = True
+    await deed.page.keyboard.press("End")
+    await element.press_sequentially(action.value, timeout=action.timeout)
+
+
+async def _holds(element: Locator, text: str) -> bool | None:
+    """Return True if a field holds a text, apart from spaces and marks; None if it is gone."""
+    try:
+        content = str(await element.evaluate(_CONTENT, timeout=200))
+    except Error:
+        return None
+    held, wanted = (re.sub(r"[\W_]+", "", one).casefold() for one in (content, text))
+    return wanted in held if wanted else not held
+
+
+async def _turn(deed: RunningAction, element: Locator, words: str, action: do.Fill) -> None:
+    """Move a slider that the page made itself to a value, by the arrow keys."""
+    try:
+        wanted = float(action.value)
+    except ValueError:
+        raise ActionError(f"{words} takes a number, not {action.value!r}") from None
+    await element.focus(timeout=action.timeout)
+    deed.sent = True
+    read = "e => parseFloat(e.getAttribute('aria-valuenow'))"
+    now = float(await element.evaluate(read))
+    for _ in range(_TURNS):
+        if now == wanted:
+            return
+        await deed.page.keyboard.press("ArrowRight" if now < wanted else "ArrowLeft")
+        was, now = now, float(await element.evaluate(read))
+        if not abs(wanted - now) < abs(wanted - was):
+            break
+    if now != wanted:
+        raise ActionError(
+            f"{words} does not come to {action.value} by its keys: it is at {now:g}. Drag it instead"
+        )
