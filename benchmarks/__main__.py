@@ -49,13 +49,14 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
     "browser": browser.measure,
     "server": serving.measure,
     "healing": lambda plan: _apart("healing", plan),
+    "healing-generated": lambda plan: _apart("generated", plan),
     "healing-models": lambda plan: _apart("healing_models", plan),
 }
 HEALING = Path(__file__).parent / "HEALING.md"
-APART = {"healing": HEALING, "healing-models": HEALING}
+APART = {"healing": HEALING, "healing-generated": HEALING, "healing-models": HEALING}
 """Measured where somebody asks for it by name, in the environment that has the pages, and written to a file of its own:
 `make bench` does the first, too."""
-PARTS = frozenset({"healing-models"})
+PARTS = frozenset({"healing-generated", "healing-models"})
 """Written into that file as a part of it: all else that is there stays."""
 _HEADS = {
     "healing": "# What changed pages do to scripts, and what mends them\n\nWritten by `{command}` ({took}). Misses are "
@@ -77,7 +78,8 @@ def main(
         Path | None, typer.Option(help="Where the results go, if not to RESULTS.md here.")
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(help="Begin nothing new after so long (healing, healing-models).")
+        float | None,
+        typer.Option(help="Begin nothing new after so long (healing, healing-generated, healing-models)."),
     ] = None,
 ) -> None:
     """Measure what Reenact costs, side by side with the packages that record the same work."""

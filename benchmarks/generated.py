@@ -1,0 +1,324 @@
+"""Steps that passed on generated pages, on those pages as they are later: what acted, and on which element.
+
+Each run is a step in a block with `heal="auto"`, with the memory of one good run, without a model. By itself: `python
+-m benchmarks.generated --runs 100 --seed 5`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median, quantiles
+from time import monotonic
+from typing import Any
+
+from playwright.async_api import Error
+
+from benchmarks import healenium
+from benchmarks.families import Case, case_of
+from benchmarks.healing import blind
+from benchmarks.plan import Plan
+from benchmarks.report import Section, Table
+from reenact import Client
+from reenact.errors import ReenactError
+
+FILMED = 4
+"""Of so many batches one has the camera on: of it are the times."""
+
+BATCH = 25
+"""Runs whose good steps are in one recording: of each of the newest recordings every step is read."""
+
+RUNS = 1000
+WORKERS = 2
+SEED = 90210
+"""The rules were made with others."""
+
+
+def measure(plan: Plan) -> Section:
+    """Do all runs, and make the tables."""
+    plan.tell("generated pages")
+    runs = RUNS // 10 if plan.quick else RUNS
+    until = monotonic() + plan.minutes * 60 if plan.minutes else float("inf")
+    shares = [list(range(number, runs, WORKERS)) for number in range(WORKERS)]
+    with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
+        parts = list(pool.map(partial(run, SEED, until=until), shares))
+    return section([row for part in parts for row in part])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a run.
+
+    `held`, `saved`, `stopped`, `wrong` (a rung acted on another element) or `misled` (the script's own selector did).
+    """
+
+    family: str
+    ending: str
+    there: bool
+    named: bool
+    ms: float
+    rung: str
+    healenium: str
+    camera: bool = True
+    why: str = ""
+    seed: str = ""
+
+
+# -- running -----------------------------------------------------------------------------------------------------
+
+
+class Pages:
+    """Serves each case under its own path, as it was or as it is now."""
+
+    def __init__(self) -> None:
+        self.now: dict[str, str] = {}
+        pages = self.now
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                body = pages.get(self.path, "").encode()
+                self.send_response(200 if body else 404)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+def run(seed: int, numbers: Sequence[int], until: float, kept: Path | None = None) -> list[Outcome]:
+    """Do so many cases, and keep their outcomes in a file; begin nothing new after a moment."""
+    pages = Pages()
+    client = Client()
+    found: list[Outcome] = []
+    with tempfile.TemporaryDirectory(prefix="reenact-families-") as folder:
+        for begin in range(0, len(numbers), BATCH):
+            if monotonic() > until:
+                break
+            found += _batch(client, Path(folder) / str(begin), pages, seed, numbers[begin : begin + BATCH])
+            if kept is not None:
+                kept.write_text(json.dumps([asdict(one) for one in found]))
+            counted = Counter(one.ending for one in found)
+            sys.stderr.write(f"{len(found)}: {dict(counted)}\n")
+            sys.stderr.flush()
+    return found
+
+
+def _batch(client: Client, home: Path, pages: Pages, seed: int, numbers: Sequence[int]) -> list[Outcome]:
+    cases = {number: case_of(seed, number) for number in numbers}
+    kept: dict[int, list[healenium.Node]] = {}
+    options: dict[str, Any] = {
+        "home": home,
+        "name": "families",
+        "max_duration_minutes": 0,
+        "idle_timeout_minutes": 0,
+    }
+    filmed = numbers[0] // (BATCH * WORKERS) % FILMED == 0
+    with client.Session(**options) as session:
+        asyncio.run(blind(session))
+        for number, case in cases.items():
+            _go(session, pages, number, case.before)
+            with_path = _path_of(session, case)
+            if with_path is not None:
+                kept[number] = healenium.way(_tree(session), with_path)
+            try:
+                session.execute(case.step)
+            except ReenactError as error:
+                sys.stderr.write(f"{seed} {number} {case.family}: the good run failed: {error}\n")
+                kept.pop(number, None)
+    found = []
+    with client.Session(**options) as session:
+        if not filmed:
+            asyncio.run(blind(session))
+        for number, case in cases.items():
+            found.append(_once(session, pages, (seed, number), case, kept.get(number), filmed=filmed))
+    return found
+
+
+def _go(session: Any, pages: Pages, number: int, page: str) -> None:
+    path = f"/case/{number:x}x"
+    pages.now[path] = f"<!doctype html><title>{path}</title>{page}"
+    session.execute(type="goto", url=pages.url + path)
+
+
+_PATH = """(selector) => {
+  let el; try { el = document.querySelector(selector) } catch { return null }
+  const path = [];
+  for (; el && el !== document.documentElement; el = el.parentElement)
+    path.unshift([...el.parentElement.children].indexOf(el));
+  return path.length ? path : null;
+}"""
+
+
+def _path_of(session: Any, case: Case) -> list[int] | None:
+    found: list[int] | None = session.page.evaluate(_PATH, case.step["selector"].removeprefix("~"))
+    return found
+
+
+def _tree(session: Any) -> list[dict[str, Any]]:
+    tree: list[dict[str, Any]] = session.page.evaluate(healenium.TREE)
+    for one in tree:
+        one["other"].pop("data-k", None)
+    return tree
+
+
+_KEY = """(path) => {
+  const el = path.reduce((node, step) => node?.children[step], document.documentElement);
+  return el?.closest?.("[data-k]")?.dataset.k ?? "beside";
+}"""
+
+
+def _healeniums(session: Any, case: Case, kept: list[healenium.Node] | None) -> str:
+    """What Selenium with Healenium would have acted on."""
+    selector = case.step["selector"]
+    try:
+        count = session.page.locator(
+            selector.replace("~", "text=", 1) if selector[0] == "~" else selector
+        ).count()
+    except Error:
+        count = 0
+    if count:
+        path = _path_of(session, case)
+        took = session.page.evaluate(_KEY, path) if path else "unknown"
+        return "held" if took == case.meant else "stopped" if took == "unknown" else "misled"
+    if kept is None:
+        return "stopped"
+    path = healenium.nearest(kept, _tree(session))[1]
+    if path is None:
+        return "stopped"
+    return "saved" if session.page.evaluate(_KEY, list(path)) == case.meant else "wrong"
+
+
+def _once(
+    session: Any,
+    pages: Pages,
+    place: tuple[int, int],
+    case: Case,
+    kept: list[healenium.Node] | None,
+    *,
+    filmed: bool,
+) -> Outcome:
+    session.core.outcomes.clear()
+    _go(session, pages, place[1], case.after)
+    theirs = _healeniums(session, case, kept)
+    began = monotonic()
+    with Client().AgentFallback(session, task="do the step", heal="auto") as fb:
+        result = session.execute(case.step)
+    ms = (monotonic() - began) * 1000
+    seen = session.page.evaluate("window.seen")
+    wrong = [one for one in seen if one != case.meant]
+    rungs = [one.rung for one in fb.heals]
+    if wrong:
+        ending = "wrong" if fb.heals else "misled"
+    elif not fb.success:
+        ending = "stopped"
+    else:
+        ending = "saved" if fb.heals else "held"
+    return Outcome(case.family, ending, case.meant is not None, case.named, ms, rungs[-1] if rungs else "", theirs,
+                   filmed, result.message[:300], f"{place[0]} {place[1]}")  # fmt: skip
+
+
+# -- the figures -------------------------------------------------------------------------------------------------
+
+
+_ENDINGS = ("held", "saved", "stopped", "wrong", "misled")
+
+
+def _share(some: int, whole: int) -> str:
+    return f"{some} of {whole} ({100 * some / whole:.1f} %)" if whole else "0 of 0"
+
+
+def section(rows: Sequence[Outcome]) -> Section:
+    """The rows as figures, in the order of their weight, and a table of the families."""
+    found = Section(
+        "Generated pages: records, ids, decoys, frames, shadow roots", _HOW.format(many=len(rows))
+    )
+    wrong = [one for one in rows if one.ending == "wrong"]
+    misled = [one for one in rows if one.ending == "misled"]
+    broke = [one for one in rows if one.there and one.ending != "held"]
+    named = [one for one in broke if one.named]
+    saved = [one for one in named if one.ending == "saved"]
+    gone = [one for one in rows if not one.there]
+    stopped = [one for one in gone if one.ending == "stopped"]
+    found.figure("acted wrongly (a rung, on another element)", "0", _share(len(wrong), len(rows)), not wrong)
+    found.figure(
+        "misled (the script's own selector, with success)", "0", _share(len(misled), len(rows)), not misled
+    )
+    found.figure("saved, of what broke, is still there and is named", "≥ 75 %", _share(len(saved), len(named)),
+                 len(saved) >= 0.75 * len(named))  # fmt: skip
+    found.figure(
+        "stopped, of what is gone", "all", _share(len(stopped), len(gone)), len(stopped) == len(gone)
+    )
+    for name, these in (("a mend", saved), ("a stop", [one for one in rows if one.ending == "stopped"])):
+        times = [one.ms for one in these if one.camera]
+        if len(times) > 1:
+            found.figure(f"time of a step that ends in {name}, camera on, waiting included: median, p95", "",
+                         f"{median(times):.0f} ms, {quantiles(times, n=20)[-1]:.0f} ms")  # fmt: skip
+    heads = ["family", "runs", *_ENDINGS, "Healenium saves", "Healenium wrong", "plain misled"]
+    lines = []
+    for family in dict.fromkeys(one.family for one in rows):
+        these = [one for one in rows if one.family == family]
+        counted = Counter(one.ending for one in these)
+        theirs = Counter(one.healenium for one in these)
+        lines.append([family, str(len(these)), *(str(counted[name]) for name in _ENDINGS),
+                      str(theirs["saved"]), str(theirs["wrong"]), str(theirs["misled"])])  # fmt: skip
+    found.tables.append(Table(heads, lines))
+    found.notes += [
+        f"{one.ending.upper()}: {one.family} (seed {one.seed}; {one.rung}): {one.why}"
+        for one in (*wrong, *misled)
+    ]
+    return found
+
+
+_HOW = """\
+{many} runs of eleven families (`benchmarks/families.py`), each a step that passed on the page as it was, done on the
+page as it is now, with a memory of that one good run and no model. The camera is on in a quarter of the runs, of which
+the times are. `Healenium` is its method where the selector finds nothing, looked up and not clicked; `plain misled`
+counts where the selector finds another element, on which a plain script acts."""
+
+
+def main() -> None:
+    """Run, and write the outcomes as JSON; print the tables."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    numbers = range(given.first, given.first + given.runs)
+    rows = run(given.seed, numbers, monotonic() + given.minutes * 60, given.out)
+    found = section(rows)
+    for figure in found.figures:
+        print(f"{figure.what}: {figure.found} (target {figure.target or 'none'})")
+    for line in (found.tables[0].columns, *found.tables[0].rows):
+        print(" | ".join(line))
+    for note in found.notes:
+        print(note)
+
+
+if __name__ == "__main__":
+    main()
