@@ -78,3 +78,18 @@ def test_times_and_sizes_read_as_usual():
         "123 kB",
         "7000 GB",
     ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"type": "drag", "selector": "#crate"}, "Drag button “Crate”"),
+        ({"type": "drag", "selector": "#crate", "by": [80, 0]}, "Drag button “Crate” by 80, 0 pixels"),
+        ({"type": "drop", "selector": "#crate"}, "Drop on button “Crate”"),
+        ({"type": "drop", "selector": "#crate", "file_path": "log.txt"}, "Drop the file log.txt on button “Crate”"),
+        ({"type": "expand", "selector": "#crate"}, "Open button “Crate”"),
+        ({"type": "expand", "selector": "#crate", "value": False}, "Close button “Crate”"),
+    ],
+)  # fmt: skip
+def test_drags_drops_and_what_is_opened_are_said_in_words(fields, words):
+    assert labels.action(fields, "button “Crate”") == words

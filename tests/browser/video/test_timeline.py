@@ -249,3 +249,16 @@ def test_an_outcome_is_seen_in_the_frame_that_stands_then_wherever_it_falls(film
         assert at(shots, mark.shown).caption.step == str(mark.action.number)
         assert at(shots, mark.acts).pointer.pressed
         assert at(shots, mark.ended).caption.message == "No."
+
+
+def test_the_pointer_stays_pressed_from_a_drag_to_its_drop(filming):
+    filming.frame(0.0, WHITE)
+    filming.act(2.0, 2.1, {"type": "drag", "selector": "#crate"}, box=BOX, call=1)
+    filming.act(5.0, 5.1, {"type": "drop", "selector": "#hold"}, box=[500, 300, 20, 20], call=2)
+    filming.act(8.0, 8.1, CLICK, box=BOX, call=3)
+    filming.line("end", 10.0)
+    shots, timeline = shots_of(filming)
+    drop = timeline.marks[1]
+    assert all(at(shots, ms).pointer.pressed for ms in (2100, 3500, drop.acts - 30, drop.acts))
+    assert not at(shots, drop.acts + 1500).pointer.pressed
+    assert not at(shots, timeline.marks[2].glide).pointer.pressed

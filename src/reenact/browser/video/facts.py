@@ -40,6 +40,7 @@ class VideoAction:
         ended: The moment it was done; None where the recording breaks off.
         success: Its outcome, likewise.
         message: The reason of its failure.
+        holds: True if it leaves the pointer pressed, for the next action to move.
     """
 
     number: int
@@ -54,6 +55,7 @@ class VideoAction:
     ended: float | None = None
     success: bool | None = None
     message: str = ""
+    holds: bool = False
 
 
 @dataclass(slots=True)
@@ -220,6 +222,9 @@ class _FactsReader:
         under_way.say(entry["selectors"])
         action = under_way.action
         action.ended, action.success = entry.t, bool(entry["success"])
+        action.holds = (
+            action.success and under_way.fields.get("type") == "drag" and not under_way.fields.get("by")
+        )
         if not action.success:
             action.message = labels.plain(entry["message"] or "failed")
             if self.pace is not None:

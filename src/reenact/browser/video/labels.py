@@ -32,6 +32,9 @@ _VERBS = {
     "select_dropdown_option": "Select",
     "upload_file": "Upload to",
     "download_file": "Download by",
+    "drag": "Drag",
+    "drop": "Drop on",
+    "expand": "Open",
     "goto": "Go to",
     "goto_new_tab": "Open in a new tab",
     "close_tab": "Close the tab",
@@ -77,8 +80,14 @@ def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False
     verb = _VERBS.get(kind, kind.replace("_", " ").capitalize())
     if kind == "check" and fields.get("value") is False:
         verb = "Untick"
+    if kind == "expand" and fields.get("value") is False:
+        verb = "Close"
+    if kind == "drop" and fields.get("file_path"):
+        verb = "Drop the file"
     value = _value(kind, fields, hidden=hidden)
     parts = [verb, value, "in", thing] if kind == "select_dropdown_option" else [verb, thing, value]
+    if kind == "drop" and value:
+        parts = [verb, value, thing]
     said = " ".join(part for part in parts if part)
     return plain(f"{said.removesuffix(f' {value}')}{value}" if value.startswith(":") else said)
 
@@ -145,6 +154,10 @@ def _value(kind: str, fields: Mapping[str, Any], *, hidden: bool) -> str:
         )
     if kind == "upload_file":
         return f"the file {plain(fields.get('file_path', ''), 80)}"
+    if kind == "drop" and fields.get("file_path"):
+        return f"{plain(fields['file_path'], 80)} on"
+    if kind == "drag" and isinstance(fields.get("by"), (list, tuple)):
+        return f"by {', '.join(plain(one, 8) for one in fields['by'][:2])} pixels"
     if kind in {"scroll_up", "scroll_down"}:
         return f"by {fields['amount']} pixels" if fields.get("amount") else ""
     said = {"evaluate_js": "code", "scrape": "instructions", "help": "reason", "completion": "answer"}.get(

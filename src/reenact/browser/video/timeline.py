@@ -224,7 +224,8 @@ class VideoTimeline:
         if mark is None or mark.action.point is None:
             return before
         x, y = mark.action.point
-        pressed = mark.acts <= at < mark.acts + _PRESSED
+        dragged = mark.action.holds if at >= mark.acts else place > 0 and self.marks[place - 1].action.holds
+        pressed = dragged or mark.acts <= at < mark.acts + _PRESSED
         colour = _colour(mark, at)
         if at >= mark.acts or before is None:
             return Pointer(x, y, pressed, colour)

@@ -106,7 +106,7 @@ def film(
     try:
         view = Film(
             recording=recording.id,
-            name=recording.name,
+            name=recording.agent,
             status=recording.status,
             started=recording.started,
             session=number,

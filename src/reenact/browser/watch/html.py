@@ -54,7 +54,7 @@ def write(
     sides = [film.data() for film in films]
     rest = [{name: side.pop(name) for name in _REST} for side in sides]
     data = {"sides": sides, "together": together, "settings": settings}
-    script = "".join(asset(name) for name in SCRIPTS)
+    _, script = sources()
     title = " and ".join(film.view.name or film.view.recording for film in films)
     slots = {"head": head(title, script), "script": script}
     part = target.with_name(f".{target.name}.part")
@@ -77,9 +77,14 @@ def write(
 
 def head(title: str, script: str) -> str:
     """Return the beginning of the page: it may show its own pictures and run its own script."""
-    style = pages.TOKENS + asset("page.css")
+    style, _ = sources()
     policy = pages.policy(style, script, img_src="blob: data:", media_src="blob: 'self'")
     return pages.head(title, style, policy)
+
+
+def sources() -> tuple[str, str]:
+    """Return the texts of the page's style and of its script."""
+    return pages.TOKENS + asset("page.css"), "".join(asset(name) for name in SCRIPTS)
 
 
 @cache

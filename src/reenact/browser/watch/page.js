@@ -242,7 +242,8 @@ class Page {
   link(entry) {
     const [a, b] = this.rowsOf(entry);
     const name = a && a.n ? String(a.n) : b && b.n ? `b${b.n}` : "";
-    if (name) history.replaceState(null, "", `#step=${name}`);
+    // Inside of another page there is no address to write to.
+    if (name && location.protocol !== "about:") history.replaceState(null, "", `#step=${name}`);
   }
 
   /** Go where the address says: `#step=7`, of the second side `#step=b7`. */
