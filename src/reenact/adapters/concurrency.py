@@ -16,11 +16,12 @@ from asyncio import base_events
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.thread import _WorkItem
+from contextlib import nullcontext
 from contextvars import Context, ContextVar
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakSet
 
-from reenact.adapters import locks, ordered, sleepers, waits
+from reenact.adapters import locks, ordered, process_pools, sleepers, waits
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
 from reenact.core.boundary import Scope, entered
@@ -61,6 +62,8 @@ def install() -> None:
     _replace(threading.Condition, "notify", sleepers.notify)
     waits.install(_replace)
     locks.install()
+    process_pools.install(_replace)
+    _replace(ThreadPoolExecutor, "__init__", _made)
     _replace(ThreadPoolExecutor, "submit", _submit)
     _replace(ThreadPoolExecutor, "shutdown", _shut_pool)
     _replace(_WorkItem, "run", _work)
@@ -178,13 +181,15 @@ def _submit(
     places = _places(pool)
     job = functools.partial(_job, child, places, _awaited.get(), fn, *args, **kwargs)
     places.taken(scope)
-    token = _scope.set(None)
-    try:
-        # The first submission starts a pool's threads, which serve all tasks: they have no scope.
-        with ordered.naming(child):
-            future = original(pool, job)
-    finally:
-        _scope.reset(token)
+    # The pool takes up jobs as they are handed in, so threads hand them in in the recorded order.
+    with places.order:
+        token = _scope.set(None)
+        try:
+            # The first submission starts a pool's threads, which serve all tasks: they have no scope.
+            with ordered.naming(child):
+                future = original(pool, job)
+        finally:
+            _scope.reset(token)
     if scope.run.replaying and scope.run.handler.due(child, _BEGIN) is not None:
         # Recorded, a worker had started it before it could be cancelled.
         future.cancel = lambda: False
@@ -211,9 +216,15 @@ def _begun(scope: Scope) -> None:
 
 
 class _Places:
-    """The number of busy workers of a pool: a job without a free worker does not start yet."""
+    """The number of busy workers of a pool: a job without a free worker does not start yet.
 
-    def __init__(self, workers: int) -> None:
+    Args:
+        workers: The number of workers.
+        order: The lock for handing in jobs.
+    """
+
+    def __init__(self, workers: int, order: Any) -> None:
+        self.order = order
         self._workers = workers
         self._free = workers
         self._queued = 0
@@ -256,8 +267,15 @@ _pools: WeakKeyDictionary[Any, _Places] = WeakKeyDictionary()
 def _places(pool: Any) -> _Places:
     known = _pools.get(pool)
     if known is None:
-        known = _pools[pool] = _Places(pool._max_workers)
+        known = _pools[pool] = _Places(pool._max_workers, nullcontext())
     return known
+
+
+def _made(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
+    original(pool, *args, **options)
+    order = locks.OrderedLock.of_pool(sys._getframe(2))
+    if order is not None:
+        _pools[pool] = _Places(pool._max_workers, order)
 
 
 def _job(

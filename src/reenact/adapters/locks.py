@@ -1,10 +1,10 @@
 """Locks of the program, which its threads take in a replay in the recorded order.
 
 `threading.Lock` and `threading.RLock` give such a lock where the program's own code makes it, also inside of a queue,
-a condition, a semaphore or a barrier. It counts how often it was taken. A recording holds a line only where another
-thread or job takes it than the last time: `locked`, with the lock and that count. In a replay, each thread waits until
-the count says that it is its turn. If the thread whose turn it is can no longer come, because the program has changed,
-the order of this lock is given up.
+a condition, a semaphore or a barrier. A pool's jobs are handed in under one. It counts how often it was taken. A
+recording holds a line only where another thread or job takes it than the last time: `locked`, with the lock and that
+count. In a replay, each thread waits until the count says that it is its turn. If the thread whose turn it is can no
+longer come, because the program has changed, the order of this lock is given up.
 
 Locks of libraries, events, and what is made before a recording begins in its process are plain.
 """
@@ -12,6 +12,8 @@ Locks of libraries, events, and what is made before a recording begins in its pr
 from __future__ import annotations
 
 import _thread
+import concurrent.futures.process
+import concurrent.futures.thread
 import queue
 import threading
 from _thread import allocate_lock
@@ -35,6 +37,7 @@ _LOOKS = 25
 """The number of looks in a row that must all find no thread that can go on."""
 
 _CARRIERS = {threading.__file__, queue.__file__}
+_POOLS = {concurrent.futures.thread.__file__, concurrent.futures.process.__file__}
 _PLAIN = {threading.Event.__init__.__code__, threading.Thread.__init__.__code__}
 """Code whose locks decide nothing: an event is set or not."""
 
@@ -86,12 +89,26 @@ class OrderedLock(metaclass=_Instances):
         scope = current()
         if maker is None or (scope is not None and scope.hidden):
             return cls._new()
+        return cls._named(_name(scope, maker, "lock"))
+
+    @classmethod
+    def _named(cls, name: str) -> Any:
         made = super().__new__(cls)
         made._real = cls._new()
-        made._name = _name(scope, maker)
+        made._name = name
         made._mutex = allocate_lock()
         made._forget()
         return made
+
+    @classmethod
+    def of_pool(cls, maker: FrameType | None) -> Any:
+        """Return the lock for handing jobs to the pool that this code makes, or None."""
+        scope = current()
+        while maker is not None and maker.f_code.co_filename in _POOLS:
+            maker = maker.f_back
+        if maker is None or (scope is not None and scope.hidden):
+            return None
+        return cls._named(_name(scope, maker, "pool"))
 
     def _forget(self, run: Run | None = None) -> None:
         self._run = None if run is None else ref(run)
@@ -306,12 +323,13 @@ def _maker(frame: FrameType | None) -> FrameType | None:
     return frame if callers.program(frame) else None
 
 
-def _name(scope: Scope | None, maker: FrameType) -> str:
-    """Return the name of a new lock, the same in each run."""
+def _name(scope: Scope | None, maker: FrameType, kind: str) -> str:
+    """Return the name of a new lock of that kind, the same in each run."""
+    mark = "" if kind == "lock" else kind
     if scope is not None:
-        place = f"{scope.path}~{scope.count('lock')}"
+        place = f"{scope.path}~{mark}{scope.count(kind)}"
     else:
-        place = f"{maker.f_globals.get('__name__')}:{maker.f_code.co_qualname}"
+        place = f"{mark}{maker.f_globals.get('__name__')}:{maker.f_code.co_qualname}"
         _made[place] += 1
         place = f"{place}~{_made[place]}"
     return blake2b(place.encode("utf-8", "replace"), digest_size=6).hexdigest()

@@ -16,7 +16,7 @@ from typing import Any
 
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours
 from reenact.adapters.locks import OrderedLock
-from reenact.adapters.stdlib import early
+from reenact.adapters.stdlib import callers, early
 from reenact.core.boundary import entered
 from reenact.core.boundary.turnstile import real_time
 
@@ -167,14 +167,21 @@ def _put(
     return _at_queue("put", partial(original, box, item), queue.Full, block, timeout)
 
 
-class _SimpleQueue(SimpleQueue):  # type: ignore[type-arg]
-    """`queue.SimpleQueue`."""
+class _AnyQueue(type):
+    """`isinstance` holds for the queues of libraries, too."""
 
-    def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        """Like that of the class in C."""
-        if timeout is None:
-            return super().get(block)
-        return _at_queue("get", super().get, queue.Empty, block, timeout, depth=2)
+    def __instancecheck__(cls, thing: object) -> bool:
+        return type.__instancecheck__(cls, thing) or isinstance(thing, SimpleQueue)
+
+
+class _SimpleQueue(queue.Queue, metaclass=_AnyQueue):  # type: ignore[type-arg]
+    """`queue.SimpleQueue`: its items come and go in the recorded order, as those of a `Queue`."""
+
+    def __new__(cls) -> Any:
+        """Return a queue in C to libraries."""
+        if cls is _SimpleQueue and not callers.program(_getframe(1)):
+            return SimpleQueue()
+        return super().__new__(cls)
 
 
 _SimpleQueue.__module__, _SimpleQueue.__name__, _SimpleQueue.__qualname__ = (
@@ -190,10 +197,8 @@ def _at_queue(
     late: type[Exception],
     block: bool,
     timeout: float | None,
-    *,
-    depth: int = 3,
 ) -> Any:
-    limited = deadline(what, timeout, _getframe(depth)) if block and (timeout or 0) >= 0 else None
+    limited = deadline(what, timeout, _getframe(3)) if block and (timeout or 0) >= 0 else None
     if limited is None:
         return original(block, timeout)
 

@@ -12,12 +12,13 @@ reach it.
 """
 
 from reenact.core.boundary.turnstile.forking import ForkingTurnstile
-from reenact.core.boundary.turnstile.protocol import GRACE, PATIENCE, Turnstile, real_time
+from reenact.core.boundary.turnstile.protocol import GRACE, LAST, PATIENCE, Turnstile, real_time
 from reenact.core.boundary.turnstile.recording import RecordingTurnstile
 from reenact.core.boundary.turnstile.replaying import ReplayingTurnstile
 
 __all__ = [
     "GRACE",
+    "LAST",
     "PATIENCE",
     "ForkingTurnstile",
     "RecordingTurnstile",

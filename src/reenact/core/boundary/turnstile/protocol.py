@@ -13,6 +13,9 @@ GRACE = 0.01
 PATIENCE = 0.5
 """Seconds that a replay waits for an outcome that might still come."""
 
+LAST = 1 << 60
+"""The place of what the recording never saw: after everything that it saw."""
+
 
 def real_time() -> float:
     """Return the real clock of event loops, not the one that an adapter gives the program."""

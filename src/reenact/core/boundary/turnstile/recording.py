@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Awaitable, Callable, Iterable
 from threading import get_ident
 from time import monotonic
 
 from reenact.core.boundary.turnstile.protocol import GRACE
 from reenact.core.boundary.turnstile.pump import _Base, _Entry, _wait
+from reenact.core.boundary.turnstile.working import ThreadWork
+
+_LOOKS = 5
+_LONGEST = 1.0
 
 
 class RecordingTurnstile(_Base):
@@ -19,6 +24,7 @@ class RecordingTurnstile(_Base):
         self._running: set[int] = set()
         self._threaded = False
         self._waiting = 0
+        self._work = ThreadWork()
         self.uncertain = 0
 
     def settle(self) -> None:
@@ -108,10 +114,18 @@ class RecordingTurnstile(_Base):
         return not self._threaded
 
     def _await_others(self) -> None:
-        until = monotonic() + GRACE
+        # A thread that has no processor, on a busy machine, is waited for longer: its grace is time that it has.
+        until, began, looks = monotonic() + _LONGEST, monotonic(), 0
         self._waiting += 1
-        while self._others_run() and (left := until - monotonic()) > 0:
-            _wait(self._cond, left)
+        while self._others_run() and looks < _LOOKS and monotonic() < until:
+            _wait(self._cond, GRACE / _LOOKS)
+            looks += not self._work.starved(_natives(self._running), GRACE, began)
         self._waiting -= 1
         self.uncertain += self._others_run()
         self._running.clear()
+
+
+def _natives(threads: Iterable[int]) -> list[int]:
+    """Return the system's numbers of running threads."""
+    numbers = {thread.ident: thread.native_id for thread in threading.enumerate()}
+    return [number for number in map(numbers.get, threads) if number is not None]

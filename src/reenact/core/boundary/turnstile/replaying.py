@@ -10,13 +10,12 @@ from threading import get_ident, get_native_id
 from time import monotonic
 from typing import cast
 
-from reenact.core.boundary.turnstile.protocol import PATIENCE
+from reenact.core.boundary.turnstile.protocol import LAST, PATIENCE
 from reenact.core.boundary.turnstile.pump import _Base, _call_at, _Entry, _Pump, _wait
 from reenact.core.boundary.turnstile.working import ThreadWork
 
 _SETTLING = 0.2
 _LOOK = 0.02
-_UNRECORDED = 1 << 60
 _LONGEST = 600.0
 
 
@@ -145,7 +144,7 @@ class ReplayingTurnstile(_Base):
                 write()
             self._blocked.discard(get_ident())
             self._progress = monotonic()
-        if self._pace is not None and order is not None:
+        if self._pace is not None and order is not None and order < LAST:
             self._pace(order)
         self._mark(order)
 
@@ -161,7 +160,7 @@ class ReplayingTurnstile(_Base):
             priority: float = order
         else:
             # A timer that the recording never saw fire comes after all that it did see; a live answer at once.
-            priority = _UNRECORDED + when if when is not None else -1
+            priority = LAST + when if when is not None else -1
 
         def released() -> None:
             if when is not None:
@@ -310,9 +309,14 @@ class ReplayingTurnstile(_Base):
     def _others_run(self) -> bool:
         # Recorded outcomes took their time, and the program had come to rest before they came. Here they would come
         # at once: so no thread is released while another one still runs, within bounds.
-        if self._coming or self._able(get_ident()):
-            return monotonic() - self._progress < _SETTLING
-        return False
+        able = self._able(get_ident())
+        if not self._coming and not able:
+            return False
+        if monotonic() - self._progress < _SETTLING:
+            return True
+        return self.strict and self._work.starved(
+            (self._natives[thread] for thread in able if thread in self._natives), _SETTLING, self._progress
+        )
 
     def _idle_for(self, me: int) -> float:
         """Return the seconds since something passed or another thread was seen at work.

@@ -26,11 +26,34 @@ class ThreadWork:
 
     def __init__(self) -> None:
         self._spent: dict[int, tuple[float, float]] = {}
+        self._since: object = None
+        self._begun: dict[int, float] = {}
 
     def seen(self, threads: Iterable[int]) -> bool:
         """Return True if one of these threads works, each given by the system's number."""
         # Each of them is looked at, so that the next look has a time to compare with.
         return bool([thread for thread in threads if self._works(thread)])
+
+    def starved(self, threads: Iterable[int], seconds: float, since: object) -> bool:
+        """Return True if one of these threads wants a processor and has not had it for that long.
+
+        Args:
+            threads: The threads, each by the system's number.
+            seconds: The processor time that each of them may take.
+            since: What the time counts from; another value begins anew.
+        """
+        if since != self._since:
+            self._since, self._begun = since, {}
+        return bool([thread for thread in threads if self._starves(thread, seconds)])
+
+    def _starves(self, thread: int, seconds: float) -> bool:
+        task = _TASKS / str(thread)
+        try:
+            state = (task / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+            spent = int((task / "schedstat").read_text().split()[0]) / 1e9
+        except (OSError, ValueError, IndexError):
+            return False
+        return state in _RUNNING and spent - self._begun.setdefault(thread, spent) < seconds
 
     def _works(self, thread: int) -> bool:
         task = _TASKS / str(thread)
