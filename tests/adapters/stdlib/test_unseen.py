@@ -12,13 +12,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
 import reenact
 from reenact.adapters.stdlib import unseen
+from reenact.core.boundary import entered
 
 
 @reenact.tool
@@ -233,3 +236,38 @@ def test_a_forked_process_is_searched_for_its_own_number(
         found = list(values._found(b'{"q":"process 987654"}'))
         monkeypatch.undo()
     assert found == ["the process's number (os.getpid)"]
+
+
+def test_a_program_that_asks_its_own_server_is_named_and_not_for_a_port_that_it_has_chosen(
+    home: Path,
+) -> None:
+    with (
+        reenact.record("server") as recording,
+        ThreadingHTTPServer(("127.0.0.1", free_port()), Silent) as server,
+    ):
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        with urlopen(f"http://127.0.0.1:{server.server_port}/") as answer:
+            assert answer.status == 204
+        server.shutdown()
+        serving.join()
+    sources = recording.load().sources
+    assert any("asks its own server at test_unseen.py:" in source for source in sources), sources
+    assert not [source for source in sources if "the system chose" in source]
+
+
+class Silent(BaseHTTPRequestHandler):
+    """Answers without a body."""
+
+    def do_GET(self) -> None:
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Write no log."""
+
+
+def free_port() -> int:
+    """A port that is free, found outside of what is recorded."""
+    with entered(None):
+        return own_port()

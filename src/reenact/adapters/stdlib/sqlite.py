@@ -1,4 +1,4 @@
-"""Record SQLite's random numbers, and note a tool that uses a database opened before it.
+"""Record SQLite's random numbers and clock; note a tool that uses an earlier database.
 
 No audit event tells of a statement. A database in memory is state of the program, like any other object.
 """
@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from _thread import allocate_lock
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,6 +33,7 @@ def install(module: ModuleType) -> None:
             with suppress(Exception):
                 connection.create_function("random", 0, _random)
                 connection.create_function("randomblob", 1, _randomblob)
+                _give_clock(connection, original)
         if witness.on_disk(name) and not ours:
             with suppress(Exception):
                 connection.set_trace_callback(_Statement(witness.name_of(name)))
@@ -52,6 +58,46 @@ def _number() -> int:
 def _randomblob(size: int) -> bytes:
     data: bytes = draw("entropy:sqlite.blob", lambda: os.urandom(max(size, 1)))
     return data
+
+
+# -- the clock -----------------------------------------------------------------------------------------------
+
+_MOMENTS = ("date", "time", "datetime", "julianday", "unixepoch", "strftime")
+_KEYWORDS = {"current_date": "date", "current_time": "time", "current_timestamp": "datetime"}
+
+
+def _give_clock(connection: Any, connect: Callable[..., Any]) -> None:
+    """Replace SQLite's functions of time: now is recorded, SQLite computes the rest."""
+    plain = connect(":memory:", check_same_thread=False)
+    guard = allocate_lock()
+
+    def compute(name: str, arguments: tuple[Any, ...]) -> Any:
+        with guard:
+            marks = ",".join("?" * len(arguments))
+            return plain.execute(f"select {name}({marks})", arguments).fetchone()[0]
+
+    def at(name: str, *arguments: Any) -> Any:
+        place = 1 if name == "strftime" else 0
+        given = arguments[place : place + 1]
+        if not given:
+            arguments = (*arguments, _now()) if len(arguments) == place else arguments
+        elif isinstance(given[0], str) and given[0].strip().lower() == "now":
+            arguments = (*arguments[:place], _now(), *arguments[place + 1 :])
+        return compute(name, arguments)
+
+    for name in _MOMENTS:
+        with suppress(Exception):
+            # An older SQLite lacks some of them.
+            compute(name, ("%s", "2000-01-01") if name == "strftime" else ("2000-01-01",))
+            connection.create_function(name, -1, partial(at, name), deterministic=True)
+    for keyword, name in _KEYWORDS.items():
+        connection.create_function(keyword, 0, partial(at, name), deterministic=True)
+
+
+def _now() -> str:
+    moment = draw("clock:sqlite", time.time_ns)
+    seconds, rest = divmod(moment, 10**9)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{rest // 10**6:03d}"
 
 
 class _Statement:

@@ -32,6 +32,7 @@ DEVICES = ("/dev/random", "/dev/urandom", "/dev/hwrng", "/proc/", "/sys/")
 """Files whose content is another at each reading."""
 
 _ADDRESS = re.compile(rb" at 0x[0-9a-f]{6,16}\b")
+_LOCAL = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?:/|\Z)")
 _SHORTEST = 3
 """Shorter numbers mean something else far too often."""
 
@@ -44,6 +45,9 @@ _own = {"getpid": os.getpid, "getppid": os.getppid, "get_native_id": threading.g
 
 _asked: set[str] = set()
 """Functions that the program has called for a number of its process or thread."""
+
+_given: set[int] = set()
+"""The ports that a program has chosen by itself."""
 
 _MOST = 64
 _SHORT = 200
@@ -63,6 +67,12 @@ class Values:
         self._known: dict[bytes, str] = {}
         self._numbers: dict[tuple[int, int, int], dict[bytes, str]] = {}
         self._named: set[str] = set()
+        self._served: set[int] = set()
+
+    def serves(self, port: int) -> None:
+        """The program listens at a port."""
+        if len(self._served) < _MOST:
+            self._served.add(port)
 
     def add(self, value: str, words: str) -> None:
         """Look for a value from here on."""
@@ -78,6 +88,8 @@ class Values:
 
     def look(self, line: bytes, label: str, call: int) -> None:
         """Look for the values in a written question, and name those that it has."""
+        if self._served and label.startswith("http:"):
+            self._look_for_server(label)
         begin, end = line.find(b'"args":'), line.rfind(b',"t":')
         for words in self._found(line[begin : min(end, begin + _LOOKED)]):
             key = f"{label} {words}"
@@ -86,6 +98,15 @@ class Values:
                 text = f"{label} at {_place(sys._getframe())} was asked with {words}, which is not recorded"
                 self._run.handler.note("source", text, call=call)
                 warn(f"{text}: a replay may ask with another one, and diverge there")
+
+    def _look_for_server(self, label: str) -> None:
+        found = _LOCAL.search(label)
+        if found is not None and int(found[1]) in self._served:
+            place = _place(sys._getframe(1))
+            self.named(
+                f"the program asks its own server at {place} (port {found[1]}): a replay answers from the recording, "
+                "and the server's code does not run"
+            )
 
     def _found(self, args: bytes) -> Iterator[str]:
         here = _own["getpid"](), threading.get_ident(), len(_asked)
@@ -154,7 +175,7 @@ def end(run: Run) -> None:
     used = _used() if loaded else set()
     for name, words in LIBRARIES.items():
         if name in loaded and name in used:
-            run.handler.note("source", f"the program uses {words}, which are not recorded")
+            values.named(f"the program uses {words}, which are not recorded")
 
 
 def _used() -> set[str]:
@@ -222,18 +243,42 @@ def install() -> None:
     native_id = threading.Thread.native_id.fget  # type: ignore[attr-defined]
     threading.Thread.native_id = property(_noted("get_native_id", native_id))  # type: ignore[assignment]
     early.replace(signal, "signal", _handled(signal.signal))
-    original = socket.socket.getsockname
+    _hook_ports()
+
+
+def _hook_ports() -> None:
+    original, bind, listen = socket.socket.getsockname, socket.socket.bind, socket.socket.listen
 
     def getsockname(self: socket.socket) -> Any:
         address = original(self)
-        scope = current()
-        if scope is not None and not scope.hidden and isinstance(address, tuple) and len(address) > 1:
-            values = _values.get(scope.run)
-            if values is not None:
-                values.add(str(address[1]), "a port that the system chose (getsockname)")
+        values = _listening_values()
+        if (
+            values is not None
+            and isinstance(address, tuple)
+            and len(address) > 1
+            and address[1] not in _given
+        ):
+            values.add(str(address[1]), "a port that the system chose (getsockname)")
         return address
 
+    def bound(self: socket.socket, address: Any, /) -> None:
+        bind(self, address)
+        if isinstance(address, tuple) and len(address) > 1 and address[1]:
+            _given.add(address[1])
+
+    def listening(self: socket.socket, *backlog: int) -> None:
+        listen(self, *backlog)
+        values, address = _listening_values(), original(self)
+        if values is not None and isinstance(address, tuple) and len(address) > 1:
+            values.serves(address[1])
+
     socket.socket.getsockname = getsockname  # type: ignore[assignment,method-assign]
+    socket.socket.bind, socket.socket.listen = bound, listening  # type: ignore[assignment,method-assign]
+
+
+def _listening_values() -> Values | None:
+    scope = current()
+    return None if scope is None or scope.hidden else _values.get(scope.run)
 
 
 def _noted(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
