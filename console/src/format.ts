@@ -33,6 +33,11 @@ export function counted(number: number, word: string): string {
   return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
 }
 
+/** What a run is called: its name, else its script, else its id. */
+export function titled(line: { id: string; name: string; script?: string | null }): string {
+  return line.name || line.script || line.id;
+}
+
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const YEAR = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });

@@ -5,6 +5,7 @@ import { useDeferredValue, useState } from "react";
 import { useLocation } from "wouter";
 import { get } from "./client";
 import { meant, unfinished } from "./filter";
+import { titled } from "./format";
 import type { Recordings } from "./model";
 import { Dialog } from "./ui";
 
@@ -37,8 +38,8 @@ export function Palette({ places, close }: { places: { to: string; name: string 
     ...pages.map((place) => ({ to: place.to, name: place.name, about: "page" })),
     ...(found.data?.items ?? []).map((line) => ({
       to: `/r/${line.id}`,
-      name: line.name || line.id,
-      about: `${line.id} · ${line.status}`,
+      name: titled(line),
+      about: [line.prompt, line.id, line.status].filter(Boolean).join(" · "),
     })),
   ];
   const at = Math.min(chosen, goals.length - 1);

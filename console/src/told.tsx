@@ -64,10 +64,10 @@ export function Said({
 
 const TONES = { error: "bad", warning: "warn", info: "" } as const;
 
-/** What a rule found odd. */
+/** What a rule found odd: in colour where its rule is mostly right, else a note. */
 export function Odd({ finding }: { finding: Finding }) {
   return (
-    <p className={`odd-here ${TONES[finding.severity]}`}>
+    <p className={`odd-here ${finding.pill ? TONES[finding.severity] : ""}`}>
       <strong>{finding.rule}</strong> <span className="recorded">{visible(finding.sentence)}</span>
     </p>
   );

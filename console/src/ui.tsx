@@ -17,11 +17,19 @@ export function Failure({ error }: { error: unknown }) {
   );
 }
 
-/** Nothing to show, and what to do about it. */
-export function Nothing({ title, children }: { title: string; children?: ReactNode }) {
+/** Nothing to show, and what to do about it. It is the page's heading, unless the page has one. */
+export function Nothing({
+  title,
+  heading: Heading = "h1",
+  children,
+}: {
+  title: string;
+  heading?: "h1" | "h2";
+  children?: ReactNode;
+}) {
   return (
     <div className="nothing">
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       {children}
     </div>
   );

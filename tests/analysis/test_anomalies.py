@@ -10,6 +10,7 @@ import pytest
 import reenact
 from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, Found, examine, ordered, settings
 from reenact.analysis.anomalies.examine import rank
+from reenact.analysis.anomalies.registry import is_pill, rule
 from reenact.errors import RecordingError, UsageError
 from tests.analysis.conftest import does, says
 
@@ -267,3 +268,22 @@ def test_modules_beside_the_settings_bring_rules(tmp_path, monkeypatch, kept, ow
 def test_modules_that_cannot_be_imported_cost_one_line(kept, modules, words):
     with pytest.raises(UsageError, match=words):
         reenact.anomalies(kept(says("x")), settings={"modules": modules})
+
+
+@pytest.mark.parametrize(
+    ("name", "stands_out"),
+    [("unconfirmed-action", True), ("tool-error", False), ("judge", False), ("no-such-rule", False)],
+)
+def test_only_a_rule_that_is_mostly_right_on_labelled_runs_stands_out(name, stands_out):
+    assert is_pill(name) is stands_out
+
+
+def test_a_rule_of_a_user_stands_out(monkeypatch):
+    monkeypatch.setattr("reenact.analysis.anomalies.registry.RULES", dict(RULES))
+
+    @rule("swears")
+    def swears(case):
+        """An answer that swears."""
+        yield from ()
+
+    assert is_pill("swears")

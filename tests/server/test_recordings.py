@@ -146,7 +146,7 @@ def test_each_facet_gives_the_filter_that_finds_as_many(home, filled):
                 found = asked.until(f"/recordings?filter={one['filter']}", lambda page: page["complete"])
                 assert found["total"] == one["count"], one
         few = asked("/recordings/facets?filter=tag:staging")
-        assert few["agent"] == [{"value": "tour", "count": 1, "filter": 'name == "tour"'}]
+        assert few["agent"] == [{"value": "tour", "count": 1, "filter": 'agent == "tour"'}]
 
 
 @pytest.mark.thorough

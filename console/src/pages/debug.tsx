@@ -3,7 +3,7 @@
 import { type FormEvent, useCallback, useEffect, useState } from "react";
 import { Link, useParams } from "wouter";
 import { get, path, post, remove } from "../client";
-import { counted } from "../format";
+import { counted, titled } from "../format";
 import { useKeys } from "../keys";
 import { EditAnswer, Fork, Prompt, Words } from "../parts/debug/dialogs";
 import { Panes, TABS, type Tab } from "../parts/debug/panes";
@@ -13,6 +13,7 @@ import type { components } from "../schema";
 import { useTitle } from "../shell";
 import { complain, say } from "../toasts";
 import { Command, Failure } from "../ui";
+import { useWhole } from "./recording/data";
 import "../parts/film/film.css";
 import "../parts/debug/debug.css";
 
@@ -57,10 +58,11 @@ function Begin({ id, taken }: { id: string; taken: (state: Standing) => void }) 
       setUnder(false);
     }
   };
+  const line = useWhole(id).data;
   return (
     <form className="page debug-begin" onSubmit={begin}>
       <h1>
-        Debug <Link to={`/r/${id}`}>{id}</Link>
+        Debug <Link to={`/r/${id}`}>{line ? titled(line) : id}</Link>
       </h1>
       <p>
         Its program runs again, answered from the recording: nothing goes out, and nothing costs. It stops at

@@ -65,7 +65,7 @@ export default function Heals() {
             <td className="recorded">
               <b>{story.action}</b> <code>{spelled(story.selector)}</code>
             </td>
-            <td>
+            <td className="place">
               {story.file ? (
                 <button type="button" className="button bare mono" onClick={() => choose(at)}>
                   {story.file.split("/").pop()}:{story.line}

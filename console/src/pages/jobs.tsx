@@ -48,7 +48,7 @@ function All() {
       <Begin />
       {jobs.error && <Failure error={jobs.error} />}
       {jobs.data && items.length === 0 && (
-        <Nothing title="No jobs yet">
+        <Nothing title="No jobs yet" heading="h2">
           <p>A job runs programs again, or does work that takes long, such as drawing a video.</p>
         </Nothing>
       )}

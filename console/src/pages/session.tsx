@@ -48,6 +48,15 @@ function Watch({ film }: { film: Film }) {
     if (live && following) clock.seek(duration);
   }, [clock, live, following, duration]);
 
+  // A session opens at the first settled picture: before it there is an empty page.
+  const opening = useMemo(() => settled(film), [film]);
+  const opened = useRef(false);
+  useEffect(() => {
+    if (opened.current || live || new URLSearchParams(window.location.search).has("step")) return;
+    opened.current = true;
+    clock.seek(opening);
+  }, [clock, live, opening]);
+
   const base = useMemo(
     () => (kinds === "all" ? film.steps : film.steps.filter((step) => step.acts)),
     [film.steps, kinds],
@@ -72,7 +81,7 @@ function Watch({ film }: { film: Film }) {
     if (!step) return;
     setFollowing(false);
     setPicked(step);
-    clock.seek(step.t);
+    clock.seek(step.t < opening ? opening : step.t);
     if (step.n) window.history.replaceState(null, "", `?step=${step.n}`);
   };
   const by = (to: 1 | -1, meant: (step: FilmStep) => boolean = () => true) => {
@@ -203,6 +212,15 @@ function Watch({ film }: { film: Film }) {
       <Panes film={film} step={current} clock={clock} pane={pane} choose={setPane} />
     </div>
   );
+}
+
+/** The time of the first settled picture: the last one before the second action begins. */
+function settled(film: Film): number {
+  const [first, second] = film.steps.filter((step) => step.acts && step.end !== null);
+  if (!first) return 0;
+  const until = second?.t ?? film.duration;
+  const shown = film.scenes.filter((t) => t <= until);
+  return Math.min(Math.max(shown.at(-1) ?? 0, first.end ?? first.t), Math.max(until - 0.001, 0));
 }
 
 /** The other sessions of the same recording. */

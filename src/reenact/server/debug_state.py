@@ -147,7 +147,7 @@ def standing(machine: Machine, facts: RecordingFacts, before: Mapping[str, Tree]
     return Standing(
         version=0,
         recording=recording.id,
-        name=visible(recording.name),
+        name=visible(recording.agent),
         steps=len(facts.steps),
         note="",
         phase=state.phase,

@@ -72,9 +72,8 @@ def _filter(name: str, value: str) -> str:
         low, _, high = value.partition("-")
         parts = [f"total_cost >= {low}"] + ([f"total_cost < {high}"] if high else [])
         return " and ".join(parts)
-    field = {"agent": "name"}.get(name, name)
     quoted = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'{field} == "{quoted}"'
+    return f'{name} == "{quoted}"'
 
 
 def _trends(search: Search, by: Literal["hour", "day"], *, complete: bool) -> TrendsView:

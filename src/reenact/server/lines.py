@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reenact.analysis.anomalies.registry import is_pill
 from reenact.analysis.views import listing
 from reenact.analysis.views.listing import ParentView, ServedLineView
 from reenact.core.query.summary import Summary
@@ -23,9 +24,9 @@ Place = tuple[float, str]
 """The sort key of a recording: the latest start first, then the id."""
 
 Marks = tuple[str, str, tuple[str, ...], tuple[str, ...], frozenset[str], int | None]
-"""Name, status, models, tags, rules that matched, and the number of the cost range."""
+"""Agent, status, models, tags, rules that matched, and the number of the cost range."""
 
-ALSO = ("anomaly", "total_cost", "live")
+ALSO = ("agent", "anomaly", "total_cost", "live")
 """Filter fields that only the server knows, besides those of every filter."""
 
 
@@ -58,6 +59,8 @@ class Entry:
         """The value of a filter's field, or None."""
         if field == "anomaly":
             return list({rule for rule, _ in self.found or ()})
+        if field == "agent":
+            return self.summary.agent
         if field == "total_cost":
             return self.summary.cost
         if field == "live":
@@ -73,7 +76,7 @@ class Entry:
         line = self.summary
         rules = frozenset(rule for rule, _ in self.found) if self.found else frozenset()
         cost = None if line.cost is None else bisect_right(COSTS, line.cost)
-        return line.name, listing.status(line), tuple(line.models), tuple(line.tags), rules, cost
+        return line.agent, listing.status(line), tuple(line.models), tuple(line.tags), rules, cost
 
     def view(self, book: Book, found_in: Collection[int] = ()) -> ServedLineView:
         """Return its line; `book` has the trusted keys. The path of the server's home is not shown."""
@@ -87,7 +90,8 @@ class Entry:
             self.summary, parent=parent, origin=origin, found_in=found_in, hide_path=True
         )
         anomalies = len(self.found) if self.found is not None else None
-        return {**found, "anomalies": anomalies, "sessions": sessions, "live": self.live}
+        pills = tuple(sorted({rule for rule, _ in self.found or () if is_pill(rule)}))
+        return {**found, "anomalies": anomalies, "pills": pills, "sessions": sessions, "live": self.live}
 
     def more(self) -> tuple[ParentView | None, int]:
         """Its parent, and how many browser sessions it has."""
@@ -116,9 +120,9 @@ RANGES = tuple(
 
 def facets(marks: Marks) -> Iterator[tuple[str, str]]:
     """Yield a recording's facet values, as pairs of facet and value."""
-    name, status, models, tags, rules, cost = marks
-    if name:
-        yield "agent", name
+    agent, status, models, tags, rules, cost = marks
+    if agent:
+        yield "agent", agent
     yield "status", status
     for facet, values in (("model", models), ("tag", tags), ("anomaly", rules)):
         for value in values:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.browser.watch.shop import buy
+from tests.console.stage.conftest import AXE
 
 WINDOWS = ((390, "dark"), (1280, "light"), (2560, "dark"))
 PLACES = """() => [...document.querySelectorAll(
@@ -28,6 +29,10 @@ def looks(page):
         page.wait_for_timeout(150)
         assert page.evaluate(RIGHT) <= width
         found[width, theme] = page.evaluate(PLACES)
+        if page.evaluate("typeof axe === 'undefined'"):
+            page.evaluate(AXE.read_text())
+        wrong = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        assert [(each["id"], each["nodes"][0]["html"]) for each in wrong] == [], (page.url, width, theme)
     page.set_viewport_size({"width": 1280, "height": 900})
     return found
 
@@ -67,7 +72,7 @@ def test_every_page_that_is_reached_by_clicking_looks_as_by_its_address(opened, 
     page.locator(".jobs").wait_for()
     seen()
     go("Heals", "/heals")
-    page.locator("main h2").wait_for()
+    page.get_by_role("heading", name="No script has needed help").wait_for()
     seen()
     go("Recordings", "/")
     go("buy a lamp, again", f"/r/{second}")
@@ -80,3 +85,25 @@ def test_every_page_that_is_reached_by_clicking_looks_as_by_its_address(opened, 
         fresh = looks(opened(address))
         for how, boxes in places.items():
             assert boxes == fresh[how], (address, how)
+
+
+def test_a_recording_shows_its_face_and_its_browser_steps_as_sentences(opened, home):
+    recording = buy(home, consent=False).name
+    page = opened("/")
+    page.locator(".list .row").first.get_by_role("link").first.click()
+    page.wait_for_url(re.compile(f"/r/{recording}"))
+    assert page.locator("h1").inner_text() == "buy a lamp, again"
+    assert page.locator(".head .words .prompt").inner_text() == "Buy the brass lamp."
+    page.locator(".said", has_text="at Shop").first.wait_for()
+    assert '"success"' not in page.locator(".talk").inner_text()
+
+
+def test_a_session_opens_at_a_settled_picture(opened, home):
+    buy(home, consent=False)
+    page = opened("/")
+    page.locator(".list .row").first.get_by_role("link").first.click()
+    page.get_by_role("link", name="Session").first.click()
+    page.wait_for_url(re.compile("/session/1"))
+    page.locator(".screen").wait_for()
+    page.wait_for_timeout(500)
+    assert page.get_by_text("Nothing was visible yet").count() == 0

@@ -134,3 +134,11 @@ def test_a_failure_is_reproduced_and_kept_as_a_test(opened, agent):
     page.keyboard.press("Escape")
     page.get_by_role("link", name=f"keep {agent}").first.wait_for()
     sound(page)
+
+
+def test_a_recording_is_replayed_from_its_page(opened, agent):
+    page = opened(f"/r/{agent}")
+    page.get_by_role("button", name="Run again").click()
+    page.get_by_role("button", name="Replay now").click()
+    page.get_by_text("faithful").first.wait_for()
+    assert "/jobs/" in page.url

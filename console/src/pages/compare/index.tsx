@@ -6,7 +6,7 @@ import { type FormEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import { get } from "../../client";
 import { listAt } from "../../filter";
-import { count, duration, money, whenExactly } from "../../format";
+import { count, counted, duration, money, whenExactly } from "../../format";
 import { useKeys } from "../../keys";
 import type { Diff, Pair, Side } from "../../model";
 import { useTitle } from "../../shell";
@@ -35,7 +35,7 @@ function Choose() {
       <h1>Compare two recordings</h1>
       <p className="quiet">
         In the <Link to="/">list</Link>, <kbd>x</kbd> chooses a recording and <kbd>c</kbd> compares the two
-        that are chosen. Here their ids do.
+        that are chosen. Or enter their ids here.
       </p>
       {(["a", "b"] as const).map((name) => (
         <label key={name}>
@@ -135,14 +135,14 @@ function Aligned({ diff }: { diff: Diff }) {
         <SideHead side={diff.b} name="B" />
         <p className="verdict">
           {diff.same ? (
-            "Both runs are the same."
+            `Both runs are the same: ${counted(diff.pairs.length, "step")}.`
           ) : diff.parting ? (
             <>First difference: {diff.parting.why}</>
           ) : (
             "They differ in how they ended."
           )}{" "}
           <span className="quiet">
-            {counts(diff)}
+            {!diff.same && counts(diff)}
             {diff.ignored.length > 0 && ` · ignored: ${diff.ignored.join(", ")}`}
           </span>
         </p>
@@ -167,7 +167,7 @@ function Aligned({ diff }: { diff: Diff }) {
                       className="fold"
                       onClick={() => setOpen((before) => new Set(before).add(line.from))}
                     >
-                      {line.folded} the same
+                      {counted(line.folded, "equal step")}
                     </button>
                   ) : (
                     <PairRow

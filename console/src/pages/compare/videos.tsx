@@ -4,6 +4,7 @@ import { useQueries } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { Link } from "wouter";
 import { get, path } from "../../client";
+import { titled } from "../../format";
 import type { Pair, Whole } from "../../model";
 
 const VideoPair = lazy(() => import("../../parts/video-pair"));
@@ -35,7 +36,7 @@ export function Videos({ a, b, pairs }: { a: string; b: string; pairs: readonly 
           to={`/r/${line.id}/session/${line.browser_sessions[0]?.number ?? 1}`}
           className="button"
         >
-          Session of {line.name || line.id}
+          Session of {titled(line)}
         </Link>
       ))}
       {one && other && open && (

@@ -21,9 +21,9 @@ export function About({
   const ended = line.output !== null && line.output !== undefined;
   return (
     <section className="about-run" aria-label="About this recording">
-      {findings?.problem && <p className="quiet">{findings.problem}</p>}
+      {findings?.problem && line.steps > 0 && <p className="quiet">{findings.problem}</p>}
       {findings && findings.items.length > 0 && (
-        <Part title={`Anomalies: ${findings.items.length}`}>
+        <Part title={`Anomalies: ${findings.items.length}`} folded={!findings.items.some((one) => one.pill)}>
           <ul className="findings">
             {findings.items.map((finding) => (
               <li key={`${finding.rule}${finding.step}`}>

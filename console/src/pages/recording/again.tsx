@@ -1,11 +1,13 @@
-/** What can be done with a recording on the command line, ready to copy. */
+/** Run a recording again: here, or by a command to copy. */
 
 import { Link } from "wouter";
 import type { Whole } from "../../model";
+import { useBegin } from "../../parts/jobs";
 import { Command, Dialog } from "../../ui";
 
 export function Again({ line, step, close }: { line: Whole; step: number | null; close: () => void }) {
   const { id } = line;
+  const { begin, under } = useBegin();
   const ways: [string, string][] = [
     ["Replay it: the same code, answered from the recording", `reenact replay ${id}`],
     ["Debug it here, step by step", `reenact debug --web ${id}`],
@@ -20,6 +22,23 @@ export function Again({ line, step, close }: { line: Whole; step: number | null;
   return (
     <Dialog title="Run it again" close={close} className="again">
       <h2>Run it again</h2>
+      <p className="here">
+        Here, as a job:{" "}
+        <button
+          type="button"
+          className="button primary"
+          disabled={under}
+          onClick={() => begin({ kind: "reproduce", recording: id, options: { times: 1 } })}
+        >
+          {under ? "Starting …" : "Replay now"}
+        </button>{" "}
+        {(["reproduce", "bisect", "report", "keep"] as const).map((kind) => (
+          <Link key={kind} to={`/jobs?kind=${kind}&recording=${id}`} className="button">
+            {kind}
+          </Link>
+        ))}
+      </p>
+      <h3>In a terminal</h3>
       <dl>
         {ways.map(([about, command]) => (
           <div key={command}>
@@ -30,14 +49,6 @@ export function Again({ line, step, close }: { line: Whole; step: number | null;
           </div>
         ))}
       </dl>
-      <p className="here">
-        Here, as a job:{" "}
-        {["reproduce", "bisect", "report", "keep"].map((kind) => (
-          <Link key={kind} to={`/jobs?kind=${kind}&recording=${id}`} className="button">
-            {kind}
-          </Link>
-        ))}
-      </p>
       <button type="button" className="button" onClick={close}>
         Close
       </button>

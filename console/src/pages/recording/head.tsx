@@ -1,7 +1,7 @@
 /** What a recording is, in two lines, and where one can go from it. */
 
 import { Link } from "wouter";
-import { count, counted, duration, money, whenExactly } from "../../format";
+import { count, counted, duration, money, titled, whenExactly } from "../../format";
 import type { Whole } from "../../model";
 import { visible } from "../../text";
 import { Origin, Status } from "../../ui";
@@ -31,10 +31,10 @@ export function Head({
   return (
     <header className="head">
       <div className="title">
-        <h1 className="clip">{visible(line.name || line.id)}</h1>
+        <h1 className="clip">{visible(titled(line))}</h1>
         <Status of={line.status} live={line.live} />
         <Origin of={line.origin} />
-        {line.name && <code className="quiet">{line.id}</code>}
+        {titled(line) !== line.id && <code className="quiet">{line.id}</code>}
         {line.tags.map((tag) => (
           <Link key={tag} to={`/?q=${encodeURIComponent(`tag:${tag}`)}`} className="badge tag">
             #{tag}
@@ -75,7 +75,19 @@ export function Head({
         </nav>
       </div>
       <p className="quiet told clip">{told.join(" · ")}</p>
-      {line.problem && <p className="problem recorded">{visible(line.problem)}</p>}
+      {(line.prompt || line.outcome) && (
+        <p className="words recorded">
+          {line.prompt && <span className="prompt">{visible(line.prompt)}</span>}
+          {line.prompt && line.outcome && (
+            <span className="quiet" role="img" aria-label="and it ended with">
+              {" → "}
+            </span>
+          )}
+          {line.outcome && (
+            <span className={line.problem ? "problem" : "outcome"}>{visible(line.outcome)}</span>
+          )}
+        </p>
+      )}
       {line.notes.map((note) => (
         <p key={note} className="quiet note">
           {note}

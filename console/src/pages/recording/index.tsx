@@ -3,6 +3,7 @@
 import { type Ref, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation, useParams, useSearchParams } from "wouter";
 import { listAt, meant } from "../../filter";
+import { titled } from "../../format";
 import { useKeys } from "../../keys";
 import { useTitle } from "../../shell";
 import { looked } from "../../text";
@@ -55,7 +56,7 @@ function OneRecording({ id }: { id: string }) {
     [findings.data],
   );
   const marked = q ? (hits.data?.steps ?? []) : odd;
-  useTitle(line ? `${line.name || line.id}${step ? ` · step ${step}` : ""}` : id);
+  useTitle(line ? `${titled(line)}${step ? ` · step ${step}` : ""}` : id);
   useGrowth(
     id,
     line?.live ?? false,

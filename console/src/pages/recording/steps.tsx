@@ -28,6 +28,7 @@ export function Steps(props: ListProps) {
       aria-activedescendant={here === null ? undefined : `${own}${here}`}
       tabIndex={0}
     >
+      {many === 0 && !found.waiting && <p className="quiet coming">This run has no steps.</p>}
       {found.error && <Failure error={found.error} />}
       <div role="rowgroup" style={{ height: rows.getTotalSize(), position: "relative" }}>
         {rows.getVirtualItems().map((item) => {
@@ -47,7 +48,7 @@ export function Steps(props: ListProps) {
               onClick={() => at(step)}
             >
               {row ? (
-                <Cells row={row} odd={odd.has(step)} />
+                <Cells row={row} odd={odd.get(step)?.some((finding) => finding.pill) ?? false} />
               ) : (
                 <div role="gridcell" className="quiet">
                   {step} …

@@ -27,6 +27,7 @@ export function Talk(props: ListProps) {
       aria-label="Conversation"
       aria-busy={found.waiting}
     >
+      {many === 0 && !found.waiting && <p className="quiet coming">This run has no steps.</p>}
       {found.error && <Failure error={found.error} />}
       <div style={{ height: rows.getTotalSize(), position: "relative" }}>
         {rows.getVirtualItems().map((item) => {

@@ -41,7 +41,8 @@ export function Timeline({
   const [over, setOver] = useState<Bar | null>(null);
   const [drawn, setDrawn] = useState(0);
   const end = Math.max(lanes.duration, 0.001);
-  const shown = view ?? { from: 0, to: end };
+  const begin = useMemo(() => lead(lanes, end), [lanes, end]);
+  const shown = view ?? { from: begin, to: end };
   const height = AXIS + Math.max(lanes.lanes.length, 1) * LANE + 4;
   const odd = useMemo(() => new Set(marked), [marked]);
   const labels = lanes.lanes.length > 1 ? Math.min(LABELS, (box.current?.clientWidth ?? 800) * 0.25) : 8;
@@ -73,13 +74,13 @@ export function Timeline({
       const share = Math.max(0, (event.clientX - place.getBoundingClientRect().left - labels) / width);
       setView((before) =>
         event.ctrlKey
-          ? zoomed(before ?? { from: 0, to: end }, end, event.deltaY, share)
+          ? zoomed(before ?? { from: begin, to: end }, end, event.deltaY, share)
           : moved(before, end, event.deltaY / width),
       );
     };
     place.addEventListener("wheel", wheel, { passive: false });
     return () => place.removeEventListener("wheel", wheel);
-  }, [end, labels]);
+  }, [begin, end, labels]);
 
   const under = (x: number, y: number): Bar | null => {
     const place = box.current;
@@ -130,7 +131,9 @@ export function Timeline({
           className="button bare"
           aria-label="Nearer"
           onClick={() =>
-            setView((before) => zoomed(before ?? { from: 0, to: end }, end, -150, middle(here, lanes, shown)))
+            setView((before) =>
+              zoomed(before ?? { from: begin, to: end }, end, -150, middle(here, lanes, shown)),
+            )
           }
         >
           +
@@ -139,13 +142,23 @@ export function Timeline({
           type="button"
           className="button bare"
           aria-label="Farther"
-          onClick={() => setView((before) => zoomed(before ?? { from: 0, to: end }, end, 150, 0.5))}
+          onClick={() => setView((before) => zoomed(before ?? { from: begin, to: end }, end, 150, 0.5))}
         >
           −
         </button>
+        {begin > 0 && !view && (
+          <button
+            type="button"
+            className="button bare"
+            title="The run's start, such as imports, before its first step"
+            onClick={() => setView({ from: 0, to: end })}
+          >
+            {duration(begin)} before
+          </button>
+        )}
         {view && (
           <button type="button" className="button bare" onClick={() => setView(null)}>
-            All
+            {begin > 0 ? "Steps" : "All"}
           </button>
         )}
       </div>
@@ -155,6 +168,13 @@ export function Timeline({
 
 function off([, , began, took]: Bar, time: number): number {
   return Math.abs(began + (took ?? 0) / 2 - time);
+}
+
+/** How long the run took to come to its first step, as to import its modules: folded where it would fill the view. */
+function lead(lanes: Lanes, end: number): number {
+  const first = lanes.bars.reduce((least, bar) => Math.min(least, bar[2]), end);
+  const from = first - (end - first) * 0.02;
+  return first < end && from > end * 0.1 ? from : 0;
 }
 
 /** Where the step that one looks at stands in what is shown, as a share. */

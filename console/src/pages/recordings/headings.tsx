@@ -14,6 +14,26 @@ const COLUMNS = [
   { title: "When", className: "number when", order: "started" },
 ] as const;
 
+/** The same on a narrow screen, which has no columns: one choice. */
+export function SortChoice({ sort, sortBy }: { sort: string; sortBy: (order: string) => void }) {
+  return (
+    <select
+      className="field sort"
+      aria-label="Sort by"
+      value={sort}
+      onChange={(event) => sortBy(event.target.value)}
+    >
+      {COLUMNS.flatMap(({ title, order }) =>
+        [order, order.startsWith("-") ? order.slice(1) : `-${order}`].map((each) => (
+          <option key={each} value={each}>
+            {title} {each.startsWith("-") ? "▲" : "▼"}
+          </option>
+        )),
+      )}
+    </select>
+  );
+}
+
 export function Headings({ sort, sortBy }: { sort: string; sortBy: (order: string) => void }) {
   return (
     <div role="rowgroup" className="headings">

@@ -16,7 +16,7 @@ import { useWindowed } from "../../windowed";
 import { useAsked } from "./asked";
 import { FacetList } from "./facets";
 import { useFresh } from "./fresh";
-import { Headings } from "./headings";
+import { Headings, SortChoice } from "./headings";
 import { RecordingRow } from "./row";
 import { Search } from "./search";
 import { TrendStrip } from "./trends";
@@ -144,6 +144,7 @@ export default function RecordingsPage() {
         >
           Narrow down
         </button>
+        <SortChoice sort={asked.sort} sortBy={asked.sortBy} />
         <p className="quiet total" role="status" aria-live="polite">
           {found.waiting ? "" : totals(total, found.page)}
         </p>
@@ -224,10 +225,10 @@ function totals(total: number, page: Recordings | undefined): string {
 }
 
 function Empty({ filter, indexing }: { filter: string; indexing: Recordings["indexing"] }) {
-  if (indexing.total) return <Nothing title={`Reading ${count(indexing.total)} recordings…`} />;
+  if (indexing.total) return <Nothing title={`Reading ${count(indexing.total)} recordings…`} heading="h2" />;
   if (filter) {
     return (
-      <Nothing title="No recordings match">
+      <Nothing title="No recordings match" heading="h2">
         <p>
           A word is a kind of step (<code>tool</code>, <code>model</code>, <code>error</code>); a text stands
           in quotes: <code>"refund"</code>.
@@ -236,7 +237,7 @@ function Empty({ filter, indexing }: { filter: string; indexing: Recordings["ind
     );
   }
   return (
-    <Nothing title="No recordings yet">
+    <Nothing title="No recordings yet" heading="h2">
       <p>Put one word before the command that starts your agent. The run shows here while it goes on.</p>
       <p>
         <code>reenact record python agent.py</code>

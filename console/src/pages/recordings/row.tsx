@@ -2,7 +2,7 @@
 
 import { memo } from "react";
 import { Link } from "wouter";
-import { count, counted, duration, money, when, whenExactly } from "../../format";
+import { count, counted, duration, money, titled, when, whenExactly } from "../../format";
 import type { Line } from "../../model";
 import { visible } from "../../text";
 import { Origin, Status } from "../../ui";
@@ -95,21 +95,19 @@ function Cells({
       </div>
       <div role="gridcell" className="state">
         <Status of={line.status} live={line.live} />
-        {line.anomalies ? (
-          <span className="badge warn odd">
-            {counted(line.anomalies, "anomaly").replace("anomalys", "anomalies")}
+        {line.pills.map((rule) => (
+          <span key={rule} className="badge warn odd">
+            {rule}
           </span>
+        ))}
+        {line.anomalies && line.pills.length === 0 ? (
+          <span className="quiet notes">{counted(line.anomalies, "note")}</span>
         ) : null}
       </div>
       <div role="gridcell" className="agent">
         <div className="named">
-          <Link
-            to={`/r/${line.id}`}
-            tabIndex={-1}
-            className="name"
-            title={line.name || line.script || line.id}
-          >
-            {visible(line.name || line.script || line.id)}
+          <Link to={`/r/${line.id}`} tabIndex={-1} className="name" title={titled(line)}>
+            {visible(titled(line))}
           </Link>
           <Origin of={line.origin} />
           {line.parent && (
@@ -119,7 +117,7 @@ function Cells({
           )}
         </div>
         <div className="marks">
-          {(line.name || line.script) && <span className="mono quiet id">{line.id}</span>}
+          {titled(line) !== line.id && <span className="mono quiet id">{line.id}</span>}
           <span className="tags">
             {line.tags.slice(0, TAGS).map((tag) => (
               <button

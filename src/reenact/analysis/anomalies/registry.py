@@ -54,6 +54,17 @@ RULES: dict[str, Rule] = {}
 """All rules that are known, by name; `rule` adds to it."""
 
 
+_RIGHT = frozenset({"unconfirmed-action"})
+"""The rules that are mostly right on labelled runs (`docs/diagnose.md`)."""
+
+
+def is_pill(name: str) -> bool:
+    """Return True for a rule whose findings stand out: a proven one, or a user's own."""
+    known = RULES.get(name)
+    own = known is not None and not known.check.__module__.startswith("reenact.")
+    return own or name in _RIGHT
+
+
 def rule(
     name: str, *, severity: Severity = "warning", on: bool = True, weight: float | None = None
 ) -> Callable[[Check], Check]:

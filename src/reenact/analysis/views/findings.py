@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from reenact.analysis.anomalies import Anomaly
+from reenact.analysis.anomalies.registry import is_pill
 from reenact.analysis.views.base import Severity, View
 from reenact.core.query.recording import Recording
 
 
 class FindingView(View):
-    """An anomaly: the rule that found it, the step (null: the run as a whole), and its evidence."""
+    """An anomaly: the rule that found it, the step (null: the run as a whole), and its evidence.
+
+    `pill`: its rule is right in at least one of two findings on labelled runs; other findings are notes.
+    """
 
     rule: str
     severity: Severity
@@ -22,6 +26,7 @@ class FindingView(View):
     evidence: str
     others: tuple[int, ...]
     weight: float
+    pill: bool
 
 
 class FindingsView(View):
@@ -72,4 +77,4 @@ def diagnosis(recording: Recording, found: Iterable[Anomaly]) -> DiagnosisView:
 
 
 def _fields(one: Anomaly) -> dict[str, Any]:
-    return asdict(one)
+    return {**asdict(one), "pill": is_pill(one.rule)}

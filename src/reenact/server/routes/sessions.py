@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse
 from pydantic import BaseModel
 
 from reenact.browser.effects import operations
@@ -161,10 +162,17 @@ def sessions(
     ]
 
 
-@router.get("/{id}")
-def session(request: Request, access: Reader, hosts: Hosts, id: SessionId) -> responses.SessionResponse:
-    """Return a session's status; a past one is closed."""
+@router.get("/{id}", response_model=responses.SessionResponse)
+def session(
+    request: Request, access: Reader, hosts: Hosts, id: SessionId
+) -> responses.SessionResponse | RedirectResponse:
+    """Return a session's status; a past one is closed.
+
+    A browser is sent to the console's page of it.
+    """
     hosted = _known(access, hosts, id)
+    if "text/html" in request.headers.get("accept", ""):
+        return RedirectResponse(_viewer(request, hosted), 303)
     return responses.session(hosted, _viewer(request, hosted))
 
 

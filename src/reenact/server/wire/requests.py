@@ -209,7 +209,7 @@ def fitted(model: type[M], given: Mapping[str, Any]) -> M:
 def _allowed(action: do.Action, files: SessionFiles) -> do.Action:
     if isinstance(action, (do.Goto, do.GotoNewTab)):
         check_address(action.url)
-    if isinstance(action, do.UploadFile):
+    if isinstance(action, (do.UploadFile, do.Drop)) and action.file_path is not None:
         return action.model_copy(update={"file_path": str(files.named(action.file_path).path)})
     if isinstance(action, do.DownloadFile) and action.file_path is not None:
         raise UsageError("a server keeps downloads with the session: leave file_path out")

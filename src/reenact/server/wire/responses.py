@@ -271,9 +271,9 @@ def _interaction(one: ElementAction) -> InteractionResponse:
     if not known["options"]:
         del known["options"]
     value: str | bool | None = None
-    if one.type == "check":
+    if one.type in {"check", "expand"}:
         value = True
-    elif one.type != "click":
+    elif one.type not in {"click", "drag", "drop"}:
         value = one.value or ""
     return InteractionResponse(
         type=one.type,
