@@ -117,3 +117,13 @@ def test_each_order_sorts_and_minus_reverses_it():
 )
 def test_columns_have_the_order_that_a_person_expects(column, order):
     assert order_of(column) == order
+
+
+@pytest.mark.parametrize("sort", ["cost", "-cost"])
+def test_a_run_of_unknown_cost_is_last_in_both_orders(sort):
+    lines = [
+        Summary(id=id, path="", written=0, moment=0.0, cost=cost)
+        for id, cost in (("unknown", None), ("free", 0.0), ("dear", 2.5))
+    ]
+    found = [line.id for line in ordered(lines, sort, lambda line: line)]
+    assert found == (["dear", "free", "unknown"] if sort == "cost" else ["free", "dear", "unknown"])

@@ -34,6 +34,9 @@ class OpenedFiles:
         name = os.fsdecode(path)
         if name in self._seen or len(self._seen) >= MOST or not callers.program(frame):
             return
+        if self._run.scratch is not None and self._run.scratch(name):
+            # It is as it was, or the replay has said that it is not.
+            return
         self._seen.add(name)
         if not self._run.replaying:
             witness.opened_file(self._run, name)

@@ -110,8 +110,8 @@ class Event:
     """One entry of a recording, as read back. `t` is in seconds since the recording began.
 
     `event` is the entry's kind, by the names of `docs/format.md`: opened, called, returned, raised, cancelled,
-    chunk, ended, closed, drew, fired, noted, spawned, sealed. `call` joins the entries of one effect. Of a `sealed`
-    entry, `digest` is the sum that its signature covers: 32 hex digits for all lines; empty in format 1.
+    chunk, ended, closed, drew, fired, files, noted, spawned, sealed. `call` joins the entries of one effect. Of a
+    `sealed` entry, `digest` is the sum that its signature covers: 32 hex digits for all lines; empty in format 1.
     """
 
     event: str

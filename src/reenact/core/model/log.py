@@ -15,6 +15,9 @@ from reenact.core.model import codec, delta
 from reenact.core.model.event import Event, Tree
 from reenact.errors import CorruptRecording, TooLarge
 
+RESUMED = "resumed"
+"""The kind of a note where a run was resumed; with a call: it was made again."""
+
 SOURCE = "source"
 """The kind of a note about an input that is not recorded; a replay may still be faithful."""
 
@@ -121,8 +124,10 @@ class Log:
 
     Attributes:
         sealed: The last entry as it was written, with its member `signed` if it has one; None: unsealed.
+        files: The entries of files, each with the number of calls that had begun before it.
         printed: Text printed inside a call, by its number, each as (number of the text in its file, places in the
             order before it, text).
+        void: The places of answers that were cut off in the middle, and asked for again.
         seal_digest: The sum that the seal's signature covers, as 32 hex digits for all lines; empty without a seal,
             and in format 1.
     """
@@ -141,8 +146,10 @@ class Log:
         self.printed: dict[int, list[tuple[int, int, str]]] = {}
         self.spawned: dict[str, Mapping[str, Tree]] = {}
         self.snapshots: dict[str, list[Mapping[str, Tree]]] = {}
+        self.files: list[tuple[int, Mapping[str, Tree]]] = []
         self.states: dict[tuple[str, int], Tree] = {}
         self.times: list[float] = []
+        self.void: list[int] = []
         self._prints = 0
         self.last = 0.0
         self._whole: dict[int, dict[str, Tree]] = {}
@@ -222,6 +229,9 @@ class Log:
     def _on_snapshot(self, data: Mapping[str, Tree]) -> None:
         self.snapshots.setdefault(data["name"], []).append(data)
 
+    def _on_files(self, data: Mapping[str, Tree]) -> None:
+        self.files.append((len(self.calls), data))
+
     def _on_printed(self, data: Mapping[str, Tree]) -> None:
         self._prints += 1
         texts = self.printed.setdefault(data["call"], [])
@@ -229,6 +239,13 @@ class Log:
 
     def _on_noted(self, data: Mapping[str, Tree]) -> None:
         self.notes.append(data)
+        call = self.calls.get(data["call"]) if data["what"] == RESUMED and "call" in data else None
+        if call is not None:
+            # What it had given so far is void.
+            orders = [call.order, *(order for order, _, _ in call.pieces)]
+            self.void += [order for order in orders if order is not None]
+            call.outcome, call.order, call.pieces = None, None, []
+            self.printed.pop(call.number, None)
 
     def remark_on(self, call: int) -> str:
         """Return the note about a question with an input that is not recorded, or an empty text."""
@@ -248,6 +265,10 @@ class Log:
         if known is None:
             known = self._restore(call)
         return known
+
+    def blob(self, address: str) -> bytes:
+        """Return the bytes of an address. Raises CorruptRecording."""
+        return self._blob(address)
 
     def value(self, tree: Tree) -> Any:
         """Return the value of a tree for reading, blobs fetched, with inert views of objects."""

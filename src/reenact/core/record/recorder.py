@@ -14,11 +14,14 @@ from typing import Any
 import orjson
 
 from reenact.core.boundary import Answer, Handler, Scope, Ticket, ToolInside
+from reenact.core.files.keeping import FileKeeper, Keeping
 from reenact.core.model import codec
 from reenact.core.model.event import TOOL, Effect, Failure, Outcome, Tree, Value
 from reenact.core.model.exact import exact
 from reenact.core.model.patch import clean_by
+from reenact.core.record.files import FileRecorder
 from reenact.core.record.own import marked, signing
+from reenact.core.record.places import Places
 from reenact.core.record.printed import PrintRecorder
 from reenact.core.record.question import Questions, number_of
 from reenact.core.record.sidecar import SidecarFile
@@ -67,6 +70,8 @@ class Recorder(Handler):
         self._streams: dict[int, StreamRedactor] = {}
         self._warned: set[str] = set()
         self._printed = PrintRecorder(self.stamped)
+        self.files: FileRecorder | None = None
+        """Records the files of the program, if they are to be recorded."""
         self.snapshots = Snapshots(self.stamped, self._encoder, clean_by(redactor.line), self._hole)
 
     # -- the handler -----------------------------------------------------------------------------------------
@@ -79,6 +84,8 @@ class Recorder(Handler):
         number = next(self._numbers)
         try:
             self._printed.flush(scope.call)
+            if self.files is not None:
+                self.files.settle()
             tracked = scope.run.tracked
             if tracked is not None and (number >= tracked.due or self.snapshots.risky is not None):
                 self.snapshots.before(number, effect, scope)
@@ -95,6 +102,8 @@ class Recorder(Handler):
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         try:
             self._printed.flush(ticket.call)
+            if self.files is not None:
+                self.files.settle()
             self._left(ticket, outcome)
         except Exception as error:
             self.failed(error)
@@ -184,8 +193,24 @@ class Recorder(Handler):
 
     def seal(self, ending: dict[str, Tree]) -> None:
         """Write the last line and sync it to the disk."""
+        if self.files is not None:
+            self.files.finish()
         line = self._redactor.line(codec.dumps({"event": "sealed", **ending, "t": self._now()}))
         self._writer.seal(line, None if self._identity is None else signing(self._identity))
+
+    def record_files(self, places: Places, salt: bytes) -> FileRecorder:
+        """Record the files in these folders from now on."""
+        keeping = Keeping(
+            self._writer.blob, self._redactor.raw, salt, lambda text: self.note("unrecorded", text)
+        )
+        self.files = FileRecorder(
+            places,
+            FileKeeper(keeping),
+            lambda line: self._writer.append(codec.dumps({**line, "t": self._now()})),
+            lambda: self.snapshots.last or None,
+            self.failed,
+        )
+        return self.files
 
     def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
         """Write later arguments as differences from those of a recorded call (in a fork)."""

@@ -1,0 +1,197 @@
+"""Tell the run of the files that its program uses, as Python's audit events name them.
+
+Files that are opened by native code, and modules that are imported, are not told.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from reenact.adapters.stdlib import callers
+from reenact.core.boundary import Call, current
+from reenact.core.boundary.files import FileSensor
+
+_CODE = (".py", ".pyc", ".so", ".pyd", ".pth", ".pyi")
+_READERS = (
+    "linecache.py",
+    "tokenize.py",
+    "inspect.py",
+    "traceback.py",
+    "runpy.py",
+    "pkgutil.py",
+    "zipimport.py",
+)
+_FAR = 12
+"""The number of frames between the opening of a module and the import, or less."""
+
+
+def heard(event: str, arguments: tuple[Any, ...], frame: FrameType | None) -> None:
+    """Tell the run of the program of a use of files."""
+    scope = current()
+    sensor = scope.run.files if scope is not None else None
+    if sensor is None or frame is None or sensor.busy or _ours(frame):
+        return
+    _HEARD[event](sensor, arguments, frame)
+
+
+def _ours(frame: FrameType | None) -> bool:
+    """Return True if Reenact itself uses a file, and not the program through a hook."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(callers.OURS):
+            if not frame.f_globals.get("__name__", "").startswith("reenact.adapters."):
+                return True
+        elif not name.startswith((*callers.STANDARD, "<frozen ")):
+            return False
+        frame = frame.f_back
+    return False
+
+
+def command_begins() -> None:
+    """The program is about to start a command."""
+    scope = current()
+    if scope is not None and scope.run.files is not None:
+        scope.run.files.command_begins()
+
+
+def command_ended(call: Call | None = None) -> None:
+    """A command has ended, in that call, or in the running one. Its outcome is not recorded yet."""
+    scope = current() if call is None else call.scope
+    if scope is not None and scope.run.files is not None:
+        ticket = None if call is None else call.ticket
+        scope.run.files.command_ended(scope.call if ticket is None else ticket.call)
+
+
+def _opened(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
+    path, mode, flags = arguments
+    name = _name(path)
+    if name is None or (name.endswith(_CODE) and _imports(frame)):
+        return
+    if mode is None and not name.startswith("/") and frame.f_code.co_filename.startswith(callers.STANDARD):
+        # `rmtree` and `fwalk` open folders within another one, which the event does not name.
+        return
+    sensor.used(name, writes=_writes(mode, flags))
+
+
+def _writes(mode: object, flags: object) -> bool:
+    if isinstance(mode, str):
+        return bool(set(mode) & set("wax+"))
+    return isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC) != 0
+
+
+def _listed(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
+    path = arguments[0]
+    name = _of_descriptor(path) if isinstance(path, int) else "." if path is None else _name(path)
+    if name is not None and not _imports(frame):
+        sensor.listed(name)
+
+
+def _changed(*places: tuple[int, int | None]) -> Callable[[FileSensor, tuple[Any, ...], FrameType], None]:
+    """Return the function for an event that changes paths.
+
+    Each place is that of a path among its arguments, with that of the descriptor of its folder.
+    """
+
+    def change(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
+        for at, folder in places:
+            name = _within(arguments, at, folder)
+            if name is not None:
+                sensor.used(name, writes=True)
+
+    return change
+
+
+def _moved(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
+    source, target = _within(arguments, 0, 2), _within(arguments, 1, 3)
+    if source is not None and target is not None:
+        sensor.changes_tree(source, target)
+
+
+def _linked(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
+    source, target = _within(arguments, 0, 2), _within(arguments, 1, 3)
+    if source is not None and target is not None:
+        sensor.used(source)
+        sensor.used(target, writes=True)
+
+
+def _deleted(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
+    name = _within(arguments, 0, 1)
+    if name is not None:
+        sensor.changes_tree(name)
+
+
+def _database(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
+    name = _name(arguments[0])
+    if not name or ":memory:" in name or "mode=memory" in name:
+        return
+    sensor.opens_database(name.removeprefix("file:").partition("?")[0])
+
+
+def _locked(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
+    if isinstance(arguments[0], int):
+        sensor.locks(arguments[0])
+
+
+def _within(arguments: tuple[Any, ...], at: int, folder: int | None) -> str | None:
+    """Return a path among an event's arguments, in the folder of a descriptor if any."""
+    name = _name(arguments[at]) if at < len(arguments) else None
+    descriptor = arguments[folder] if folder is not None and folder < len(arguments) else -1
+    if name is None or name.startswith("/") or not isinstance(descriptor, int) or descriptor < 0:
+        return name
+    above = _of_descriptor(descriptor)
+    return None if above is None else f"{above}/{name}"
+
+
+def _name(path: Any) -> str | None:
+    if isinstance(path, int):
+        return _of_descriptor(path)
+    return os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else None
+
+
+def _of_descriptor(descriptor: int) -> str | None:
+    """Return the path of an open file or folder, where the system tells it."""
+    try:
+        name = os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - an audit event in each use of pathlib
+    except OSError:
+        return None
+    return name if name.startswith("/") and not name.endswith(" (deleted)") else None
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Return True if a module is imported, or its source shown in a traceback."""
+    for _ in range(_FAR):
+        if frame is None:
+            return False
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen ") and ("importlib" in name or "runpy" in name or "zipimport" in name):
+            return True
+        if name.endswith(_READERS) and name.startswith(callers.STANDARD):
+            return True
+        frame = frame.f_back
+    return False
+
+
+_HEARD: dict[str, Callable[[FileSensor, tuple[Any, ...], FrameType], None]] = {
+    "open": _opened,
+    "os.listdir": _listed,
+    "os.scandir": _listed,
+    "os.rename": _moved,
+    "os.link": _linked,
+    "os.symlink": _changed((1, 2)),
+    "os.remove": _changed((0, 1)),
+    "os.rmdir": _changed((0, 1)),
+    "os.mkdir": _changed((0, 2)),
+    "os.truncate": _changed((0, None)),
+    "os.chmod": _changed((0, 2)),
+    "os.utime": _changed((0, 3)),
+    "shutil.rmtree": _deleted,
+    "sqlite3.connect": _database,
+    "fcntl.lockf": _locked,
+}
+
+EVENTS = frozenset(_HEARD) if sys.platform != "win32" else frozenset()
+"""The audit events of files that are recorded."""

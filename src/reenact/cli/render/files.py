@@ -1,0 +1,70 @@
+"""The output of `reenact files`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.text import Text
+
+from reenact.analysis.views.files import FileDifferencesView, FileDifferenceView, FileView, root_of
+from reenact.cli import present
+from reenact.cli.context import Context
+from reenact.cli.transcript import Page
+from reenact.verbs.files import Options, Result
+
+_MARKS = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red"), "same": (" ", "dim")}
+
+
+def show(result: Result, options: Options, context: Context) -> None:
+    """Print each file with its change and size, or the number of restored ones."""
+    if context.json:
+        return
+    view = result.view
+    if result.out is not None:
+        count = sum(1 for file in view.files if file.change != "removed" and file.kind != "folder")
+        present.say(f"restored {present.many(count - len(result.missing), 'file')} into {result.out}")
+        for path in result.missing:
+            present.say(f"not kept, so not restored: {present.one_line(str(path))}")
+        return
+    page = Page(present.out(), full=True)
+    for root in view.roots:
+        _root(page, root, view.roots, view.files)
+    if not view.files:
+        present.say("no files: the program used none in its folders, or their recording was off")
+
+
+def tell_differences(page: Page, view: FileDifferencesView) -> None:
+    """Print what a step changed in files."""
+    tell_files(page, view.files)
+    if not view.files:
+        present.say(f"step {view.step} changed no files")
+
+
+def tell_files(page: Page, files: Sequence[FileDifferenceView]) -> None:
+    """Print the differences of files."""
+    for file in files:
+        mark, style = _MARKS[file.change]
+        page.line(Text(present.one_line(f"{mark} {file.path}"), f"bold {style}"))
+        for line in file.lines:
+            page.line(Text(present.one_line(line, 400), _style(line)), 2)
+        if file.left_out:
+            page.line(Text(f"… {file.left_out} more lines", "dim"), 2)
+
+
+def _root(page: Page, root: str, roots: Sequence[str], files: Sequence[FileView]) -> None:
+    page.line(Text(present.one_line(root), "bold"))
+    for file in files:
+        if str(root_of(Path(file.path), [Path(each) for each in roots])) != root:
+            continue
+        mark, style = _MARKS[file.change]
+        what = "" if file.kind == "folder" else present.count(file.size)
+        name = str(Path(file.path).relative_to(root)) + ("/" if file.kind == "folder" else "")
+        more = (
+            f" -> {file.target}" if file.kind == "link" else f"  ({file.why}: not kept)" if file.why else ""
+        )
+        page.line(Text(f"{mark} {what:>9}  {present.one_line(name + more)}", style))
+
+
+def _style(line: str) -> str:
+    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")

@@ -1,0 +1,34 @@
+"""The interface by which a run hears of the files that its program uses."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class FileSensor(Protocol):
+    """Hears of each use of a file, before it happens. Any thread may call it."""
+
+    @property
+    def busy(self) -> bool:
+        """True if it is not to be called now: it opens files itself, or the process is another one."""
+
+    def used(self, path: str, *, writes: bool = False) -> None:
+        """Take notice that the program reads a path, or changes it."""
+
+    def listed(self, path: str) -> None:
+        """Take notice that the program lists a folder."""
+
+    def changes_tree(self, path: str, to: str = "") -> None:
+        """Take notice that a file or folder is deleted or moved with all that is in it."""
+
+    def opens_database(self, path: str) -> None:
+        """Take notice that a database of SQLite is opened."""
+
+    def locks(self, descriptor: int) -> None:
+        """Take notice that an open file is locked."""
+
+    def command_begins(self) -> None:
+        """Take notice that a command is started."""
+
+    def command_ended(self, call: int | None) -> None:
+        """Take notice that a command has ended, in that call."""

@@ -1,0 +1,200 @@
+"""Look at a path, and keep its bytes if they may be kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from reenact.core.files.states import LONGEST, NOTHING, FileState, Fingerprint, Why
+
+FILE_LIMIT = 64 << 20
+"""The largest size in bytes of a file that is kept."""
+
+RUN_LIMIT = 1 << 30
+"""The maximum number of bytes that are kept of a run's files."""
+
+_PIECE = 1 << 20
+_SQLITE = b"SQLite format 3\0"
+
+Mark: TypeAlias = tuple[int, int, int, int, int]
+"""Size, time of change, inode, time of change of the inode, and mode.
+
+As long as it is the same, so are the bytes.
+"""
+
+
+def mark_of(status: os.stat_result) -> Mark:
+    """Return the mark of a file."""
+    return status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns, status.st_mode
+
+
+def status_of(path: str) -> os.stat_result | None:
+    """Return the status of a path itself, not of the target of a link; None if nothing is there."""
+    try:
+        return os.lstat(path)
+    except (OSError, ValueError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """The means to keep files.
+
+    Attributes:
+        blob: Keeps bytes, and returns their address.
+        clean: Returns bytes without their secrets; equal ones if they have none.
+        salt: The salt of the recording's header.
+        note: Tells the reader of the recording that something is missing.
+    """
+
+    blob: Callable[[bytes], str]
+    clean: Callable[[bytes], bytes]
+    salt: bytes
+    note: Callable[[str], None]
+
+
+class FileKeeper:
+    """Keeps the files of one run, each content once.
+
+    Args:
+        keeping: The means.
+        file_limit: The largest size of a kept file.
+        run_limit: The maximum number of kept bytes.
+    """
+
+    def __init__(self, keeping: Keeping, *, file_limit: int = FILE_LIMIT, run_limit: int = RUN_LIMIT) -> None:
+        self._keeping = keeping
+        self._file_limit, self._run_limit = file_limit, run_limit
+        self._kept = 0
+        self._known: dict[bytes, str] = {}
+        """Addresses of kept bytes by their digest; an empty one for bytes with secrets."""
+        self._noted: set[str] = set()
+        self._pinned: set[str] = set()
+        self._open: dict[str, tuple[int, int]] = {}
+        """The last descriptor of each file that is kept open, with its inode."""
+        self._all: list[int] = []
+
+    def state(self, path: str, *, ignored: bool) -> tuple[FileState, Mark | None]:
+        """Return the state of a path with its bytes kept, and its mark. Raises OSError."""
+        status = status_of(path)
+        if status is None:
+            return NOTHING, None
+        mode = stat.S_IMODE(status.st_mode)
+        if stat.S_ISLNK(status.st_mode):
+            target = os.readlink(path)
+            return FileState("link", mode, target=target[:LONGEST]), mark_of(status)
+        if stat.S_ISDIR(status.st_mode):
+            return FileState("folder", mode), mark_of(status)
+        if not stat.S_ISREG(status.st_mode):
+            # A pipe or device: it has no content that could be kept.
+            return NOTHING, mark_of(status)
+        return self._file(path, ignored=ignored)
+
+    def pin(self, path: str) -> None:
+        """Keep a file open that is looked at: closing it would end the program's own locks on it."""
+        self._pinned.add(path)
+
+    def close(self) -> None:
+        """Let go of the files that are kept open."""
+        for descriptor in self._all:
+            os.close(descriptor)
+        self._all.clear()
+        self._open.clear()
+
+    def note(self, text: str) -> None:
+        """Tell the reader of the recording, once, that something is missing."""
+        if text not in self._noted and len(self._noted) < 20:
+            self._noted.add(text)
+            self._keeping.note(text)
+
+    def clean_names(self, names: tuple[str, ...]) -> list[str] | None:
+        """Return names without their secrets; None if they have none."""
+        text = "\n".join(names).encode("utf-8", "replace")
+        if self._keeping.clean(text) == text:
+            return None
+        return [self._keeping.clean(name.encode("utf-8", "replace")).decode() for name in names]
+
+    def kept(self, data: bytes, mode: int) -> FileState:
+        """Return the state of a file with these bytes, which are kept if they may be."""
+        size = len(data)
+        if size > self._file_limit:
+            return self._missing(data, mode, "large")
+        digest = hashlib.sha256(data).digest()
+        address = self._known.get(digest)
+        if address is None:
+            if self._kept + size > self._run_limit:
+                self._full()
+                return self._missing(data, mode, "large")
+            address = ""
+            if self._keeping.clean(data) == data:
+                address = self._keeping.blob(data)
+                self._kept += size
+            self._known[digest] = address
+        return FileState("file", mode, size, blob=address) if address else self._missing(data, mode, "secret")
+
+    def _file(self, path: str, *, ignored: bool) -> tuple[FileState, Mark]:
+        descriptor = self._opened(path)
+        try:
+            status = os.fstat(descriptor)
+            mode = stat.S_IMODE(status.st_mode)
+            if ignored or status.st_size > self._file_limit:
+                if not ignored:
+                    self._large(path, status.st_size)
+                found, size = _fingerprint(descriptor, self._keeping.salt)
+                why: Why = "ignored" if ignored else "large"
+                return FileState("file", mode, size, print=found, why=why), mark_of(status)
+            data = _read(descriptor, self._file_limit + 1)
+            if data.startswith(_SQLITE):
+                self.pin(path)
+            return self.kept(data, mode), mark_of(status)
+        finally:
+            self._close(path, descriptor)
+
+    def _opened(self, path: str) -> int:
+        descriptor, inode = self._open.get(path, (-1, 0))
+        if descriptor >= 0:
+            status = status_of(path)
+            if status is not None and status.st_ino == inode:
+                return descriptor
+        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def _close(self, path: str, descriptor: int) -> None:
+        if path not in self._pinned:
+            os.close(descriptor)
+        elif self._open.get(path, (-1, 0))[0] != descriptor:
+            self._all.append(descriptor)
+            self._open[path] = descriptor, os.fstat(descriptor).st_ino
+
+    def _missing(self, data: bytes, mode: int, why: Why) -> FileState:
+        made = Fingerprint(self._keeping.salt)
+        made.update(data)
+        return FileState("file", mode, len(data), print=made.text(), why=why)
+
+    def _large(self, path: str, size: int) -> None:
+        self.note(
+            f"{path} has {size} bytes, and files of more than {self._file_limit} are not kept: "
+            "a replay reads it as it then is"
+        )
+
+    def _full(self) -> None:
+        self.note(f"the run's files have more than {self._run_limit} bytes: further ones are not kept")
+
+
+def _read(descriptor: int, most: int) -> bytes:
+    pieces, size = [], 0
+    while size < most and (piece := os.pread(descriptor, min(most - size, _PIECE), size)):
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)
+
+
+def _fingerprint(descriptor: int, salt: bytes) -> tuple[str, int]:
+    made, size = Fingerprint(salt), 0
+    while piece := os.pread(descriptor, _PIECE, size):
+        made.update(piece)
+        size += len(piece)
+    return made.text(), size

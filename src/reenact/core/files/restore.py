@@ -1,0 +1,153 @@
+"""Write the files of a recording into a folder, and nowhere else.
+
+A recording may be foreign: its paths are checked before anything is written. Everything is written into a new folder
+beside the target, which takes the target's name at the end. So a stop at any moment leaves either nothing or the
+whole tree at the target.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from reenact.core.files.states import FileState
+from reenact.errors import CorruptRecording, UsageError
+
+if sys.platform != "win32":
+    import fcntl
+
+PART = ".reenact-part-"
+"""The beginning of the name of a folder that is being restored."""
+
+_FILE, _FOLDER = 0o600, 0o700
+
+
+def restore(
+    states: Mapping[Path, FileState],
+    into: Path,
+    *,
+    relative_to: Path,
+    blobs: Callable[[str], bytes],
+) -> list[Path]:
+    """Write a tree; return the paths of files that have no bytes in the recording.
+
+    Args:
+        states: The states by absolute path.
+        into: The folder to make. It must not exist, or be empty.
+        relative_to: The folder that `into` stands for. Paths outside of it are left out.
+        blobs: Returns the bytes of an address.
+
+    Raises:
+        UsageError: `into` is no empty folder, or cannot be written.
+        CorruptRecording: The states contradict each other, or bytes are missing.
+    """
+    into = Path(os.path.abspath(into))
+    if os.path.lexists(into) and (not into.is_dir() or into.is_symlink() or any(into.iterdir())):
+        raise UsageError(f"{into} is not empty; name a new folder")
+    given = {
+        path.relative_to(relative_to): state for path, state in states.items() if _below(path, relative_to)
+    }
+    try:
+        into.parent.mkdir(parents=True, exist_ok=True)
+        remove_remains(into)
+        with _part_of(into) as part:
+            missing = _written(part, given, blobs)
+            if into.is_dir():
+                into.rmdir()
+            part.rename(into)
+    except OSError as error:
+        raise UsageError(f"{into} cannot be written ({error.strerror})") from None
+    return [relative_to / path for path in missing]
+
+
+def remove_remains(into: Path) -> None:
+    """Remove what restorations to this folder have left that were killed. Raises OSError."""
+    for found in into.parent.glob(f"{PART}{glob.escape(into.name)}-*"):
+        with _locked(found) as mine:
+            if mine:
+                shutil.rmtree(found, ignore_errors=True)
+
+
+@contextmanager
+def _part_of(into: Path) -> Iterator[Path]:
+    """Make a folder beside the target; it is removed if it still has its name at the end."""
+    part = Path(tempfile.mkdtemp(prefix=f"{PART}{into.name}-", dir=into.parent))
+    with _locked(part):
+        try:
+            yield part
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Lock a folder, and give False if another process has it locked.
+
+    A killed process has no locks.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        yield False
+    else:
+        yield True
+    finally:
+        os.close(descriptor)
+
+
+def _below(path: Path, folder: Path) -> bool:
+    return path != folder and path.is_relative_to(folder)
+
+
+def _written(part: Path, given: Mapping[Path, FileState], blobs: Callable[[str], bytes]) -> list[Path]:
+    """Write the tree into a new folder; return the files without bytes.
+
+    Links are made last, so that nothing is written through one.
+    """
+    there = {path: state for path, state in sorted(given.items()) if state.kind != "none"}
+    missing: list[Path] = []
+    modes: list[tuple[Path, int]] = []
+    for path, state in there.items():
+        _check(path, there)
+        target = part / path
+        if state.kind == "folder":
+            target.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+            modes.append((target, state.mode))
+        elif state.kind == "file" and not state.kept:
+            missing.append(path)
+        elif state.kind == "file":
+            target.parent.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+            _write(target, blobs(state.blob))
+            modes.append((target, state.mode))
+    for path, state in there.items():
+        if state.kind == "link":
+            (part / path).parent.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+            (part / path).symlink_to(state.target)
+    # The folders' own come last: one that may not be written could not be filled.
+    for target, mode in reversed(modes):
+        target.chmod(mode & 0o777)
+    return missing
+
+
+def _check(path: Path, there: Mapping[Path, FileState]) -> None:
+    if path.is_absolute() or ".." in path.parts:
+        raise CorruptRecording(f"the file {str(path)!r} does not lie within its folder")
+    for above in path.parents:
+        state = there.get(above)
+        if state is not None and state.kind != "folder":
+            raise CorruptRecording(
+                f"the file {str(path)!r} is said to lie in {str(above)!r}, which is a {state.kind}"
+            )
+
+
+def _write(target: Path, data: bytes) -> None:
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _FILE)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)

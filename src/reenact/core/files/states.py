@@ -1,0 +1,165 @@
+"""The state of one path: a file, a folder, a link, or nothing; and its form in a recording."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+from reenact.core.model.event import Tree
+from reenact.core.model.schema import is_address
+from reenact.errors import CorruptRecording
+
+Kind: TypeAlias = Literal["file", "folder", "link", "none"]
+Why: TypeAlias = Literal["", "ignored", "secret", "large", "unread"]
+
+KINDS = ("file", "folder", "link", "none")
+REASONS = ("ignored", "secret", "large", "unread")
+"""The reasons that a file's bytes are not kept; `unread`: it was only looked at."""
+
+NAMES = 1_000_000
+"""The maximum number of names of a listed folder."""
+
+LONGEST = 4096
+"""The maximum number of characters of a path, and of a link's target."""
+
+_MODES = 0o7777
+_LARGEST = 1 << 53
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A path at one moment of a run.
+
+    Attributes:
+        kind: `file`, `folder`, `link`, or `none`: nothing was there.
+        mode: The permission bits.
+        size: The size of a file in bytes.
+        blob: The address of a file's bytes, or an empty text if they are not kept.
+        print: Of a file without kept bytes: `fingerprint` of its bytes, or an empty text if it was not read.
+        target: The target of a link.
+        why: The reason that a file's bytes are not kept, else empty.
+        names: The names in a folder if it was listed, sorted, else None. The names of folders in it end in `/`.
+    """
+
+    kind: Kind
+    mode: int = 0
+    size: int = 0
+    blob: str = ""
+    print: str = ""
+    target: str = ""
+    why: Why = ""
+    names: tuple[str, ...] | None = None
+
+    def to_tree(self) -> dict[str, Tree]:
+        """Return it as an object of the recording; members without content are left out."""
+        tree: dict[str, Tree] = {"kind": self.kind}
+        if self.kind != "none":
+            tree["mode"] = self.mode
+        if self.kind == "file":
+            tree["size"] = self.size
+        for name in ("blob", "print", "target", "why"):
+            if value := getattr(self, name):
+                tree[name] = value
+        if self.names is not None:
+            tree["names"] = list(self.names)
+        return tree
+
+    @classmethod
+    def from_tree(cls, tree: Tree, where: str) -> FileState:
+        """Read one back. Raises CorruptRecording, which names the place `where` it stands."""
+        if type(tree) is not dict or tree.get("kind") not in KINDS:
+            raise CorruptRecording(f"{where}: the state has no kind (`file`, `folder`, `link` or `none`)")
+        for name, test in _TESTS.items():
+            if name in tree and not test(tree[name]):
+                raise CorruptRecording(f"{where}: `{name}` is not valid in the state of a file")
+        if tree["kind"] == "link" and not tree.get("target"):
+            raise CorruptRecording(f"{where}: the state of a link has no `target`")
+        names = tree.get("names")
+        return cls(
+            tree["kind"],
+            tree.get("mode", 0),
+            tree.get("size", 0),
+            tree.get("blob", ""),
+            tree.get("print", ""),
+            tree.get("target", ""),
+            cast("Why", tree.get("why", "")),
+            None if names is None else tuple(names),
+        )
+
+    @property
+    def kept(self) -> bool:
+        """True unless it is a file whose bytes are missing."""
+        return self.kind != "file" or bool(self.blob)
+
+
+NOTHING = FileState("none")
+"""Nothing is at the path."""
+
+
+class Fingerprint:
+    """Compute the fingerprint of bytes that are not kept, piece by piece.
+
+    Args:
+        salt: The salt of the recording's header. With another salt, equal bytes have another fingerprint.
+    """
+
+    def __init__(self, salt: bytes) -> None:
+        self._hash = hmac.new(salt, digestmod=hashlib.sha256)
+
+    def update(self, piece: bytes) -> None:
+        """Take the next bytes."""
+        self._hash.update(piece)
+
+    def text(self) -> str:
+        """Return it for the bytes so far: 16 hex digits."""
+        return self._hash.hexdigest()[:16]
+
+
+def fingerprint(data: bytes, salt: bytes) -> str:
+    """Return the fingerprint of bytes that are not kept."""
+    made = Fingerprint(salt)
+    made.update(data)
+    return made.text()
+
+
+def is_name(value: Tree) -> bool:
+    """Return True for the name of an entry of a folder; that of a folder ends in `/`."""
+    if type(value) is not str or not value or len(value) > LONGEST:
+        return False
+    name = value.removesuffix("/")
+    return "/" not in name and "\0" not in name and name not in ("", ".", "..")
+
+
+def _count(value: Tree, most: int) -> bool:
+    return type(value) is int and 0 <= value <= most
+
+
+def _names(value: Tree) -> bool:
+    return type(value) is list and len(value) <= NAMES and all(map(is_name, value))
+
+
+def _text(value: Tree) -> bool:
+    return type(value) is str and "\0" not in value and len(value) <= LONGEST
+
+
+_TESTS = {
+    "mode": lambda value: _count(value, _MODES),
+    "size": lambda value: _count(value, _LARGEST),
+    "blob": is_address,
+    "print": _text,
+    "target": _text,
+    "why": lambda value: value in REASONS,
+    "names": _names,
+}
+
+
+def is_state(tree: Mapping[str, Tree]) -> bool:
+    """Return True if a tree is a valid state."""
+    try:
+        FileState.from_tree(tree, "")
+    except CorruptRecording:
+        return False
+    return True

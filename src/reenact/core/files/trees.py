@@ -1,0 +1,202 @@
+"""The files of a recording: as they were before the run, after a step, and at the end.
+
+Paths are absolute. A path whose first event is no `first` did not exist before the run.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from reenact.core.files.states import LONGEST, NOTHING, FileState
+from reenact.core.model.event import Tree
+from reenact.core.model.log import Log
+from reenact.core.query.recording import Recording
+from reenact.errors import CorruptRecording, TooLarge
+
+How: TypeAlias = Literal["first", "change", "outside", "command", "end"]
+
+HOW = ("first", "change", "outside", "command", "end")
+"""The occasions of an event of files.
+
+`first`: as it was when the run first used it. `change`: the program has changed it. `outside`: something else has
+changed it since. `command`: a command has changed it. `end`: changed after the last step.
+"""
+
+PATHS = 1_000_000
+"""The maximum number of paths of a recording."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """The states of some paths as they were seen at one place of a run.
+
+    Attributes:
+        call: The number of the call during or after which they were seen; None: before the first.
+        began: The number of calls of the process that had begun.
+        root: The folder that the paths are under.
+        states: The states by absolute path.
+        t: Seconds since the recording began.
+    """
+
+    how: How
+    call: int | None
+    began: int
+    root: Path
+    states: Mapping[Path, FileState]
+    t: float
+
+
+def changes(log: Log) -> Iterator[FileChange]:
+    """Yield the events of files of one process, in order. Raises CorruptRecording."""
+    for began, data in log.files:
+        root = _root(data["root"])
+        states = {
+            root / _relative(name): FileState.from_tree(tree, f"the file {name!r}")
+            for name, tree in data["states"].items()
+        }
+        how = data["how"]
+        if how not in HOW:
+            raise CorruptRecording(f"files are recorded as {how!r}; known are {', '.join(HOW)}")
+        yield FileChange(how, data["call"], began, root, states, float(data["t"]))
+
+
+def has_files(recording: Recording) -> bool:
+    """Return True if files were recorded."""
+    return any(log.files for log in recording.logs)
+
+
+def roots(recording: Recording) -> tuple[Path, ...]:
+    """The folders in which the run used files, in the order of their first use."""
+    return tuple(dict.fromkeys(_root(data["root"]) for log in recording.logs for _, data in log.files))
+
+
+def first_states(recording: Recording) -> dict[Path, FileState]:
+    """Each path as it was before the run used it.
+
+    Of a folder that was listed, `names` are the names at that time. Raises CorruptRecording.
+    """
+    found: dict[Path, FileState] = {}
+    for change in _ordered(recording):
+        for path, state in change.states.items():
+            if path not in found:
+                found[path] = state if change.how == "first" else NOTHING
+                _limit(found)
+            elif change.how == "first":
+                found[path] = merged(found[path], state)
+    return found
+
+
+def states_at(recording: Recording, step: int) -> dict[Path, FileState]:
+    """Each path as it was after a step: when the next effect of its process began.
+
+    A path that the run used only later is as it was then found. Of a run of several processes, what the others had done
+    by the time of the step counts. Raises StepNotFound, CorruptRecording.
+    """
+    at = recording.step(step)
+    began = _began_at(at.log, at.call.number)
+    outcome = at.call.outcome
+    time = _offset(at.log) + (float(outcome["t"]) if outcome is not None else at.call.began)
+    found = first_states(recording)
+    for change, log in _with_logs(recording):
+        if change.began <= began if log is at.log else _offset(log) + change.t <= time:
+            _apply(found, change)
+    return found
+
+
+def final_states(recording: Recording) -> dict[Path, FileState]:
+    """Each path as it was at the end of the run. Raises CorruptRecording."""
+    found = first_states(recording)
+    for change in _ordered(recording):
+        _apply(found, change)
+    return found
+
+
+def changed_states(recording: Recording, step: int) -> dict[Path, tuple[FileState, FileState]]:
+    """The paths that a step changed, as before and after it.
+
+    Raises StepNotFound, CorruptRecording.
+    """
+    before = states_at(recording, step - 1) if step > 1 else _before_steps(recording)
+    after = states_at(recording, step)
+    return differences(before, after)
+
+
+def differences(
+    before: Mapping[Path, FileState], after: Mapping[Path, FileState]
+) -> dict[Path, tuple[FileState, FileState]]:
+    """The paths whose state differs, sorted, each as before and after."""
+    found = {}
+    for path in sorted(before.keys() | after.keys()):
+        old, new = before.get(path, NOTHING), after.get(path, NOTHING)
+        if replace(old, names=None) != replace(new, names=None):
+            found[path] = old, new
+    return found
+
+
+def merged(known: FileState, seen: FileState) -> FileState:
+    """Join two findings of the same state: the second may have the bytes, or the names."""
+    names = seen.names if seen.names is not None else known.names
+    better = seen if seen.kind != "file" or known.why == "unread" or not known.blob else known
+    return replace(better, names=names if better.kind == "folder" else None)
+
+
+def _before_steps(recording: Recording) -> dict[Path, FileState]:
+    found = first_states(recording)
+    for change in _ordered(recording):
+        if change.began == 0:
+            _apply(found, change)
+    return found
+
+
+def _apply(found: dict[Path, FileState], change: FileChange) -> None:
+    if change.how == "first":
+        return
+    found.update(change.states)
+    _limit(found)
+
+
+def _limit(found: Mapping[Path, FileState]) -> None:
+    if len(found) > PATHS:
+        raise TooLarge(f"the recording names more than {PATHS} files")
+
+
+def _began_at(log: Log, number: int) -> int:
+    """The number of calls that had begun when the next one after this call's outcome began."""
+    call = log.calls[number]
+    if call.order is None:
+        return sum(1 for each in log.calls if each <= number)
+    order = call.order
+    return sum(1 for each in log.calls.values() if each.place <= order)
+
+
+def _ordered(recording: Recording) -> Iterator[FileChange]:
+    return (change for change, _ in _with_logs(recording))
+
+
+def _with_logs(recording: Recording) -> list[tuple[FileChange, Log]]:
+    found = [(change, log) for log in recording.logs for change in changes(log)]
+    if len(recording.logs) > 1:
+        found.sort(key=lambda item: _offset(item[1]) + item[0].t)
+    return found
+
+
+def _offset(log: Log) -> float:
+    return float(log.opened.get("offset", 0.0))
+
+
+def _root(text: Tree) -> Path:
+    if not text.startswith("/") or len(text) > LONGEST or "\0" in text or posixpath.normpath(text) != text:
+        raise CorruptRecording(f"the files' folder {text[:80]!r} is no absolute path")
+    return Path(text)
+
+
+def _relative(name: str) -> str:
+    """Return a path within its root. Raises CorruptRecording if it leads out of it."""
+    plain = len(name) <= LONGEST and "\0" not in name and not name.startswith("/")
+    if not plain or (name != "." and any(part in ("", ".", "..") for part in name.split("/"))):
+        raise CorruptRecording(f"the file {name[:80]!r} does not lie within its folder")
+    return name

@@ -1,0 +1,396 @@
+"""Record the files of a run: each as it was at its first use, and its changes at each step.
+
+Nothing is asked of files that the program does not use, but around commands, whose acts are not seen.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+from reenact.core.files.keeping import FileKeeper, Mark, mark_of, status_of
+from reenact.core.files.states import NOTHING, FileState
+from reenact.core.files.trees import How
+from reenact.core.model.event import Tree
+from reenact.core.record.places import Place, Places, writable
+from reenact.core.record.walk import FolderWalk, WalkTooLarge
+
+_RACY = 50_000_000  # nanoseconds; a change within the clock's grain leaves the mark as it was
+_WATCHED = 64
+"""The number of changed files up to which all are looked at after each step."""
+
+_TREE = 20_000
+"""The maximum number of files in a folder that is moved or deleted as a whole."""
+
+_now = time.time_ns
+
+Write = Callable[[dict[str, Tree]], object]
+
+
+@dataclass(slots=True)
+class _KnownFile:
+    """A used path: its state before the run and now."""
+
+    place: Place
+    first: FileState
+    state: FileState
+    mark: Mark | None
+    racy: bool = False
+    names: set[str] | None = None
+
+
+class FileRecorder:
+    """Records the files that one process of a run uses.
+
+    Args:
+        places: The folders whose files are recorded.
+        keeper: Keeps their bytes.
+        write: Writes an event.
+        last: Returns the number of the last call, or None.
+        failed: Takes a fault, which must not reach the program.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        keeper: FileKeeper,
+        write: Write,
+        last: Callable[[], int | None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        self._places, self._keeper = places, keeper
+        self._write, self._last, self._failed = write, last, failed
+        self._known: dict[str, _KnownFile] = {}
+        self._children: dict[str, set[str]] = {}
+        self._watched: dict[str, None] = {}
+        self._lasting: set[str] = set()
+        self._dirty: set[str] = set()
+        self._walk: FolderWalk | None = None
+        self._lock = threading.RLock()
+        self._thread = 0
+        self._process = os.getpid()
+
+    # -- what the program does ---------------------------------------------------------------------------------
+
+    def used(self, path: str, *, writes: bool = False) -> None:
+        """The program is about to read a path, or to change it."""
+        with self._own():
+            self._use(path, writes=writes)
+
+    def listed(self, path: str) -> None:
+        """The program is about to list a folder."""
+        with self._own():
+            self._list(path)
+
+    def changes_tree(self, path: str, to: str = "") -> None:
+        """The program is about to delete or move a folder with all that is in it, or one file."""
+        with self._own():
+            self._use(path, writes=True)
+            if to:
+                self._use(to, writes=True)
+            self._places.forget()
+            for name in _below(path):
+                self._use(name, writes=True)
+                if to:
+                    self._use(to + name[len(path) :], writes=True)
+            for name in _below(to) if to else ():
+                self._use(name, writes=True)
+
+    def opens_database(self, path: str) -> None:
+        """The program opens a database of SQLite, which writes without being seen."""
+        with self._own():
+            for name in (path, f"{path}-journal", f"{path}-wal"):
+                self._use(name, writes=True)
+                place = self._places.find(name, makes=True)
+                if place is not None:
+                    self._lasting.add(place.path)
+
+    def locks(self, descriptor: int) -> None:
+        """The program locks a file: it must stay open here, as closing it would end the lock."""
+        with self._own(), suppress(OSError):
+            self._keeper.pin(os.readlink(f"/proc/self/fd/{descriptor}"))
+
+    def command_begins(self) -> None:
+        """The program is about to start a command, whose changes are found by a walk."""
+        with self._own():
+            if self._walk is None:
+                self._settle("change")
+                self._walk = FolderWalk(self._places)
+                try:
+                    self._walk.begin()
+                except WalkTooLarge as error:
+                    self._keeper.note(str(error))
+
+    def command_ended(self, call: int | None) -> None:
+        """A command has ended: record what it has changed."""
+        with self._own():
+            if self._walk is not None:
+                self._take_changes(self._walk, call)
+
+    def settle(self) -> None:
+        """A step begins or ends: record what the program has changed since the last one."""
+        if self._watched and os.getpid() == self._process:
+            with self._own():
+                self._settle("change")
+
+    def finish(self) -> None:
+        """The run ends: record the last changes."""
+        if os.getpid() == self._process:
+            with self._own():
+                self._settle("end")
+                self._keeper.close()
+
+    # -- first use ---------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _own(self) -> Iterator[None]:
+        """Let nothing out to the program; and do not hear the files that are opened in here."""
+        with self._lock:
+            self._thread = threading.get_ident()
+            try:
+                yield
+            except Exception as error:
+                self._failed(error)
+            finally:
+                self._thread = 0
+
+    @property
+    def busy(self) -> bool:
+        """True if the running thread is in here, or this process is a fork of the recorded one."""
+        return self._thread == threading.get_ident() or os.getpid() != self._process
+
+    def _use(self, path: str, *, writes: bool, depth: int = 0) -> None:
+        place = self._places.find(path, makes=writes)
+        if place is None:
+            return
+        known = self._known.get(place.path)
+        if known is None:
+            for link in self._places.links(path):
+                self._use(link, writes=False, depth=depth + 1)
+            known = self._first(place)
+        elif place.path not in self._watched:
+            self._look_outside(known)
+        if writes:
+            self._watched[place.path] = None
+            self._dirty.add(place.path)
+        if known.state.kind == "link" and depth < 8:
+            target = os.path.join(os.path.dirname(place.path), known.state.target)
+            self._use(target, writes=writes, depth=depth + 1)
+
+    def _first(self, place: Place) -> _KnownFile:
+        state, mark = self._state(place)
+        known = self._add(place, state, state, mark)
+        self._emit("first", {place: state})
+        return known
+
+    def _add(self, place: Place, first: FileState, state: FileState, mark: Mark | None) -> _KnownFile:
+        known = self._known[place.path] = _KnownFile(place, first, state, mark, _is_racy(mark))
+        self._children.setdefault(os.path.dirname(place.path), set()).add(place.path)
+        return known
+
+    def _state(self, place: Place) -> tuple[FileState, Mark | None]:
+        """Return a path's state, with its bytes kept. What cannot be read has none."""
+        try:
+            return self._keeper.state(place.path, ignored=self._places.ignored(place))
+        except OSError:
+            status = status_of(place.path)
+            if status is None:
+                return NOTHING, None
+            mode = stat.S_IMODE(status.st_mode)
+            return FileState("file", mode, status.st_size, why="unread"), mark_of(status)
+
+    def _look_outside(self, known: _KnownFile) -> None:
+        """Record the state of a path that something else has changed since its last use."""
+        status = status_of(known.place.path)
+        mark = None if status is None else mark_of(status)
+        if mark == known.mark or (known.state.kind == "folder" == _kind(status)):
+            return
+        if self._renew(known):
+            self._emit("outside", {known.place: known.state})
+
+    def _renew(self, known: _KnownFile) -> bool:
+        """Look at a path again; return True if its state is another one."""
+        state, known.mark = self._state(known.place)
+        known.racy = _is_racy(known.mark)
+        before, known.state = known.state, state
+        if state.kind == "none":
+            known.names = None
+        return before != state
+
+    # -- changes -----------------------------------------------------------------------------------------------
+
+    def _settle(self, how: How) -> None:
+        changed: dict[Place, FileState] = {}
+        for path in list(self._watched):
+            known = self._known[path]
+            if path not in self._dirty and not known.racy:
+                status = status_of(path)
+                if (None if status is None else mark_of(status)) == known.mark:
+                    continue
+            if self._renew(known):
+                changed[known.place] = known.state
+        self._dirty.clear()
+        self._emit(how, changed)
+        if len(self._watched) > _WATCHED:
+            self._watched = dict.fromkeys(self._held_open())
+
+    def _held_open(self) -> list[str]:
+        """Return the changed files that may change further without a new use."""
+        numbers = set()
+        with suppress(OSError):
+            for name in os.listdir("/dev/fd"):
+                with suppress(OSError, ValueError):
+                    numbers.add(os.fstat(int(name)).st_ino)
+        return [
+            path
+            for path in self._watched
+            if path in self._lasting or ((mark := self._known[path].mark) is not None and mark[2] in numbers)
+        ]
+
+    def _take_changes(self, walk: FolderWalk, call: int | None) -> None:
+        firsts: dict[Place, FileState] = {}
+        changed: dict[Place, FileState] = {}
+        try:
+            found = list(walk.changes())
+        except WalkTooLarge as error:
+            self._keeper.note(str(error))
+            return
+        for place, before, mark in found:
+            known = self._known.get(place.path)
+            if known is None:
+                first = self._before(place, before, walk)
+                if first.kind != "none":
+                    firsts[place] = first
+                known = self._add(place, first, first, before)
+            elif mark == known.mark and not known.racy:
+                continue
+            if self._renew(known):
+                changed[place] = known.state
+            self._rename_listed(place, known.state)
+        # A database or a file that the program holds open may lie outside of the walk.
+        self._emit("first", firsts)
+        self._emit("command", changed, call=call)
+
+    def _before(self, place: Place, mark: Mark | None, walk: FolderWalk) -> FileState:
+        """Return the state of a path before a command changed it."""
+        if mark is None:
+            return NOTHING
+        mode = stat.S_IMODE(mark[4])
+        if stat.S_ISDIR(mark[4]):
+            return FileState("folder", mode)
+        if stat.S_ISLNK(mark[4]):
+            return FileState("link", mode, target=walk.targets.get(place.path, "?"))
+        data = walk.content.pop(place.path, None)
+        if data is None or self._places.ignored(place):
+            return FileState(
+                "file", mode, mark[0], why="ignored" if self._places.ignored(place) else "unread"
+            )
+        return self._keeper.kept(data, mode)
+
+    # -- lists -------------------------------------------------------------------------------------------------
+
+    def _list(self, path: str) -> None:
+        place = self._places.find(os.path.realpath(path), makes=False)
+        if place is None:
+            return
+        known = self._known.get(place.path) or self._add(place, *(2 * (self._state(place)[0],)), None)
+        if known.state.kind == "none" and os.path.isdir(place.path):
+            self._renew(known)
+        if known.state.kind != "folder":
+            self._emit("first", {place: known.state})
+            return
+        names = _names(place.path)
+        if known.names is None:
+            if known.first.kind == "folder":
+                before = self._names_before(place.path, names)
+                self._emit("first", {place: replace(known.first, names=tuple(sorted(before)))})
+        else:
+            self._changed_names(place, known.names, names)
+        known.names = names
+
+    def _names_before(self, folder: str, names: set[str]) -> set[str]:
+        """Return the names that a folder had before the run."""
+        found = set(names)
+        for child in self._children.get(folder, ()):
+            known, name = self._known[child], os.path.basename(child)
+            if known.first.kind == "none":
+                found -= {name, f"{name}/"}
+            else:
+                found.discard(name if known.first.kind == "folder" else f"{name}/")
+                found.add(f"{name}/" if known.first.kind == "folder" else name)
+        return found
+
+    def _changed_names(self, folder: Place, before: set[str], names: set[str]) -> None:
+        """Record the entries of a folder that something else has made or deleted."""
+        changed: dict[Place, FileState] = {}
+        for name in sorted(before ^ names):
+            place = folder.child(name.removesuffix("/"))
+            known = self._known.get(place.path)
+            if known is None:
+                state, mark = self._state(place)
+                self._add(place, NOTHING, state, mark)
+                changed[place] = state
+            elif place.path not in self._watched and self._renew(known):
+                changed[place] = known.state
+        self._emit("outside", changed)
+
+    def _rename_listed(self, place: Place, state: FileState) -> None:
+        """A command has made or deleted an entry of a folder that was listed."""
+        above = self._known.get(os.path.dirname(place.path))
+        if above is not None and above.names is not None:
+            name = os.path.basename(place.path)
+            above.names -= {name, f"{name}/"}
+            if state.kind != "none":
+                above.names.add(f"{name}/" if state.kind == "folder" else name)
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def _emit(self, how: How, states: Mapping[Place, FileState], *, call: int | None = None) -> None:
+        by_root: dict[str, dict[str, Tree]] = {}
+        for place, state in states.items():
+            name, tree = place.name, state.to_tree()
+            if (clean := self._keeper.clean_names((name, state.target, *(state.names or ())))) is not None:
+                name, tree["target"], *tree["names"] = clean
+                tree = FileState.from_tree(tree, name).to_tree()
+            by_root.setdefault(place.root, {})[name] = tree
+        for root, trees in by_root.items():
+            names: Sequence[str] = list(trees)
+            for start in range(0, len(names), 1000):
+                some = {name: trees[name] for name in names[start : start + 1000]}
+                number = self._last() if call is None else call
+                self._write({"event": "files", "call": number, "how": how, "root": root, "states": some})
+
+
+def _is_racy(mark: Mark | None) -> bool:
+    """Return True if a file may change again with its mark staying as it is."""
+    return mark is not None and max(mark[1], mark[3]) > _now() - _RACY
+
+
+def _kind(status: os.stat_result | None) -> str:
+    return "folder" if status is not None and stat.S_ISDIR(status.st_mode) else ""
+
+
+def _names(folder: str) -> set[str]:
+    with os.scandir(folder) as entries:
+        return {
+            f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
+            for entry in entries
+            if writable(entry.name)
+        }
+
+
+def _below(path: str) -> list[str]:
+    """Return the paths in a folder, at most `_TREE`; none for a file or a link."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        return []
+    found: list[str] = []
+    for folder, folders, files in os.walk(path):
+        found += (os.path.join(folder, name) for name in (*folders, *files))
+        if len(found) > _TREE:
+            break
+    return found[:_TREE]

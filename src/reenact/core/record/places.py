@@ -1,0 +1,175 @@
+"""Find the recorded folder that a path lies in, and the paths that are never recorded."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from reenact.core.files.ignored import IgnoreRules, has_secret_name
+
+SKIPPED = frozenset(
+    (
+        "__pycache__", "site-packages", "dist-packages", "node_modules", ".venv", "venv", ".tox", ".nox", ".reenact",
+        ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints",
+    )
+)  # fmt: skip
+"""Names of folders that are not recorded: installed packages, and the caches of tools."""
+
+_TOO_WIDE = frozenset(("/", "/tmp", "/home", "/usr", "/etc", "/var", "/opt", "/root/.cache"))  # noqa: S108
+_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path of a recorded folder.
+
+    Attributes:
+        root: The recorded folder.
+        name: The path within it; `.` for the folder itself.
+        path: The absolute path.
+    """
+
+    root: str
+    name: str
+    path: str
+
+    def child(self, name: str) -> Place:
+        """Return the place of an entry of this folder."""
+        within = name if self.name == "." else f"{self.name}/{name}"
+        return Place(self.root, within, f"{self.path}/{name}")
+
+
+class Places:
+    """The folders whose files are recorded.
+
+    Args:
+        folders: Absolute paths.
+        excluded: Folders in them that are left out: the store of recordings.
+    """
+
+    def __init__(self, folders: Iterable[str], excluded: Iterable[str] = ()) -> None:
+        given = dict.fromkeys(os.path.realpath(folder) for folder in folders)
+        library = (sys.prefix, sys.base_prefix)
+        self._excluded = tuple(
+            os.path.realpath(path)
+            for path in (*excluded, *library)
+            if path not in ("/", "/usr", "/usr/local")
+        )
+        fit = [one for one in given if one not in _TOO_WIDE and not _is_below(one, self._excluded)]
+        self.roots = [one for one in fit if not any(one.startswith(f"{other}/") for other in fit)]
+        self._temporary = os.path.realpath(tempfile.gettempdir())
+        self._made: set[str] = set()
+        self._folders: dict[str, str] = {}
+        self._rules: dict[str, IgnoreRules] = {}
+
+    @classmethod
+    def of_program(cls, folders: Iterable[str], *, store: str) -> Places:
+        """The working folder, that of the program's script, and further ones."""
+        return cls((os.getcwd(), *_scripts_folder(), *folders), (store,))
+
+    def find(self, path: str, *, makes: bool) -> Place | None:
+        """Return the place of a path, links in its folders followed; None if it is not recorded.
+
+        `makes`: the program is about to make or change it. What it makes in the system's folder for temporary files
+        is recorded.
+        """
+        folder, name = os.path.split(os.path.abspath(path))
+        if name == "":
+            return None
+        whole = f"{self._real(folder)}/{name}".replace("//", "/")
+        for root in self.roots:
+            if whole == root or whole.startswith(f"{root}/"):
+                return self._place(root, whole)
+        if whole.startswith(f"{self._temporary}/") and self._is_made(whole, makes=makes):
+            return self._place(self._temporary, whole)
+        return None
+
+    def links(self, path: str) -> Iterator[str]:
+        """Yield the links among the folders of a path, if its folder is reached by one."""
+        folder = os.path.dirname(os.path.abspath(path))
+        if self._real(folder) == folder:
+            return
+        at = ""
+        for part in folder.split("/")[1:]:
+            at = f"{at}/{part}"
+            try:
+                if stat.S_ISLNK(os.lstat(at).st_mode):
+                    yield at
+            except OSError:
+                return
+
+    def forget(self) -> None:
+        """Forget where links lead: folders are moved."""
+        self._folders.clear()
+
+    def ignored(self, place: Place) -> bool:
+        """Return True if a file may not be kept."""
+        if place.root == self._temporary:
+            return has_secret_name(place.path)
+        return self._rules_of(place.root)(place.path)
+
+    def skips(self, place: Place) -> bool:
+        """Return True for a folder that a walk does not enter."""
+        return self._left_out(place) or self._rules_of(place.root).folder(place.path)
+
+    def _rules_of(self, root: str) -> IgnoreRules:
+        rules = self._rules.get(root)
+        if rules is None:
+            rules = self._rules[root] = IgnoreRules(root)
+        return rules
+
+    def _place(self, root: str, whole: str) -> Place | None:
+        place = Place(root, whole[len(root) + 1 :] or ".", whole)
+        # Shared memory of SQLite is made anew by it.
+        left_out = self._left_out(place) or not writable(whole) or whole.endswith("-shm")
+        return None if left_out else place
+
+    def _left_out(self, place: Place) -> bool:
+        if not SKIPPED.isdisjoint(place.name.split("/")):
+            return True
+        return _is_below(place.path, self._excluded)
+
+    def _is_made(self, whole: str, *, makes: bool) -> bool:
+        """Return True for a path that the program has made among the temporary files."""
+        above = whole
+        while above != self._temporary:
+            if above in self._made:
+                return True
+            above = os.path.dirname(above)
+        if makes and not os.path.lexists(whole):
+            self._made.add(whole)
+            return True
+        return False
+
+    def _real(self, folder: str) -> str:
+        real = self._folders.get(folder)
+        if real is None:
+            if len(self._folders) > _REMEMBERED:
+                self._folders.clear()
+            real = self._folders[folder] = os.path.realpath(folder)
+        return real
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == one or path.startswith(f"{one}/") for one in folders)
+
+
+def _scripts_folder() -> list[str]:
+    """Return the folder of the script that this process runs, if it runs one."""
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    if not isinstance(file, str):
+        file = next((word for word in sys.orig_argv[1:] if word.endswith(".py")), None)
+    return [os.path.dirname(os.path.abspath(file))] if file else []
+
+
+def writable(path: str) -> bool:
+    """Return True if a path can be written into a recording: it is UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

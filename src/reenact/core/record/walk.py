@@ -1,0 +1,110 @@
+"""Walk the recorded folders around a command, to find what it has changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+
+from reenact.core.files.keeping import Mark, mark_of
+from reenact.core.record.places import Place, Places
+
+MOST = 100_000
+"""The maximum number of files; with more, changes by commands are not recorded."""
+
+_FILE, _ALL, _COUNT = 256 << 10, 16 << 20, 10_000
+_OBJECTS = "/.git/objects/"
+
+
+class WalkTooLarge(Exception):
+    """The folders have too many files to be walked around commands."""
+
+
+class FolderWalk:
+    """The files in the recorded folders, as they were after the last command.
+
+    Args:
+        places: The folders.
+
+    Attributes:
+        content: The bytes of small files as they were before the first command.
+        targets: The targets of links, then.
+    """
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._marks: dict[str, tuple[Place, Mark]] | None = None
+        self.content: dict[str, bytes] = {}
+        self.targets: dict[str, str] = {}
+
+    def begin(self) -> None:
+        """Walk before the first command, and hold the bytes of small files. Raises WalkTooLarge."""
+        self._marks = self._walked()
+        size = 0
+        for path, (place, mark) in self._marks.items():
+            if stat.S_ISLNK(mark[4]):
+                self.targets[path] = os.readlink(path)
+            fits = mark[0] <= _FILE and size + mark[0] <= _ALL and len(self.content) < _COUNT
+            if fits and stat.S_ISREG(mark[4]) and _OBJECTS not in path and not self._places.ignored(place):
+                try:
+                    with open(path, "rb", buffering=0) as file:
+                        self.content[path] = file.read()
+                    size += mark[0]
+                except OSError:
+                    continue
+
+    def changes(self) -> Iterator[tuple[Place, Mark | None, Mark | None]]:
+        """Walk again; yield each path that differs, with its marks before and now.
+
+        Raises WalkTooLarge.
+        """
+        before = self._marks
+        if before is None:
+            return
+        self._marks = None
+        now = self._marks = self._walked()
+        for path in sorted(before.keys() | now.keys()):
+            old, new = before.get(path), now.get(path)
+            if old is None or new is None or old[1] != new[1]:
+                place = (old or new or ("", ""))[0]
+                assert isinstance(place, Place)
+                yield place, old and old[1], new and new[1]
+
+    def _walked(self) -> dict[str, tuple[Place, Mark]]:
+        found: dict[str, tuple[Place, Mark]] = {}
+        for root in self._places.roots:
+            pending = [Place(root, ".", root)]
+            while pending:
+                folder = pending.pop()
+                try:
+                    with os.scandir(folder.path) as entries:
+                        for entry in entries:
+                            self._entry(folder, entry, found, pending)
+                except OSError:
+                    continue
+        return found
+
+    def _entry(
+        self,
+        folder: Place,
+        entry: os.DirEntry[str],
+        found: dict[str, tuple[Place, Mark]],
+        pending: list[Place],
+    ) -> None:
+        place = folder.child(entry.name)
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:
+            return
+        if stat.S_ISDIR(status.st_mode):
+            if self._places.skips(place):
+                return
+            pending.append(place)
+            mark: Mark = (0, 0, status.st_ino, 0, status.st_mode)
+        else:
+            mark = mark_of(status)
+        if len(found) >= MOST:
+            raise WalkTooLarge(
+                f"the files that commands change are not recorded: {folder.root} has more than {MOST} files"
+            )
+        found[place.path] = place, mark

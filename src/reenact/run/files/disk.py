@@ -1,0 +1,345 @@
+"""The disk of a replay or fork: the recorded files, laid over the user's folders in scratch."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.core.files.states import FileState, Fingerprint
+from reenact.core.files.trees import final_states, first_states, has_files, roots
+from reenact.core.query.recording import Recording
+from reenact.errors import UsageError
+from reenact.run.files import enter
+from reenact.run.files.scratch import Scratch, attach
+from reenact.run.files.upper import Upper
+
+FILES = "files"
+"""The plan's option for the scratch folder of the process's files."""
+
+RECORDED, LIVE = "recorded", "live"
+"""The values of the option `files`: on the recorded files in scratch, or on the user's own."""
+
+_PIECE = 1 << 20
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One folder of the program, with its changed layer.
+
+    Attributes:
+        recorded: The folder's path when it was recorded.
+        path: Its path in this run.
+        upper: The changed layer.
+        work: The kernel's own folder beside it.
+    """
+
+    recorded: str
+    path: str
+    upper: str
+    work: str
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """The files that were laid for one run of a program.
+
+    Attributes:
+        scratch: The scratch folder.
+        layers: The folders.
+        lacking: What could not be laid, in words.
+        keep: Folders inside of the program's that stay the real ones.
+        forbidden: The reason that no overlay is possible; empty if it was not tried.
+    """
+
+    scratch: str
+    layers: tuple[Layer, ...]
+    lacking: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    forbidden: str = ""
+
+    @classmethod
+    def read(cls, scratch: Path) -> Laid:
+        """Read what was laid last in a scratch folder."""
+        tree = orjson.loads((scratch / _LAID).read_bytes())
+        forbidden = scratch / enter.FORBIDDEN
+        return cls(
+            tree["scratch"],
+            tuple(Layer(**each) for each in tree["layers"]),
+            tuple(tree["lacking"]),
+            tuple(tree["keep"]),
+            forbidden.read_text(encoding="utf-8") if forbidden.exists() else "",
+        )
+
+    @property
+    def entered(self) -> bool:
+        """True in a program that was started on the overlay."""
+        return Path(self.scratch, enter.ENTERED).exists()
+
+    def here(self, path: Path) -> Path:
+        """Return the path in this run of a recorded path."""
+        for layer in self.layers:
+            if path.is_relative_to(layer.recorded):
+                return Path(layer.path) / path.relative_to(layer.recorded)
+        return path
+
+
+_LAID, _ORDER = "laid.json", "order.json"
+
+
+class Disk:
+    """The files of one replay or fork of a recording.
+
+    Args:
+        recording: The recording.
+        keep: Folders that stay the real ones inside of the program's folders: the store, folders of reports.
+    """
+
+    def __init__(self, recording: Recording, keep: Iterable[Path]) -> None:
+        self._recording = recording
+        self._cwd = str((recording.header.get("program") or {}).get("cwd") or "")
+        self._first = first_states(recording)
+        self._moving = _moving(self._first, final_states(recording))
+        self._roots = _outermost(roots(recording))
+        self._keep = [str(path) for path in keep]
+        self._runs = 0
+        self._scratch = Scratch(avoid=self._roots)
+        self.salt = bytes.fromhex(str(recording.header.get("salt", "")))
+
+    @property
+    def folder(self) -> Path:
+        """The scratch folder."""
+        return self._scratch.folder
+
+    def attach(self, place: Path) -> None:
+        """Let a folder of reports name it, so that both are removed together."""
+        attach(self._scratch, place)
+
+    def close(self) -> None:
+        """Remove it."""
+        self._scratch.close()
+
+    def lay(self, cwd: str | None, argv: Sequence[str] = ()) -> Laid:
+        """Lay the first states for a run in that folder.
+
+        Files that the command names stay the user's own.
+        """
+        self._runs += 1
+        for name in (enter.ENTERED, enter.FORBIDDEN):
+            (self.folder / name).unlink(missing_ok=True)
+        cwd = os.path.realpath(cwd or Path.cwd())
+        own = {Path(cwd, word) for word in argv if not word.startswith("-")}
+        layers, lacking = [], []
+        for number, (root, path) in enumerate(self._places(cwd)):
+            base = self.folder / f"run-{self._runs}-{number}"
+            layer = Layer(str(root), path, str(base / "upper"), str(base / "work"))
+            for made in (layer.upper, layer.work):
+                Path(made).mkdir(parents=True)
+            _like(Path(path), Path(layer.upper))
+            layers.append(layer)
+            lacking += self._filled(layer, own)
+        known = {layer.recorded for layer in layers}
+        lacking += [f"the folder {root} is not here" for root in self._roots if str(root) not in known]
+        laid = Laid(str(self.folder), tuple(layers), tuple(lacking), tuple(self._keep))
+        (self.folder / _LAID).write_bytes(orjson.dumps(asdict(laid)))
+        return laid
+
+    def keep(self, into: Path) -> None:
+        """Copy the files as they are now into a new folder.
+
+        Of several folders, each comes under its own name.
+        """
+        laid = Laid.read(self.folder)
+        names: dict[str, None] = {}
+        for layer in laid.layers:
+            name = Path(layer.path).name
+            while name in names:
+                name += "~"
+            names[name] = None
+            target = into / name if len(laid.layers) > 1 else into
+            Upper(Path(layer.path), Path(layer.upper)).copy(target, without=self._keep)
+
+    def start(self, laid: Laid, argv: list[str], executable: str, cwd: str | None) -> list[str]:
+        """Return the command that starts a program on what was laid."""
+        order: dict[str, Any] = {
+            "scratch": str(self.folder),
+            "roots": [
+                {"path": layer.path, "upper": layer.upper, "work": layer.work} for layer in laid.layers
+            ],
+            "keep": [
+                path for path in self._keep if any(Path(path).is_relative_to(x.path) for x in laid.layers)
+            ],
+            "cwd": str(cwd or Path.cwd()),
+            "executable": executable,
+            "argv": argv,
+        }
+        (self.folder / _ORDER).write_bytes(orjson.dumps(order))
+        return [sys.executable, "-I", "-S", str(Path(enter.__file__)), str(self.folder / _ORDER)]
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _places(self, cwd: str) -> Iterator[tuple[Path, str]]:
+        """Yield the recorded folders with their places here.
+
+        The working folder of a run elsewhere is covered in both places.
+        """
+        for root in self._roots:
+            if str(root) == self._cwd and cwd != self._cwd:
+                yield root, cwd
+            if root.is_dir():
+                yield root, str(root)
+
+    def _filled(self, layer: Layer, own: set[Path]) -> list[str]:
+        """Lay the states of one folder. Return what could not be laid."""
+        upper, lacking = Upper(Path(layer.path), Path(layer.upper)), []
+        for path, state in sorted(self._first.items()):
+            if not path.is_relative_to(layer.recorded):
+                continue
+            inner = path.relative_to(layer.recorded)
+            here = Path(layer.path) / inner
+            if here in own or any(here.is_relative_to(kept) for kept in self._keep):
+                continue
+            if not self._laid(upper, inner, state):
+                lacking.append(f"{here} is not as it was when it was recorded")
+            if state.names is not None:
+                lacking += self._listed(upper, path, inner, state.names, own)
+        for path in self._moving:
+            if path.is_relative_to(layer.recorded) and path != Path(layer.recorded):
+                upper.own(path.relative_to(layer.recorded))
+        return lacking
+
+    def _laid(self, upper: Upper, inner: Path, state: FileState) -> bool:
+        """Lay one state. Return False if its bytes are not recorded, and are not the user's."""
+        if is_state_of(upper.root / inner, state, self.salt):
+            return True
+        if state.kind == "none":
+            return upper.hide(inner)
+        if state.kind == "link":
+            return upper.link(inner, state.target)
+        if state.kind == "folder":
+            return upper.folder(inner, state.mode)
+        if not state.blob:
+            return state.why == "unread"
+        return upper.write(inner, blob(self._recording, state.blob), state.mode)
+
+    def _listed(
+        self, upper: Upper, path: Path, inner: Path, names: tuple[str, ...], own: set[Path]
+    ) -> list[str]:
+        """Let a folder have the names that it had when it was listed."""
+        lacking = []
+        with suppress(OSError):
+            for here in sorted((upper.root / inner).iterdir()):
+                name = here.name
+                if name not in names and f"{name}/" not in names and path / name not in self._first:
+                    kept = (*map(Path, self._keep), *own)
+                    if not any(each.is_relative_to(here) for each in kept):
+                        upper.hide(inner / name)
+        for name in names:
+            plain = name.removesuffix("/")
+            if path / plain in self._first or os.path.lexists(upper.root / inner / plain):
+                continue
+            if plain != name:
+                upper.folder(inner / plain)
+            else:
+                upper.write(inner / plain, b"", 0o600)
+                lacking.append(f"{upper.root / inner / plain} is gone, and its bytes are not recorded")
+        return lacking
+
+
+def keeping(folder: str, recording: Recording, files: str) -> Path | None:
+    """Return the folder to keep a fork's files in, or None.
+
+    Raises UsageError if they cannot be kept there.
+    """
+    if not folder:
+        return None
+    if files == LIVE:
+        raise UsageError(
+            "--keep-files: with --files live the fork writes to your own files; there is nothing to keep"
+        )
+    if not has_files(recording):
+        raise UsageError(f"--keep-files: recording {recording.id} has no files")
+    path = Path(folder).absolute()
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UsageError(f"--keep-files {folder}: it exists; name a new folder")
+    return path
+
+
+def disk_of(recording: Recording, keep: Iterable[Path]) -> Disk | None:
+    """Return a disk for a recording with files; None for one without."""
+    return Disk(recording, keep) if has_files(recording) else None
+
+
+def is_state_of(path: Path, state: FileState, salt: bytes) -> bool:
+    """Return True if a path is in a recorded state, as far as that is known.
+
+    Names in a folder are not compared.
+    """
+    try:
+        status = path.lstat()
+    except (OSError, ValueError):
+        return state.kind == "none"
+    mode = status.st_mode
+    if state.kind == "link":
+        return stat.S_ISLNK(mode) and str(path.readlink()) == state.target
+    if state.kind == "folder":
+        return stat.S_ISDIR(mode) and stat.S_IMODE(mode) == state.mode
+    if state.kind == "none" or not stat.S_ISREG(mode):
+        return False
+    if status.st_size != state.size or stat.S_IMODE(mode) != state.mode:
+        return False
+    known = state.blob or state.print
+    return not known or content(path, salt, plain=bool(state.blob)) == known
+
+
+def content(path: Path, salt: bytes, *, plain: bool) -> str:
+    """Return the address of a file's bytes, or their fingerprint; empty if it cannot be read."""
+    address, keyed = hashlib.sha256(), Fingerprint(salt)
+    try:
+        with path.open("rb", buffering=0) as file:
+            while piece := file.read(_PIECE):
+                (address if plain else keyed).update(piece)
+    except OSError:
+        return ""
+    return f"sha256:{address.hexdigest()}" if plain else keyed.text()
+
+
+def blob(recording: Recording, address: str) -> bytes:
+    """Return the recorded bytes. Raises CorruptRecording."""
+    return bytes(recording.logs[0].value({"$blob": address}))
+
+
+def _like(path: Path, made: Path) -> None:
+    """Give the layer's folder the mode and the owner of the folder that it covers."""
+    status = path.stat()
+    made.chmod(stat.S_IMODE(status.st_mode) | 0o700)
+    with suppress(OSError, AttributeError):
+        os.chown(made, status.st_uid, status.st_gid)
+    os.utime(made, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _moving(first: Mapping[Path, FileState], last: Mapping[Path, FileState]) -> list[Path]:
+    """The folders that the run has removed or renamed, without those inside of them."""
+    found: list[Path] = []
+    for path, state in sorted(first.items()):
+        gone = state.kind == "folder" and path in last and last[path].kind != "folder"
+        if gone and not any(path.is_relative_to(each) for each in found):
+            found.append(path)
+    return found
+
+
+def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """The folders that lie in no other of them."""
+    known = tuple(dict.fromkeys(paths))
+    return tuple(
+        path for path in known if not any(path != each and path.is_relative_to(each) for each in known)
+    )

@@ -1,0 +1,438 @@
+"""Redirect Python's access to files into scratch, where no overlay is possible.
+
+`open`, `os`, and what is built on them (pathlib, shutil, tempfile, glob) and `sqlite3.connect` are covered, where they
+are used inside of a replay. Native code, other processes, and names that were imported with `from os import …` are not:
+`NOT_COVERED` says so in the verdict.
+"""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import io
+import os
+import shutil
+import stat
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Self
+
+from reenact.core import boundary
+from reenact.run.files.upper import Upper
+from reenact.run.files.view import OverlayView
+
+NOT_COVERED = "files that native code and other processes use: they are the user's own"
+
+_READS = (
+    "stat",
+    "access",
+    "listdir",
+    "scandir",
+    "readlink",
+    "lstat",
+    "statvfs",
+    "getxattr",
+    "listxattr",
+)
+_CHANGES = ("chmod", "chown", "utime", "truncate", "lchown", "setxattr", "removexattr")
+_LSTAT = ("readlink", "lstat")
+_unlink = os.unlink
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_TRUNC | os.O_APPEND
+
+
+class FileRedirection:
+    """Replaces the functions while a block is replayed.
+
+    Args:
+        uppers: The changed layers.
+        keep: Folders that stay the real ones.
+    """
+
+    def __init__(self, uppers: list[Upper], keep: list[str]) -> None:
+        self.view = OverlayView(uppers, keep)
+        self._inside = threading.local()
+        self._known: list[tuple[Any, str, Any]] = []
+
+    def install(self) -> None:
+        """Replace them."""
+        for name in _READS:
+            self._replace(os, name, self._reading(name))
+        for name in _CHANGES:
+            self._replace(os, name, self._changing(name))
+        own: dict[str, Callable[..., Any]] = {
+            "open": self._os_open, "listdir": self._listdir, "scandir": self._scandir, "mkdir": self._mkdir,
+            "rmdir": self._rmdir, "remove": self._remove, "unlink": self._remove, "rename": self._rename,
+            "chdir": self._chdir, "replace": self._rename, "link": self._link, "symlink": self._symlink,
+            "getcwd": self._getcwd,
+        }  # fmt: skip
+        for name, function in own.items():
+            self._replace(os, name, self._guarded(getattr(os, name), function))
+        for function in vars(vars(tempfile).get("_TemporaryFileCloser", object)).values():
+            # It keeps the function of before as a default.
+            defaults = getattr(function, "__defaults__", None) or ()
+            if _unlink in defaults:
+                self._replace(
+                    function,
+                    "__defaults__",
+                    tuple(os.unlink if each is _unlink else each for each in defaults),
+                )
+        opened = self._guarded(io.open, self._open)
+        self._replace(io, "open", opened)
+        self._replace(builtins, "open", opened)
+        with suppress(ImportError):
+            # Only where it is needed: a recording does without.
+            sqlite3 = import_module("sqlite3")
+            self._replace(sqlite3, "connect", self._guarded(sqlite3.connect, self._connect))
+        # With numbers of folders in the place of paths, nothing of it would come by here.
+        self._replace(shutil, "_use_fd_functions", False)
+        self._replace(shutil.rmtree, "avoids_symlink_attacks", False)
+
+    def uninstall(self) -> None:
+        """Put them back."""
+        with self.paused():
+            here = os.getcwd()
+            back = self.view.public(here)
+            while back != here and not os.path.isdir(back):
+                back = os.path.dirname(back)
+            if back != here:
+                os.chdir(back)
+        for module, name, original in reversed(self._known):
+            setattr(module, name, original)
+        self._known.clear()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let Reenact itself see the real files."""
+        before = getattr(self._inside, "on", False)
+        self._inside.on = True
+        try:
+            yield
+        finally:
+            self._inside.on = before
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Let Reenact itself see what the program sees."""
+        self._inside.shown = True
+        try:
+            yield
+        finally:
+            self._inside.shown = False
+
+    # -- wrappers --------------------------------------------------------------------------------------------
+
+    def _replace(self, module: Any, name: str, value: Any) -> None:
+        if hasattr(module, name) and value is not None:
+            self._known.append((module, name, getattr(module, name)))
+            setattr(module, name, value)
+
+    def _guarded(self, original: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            known = boundary.current() is not None or getattr(self._inside, "shown", False)
+            if getattr(self._inside, "on", False) or not known:
+                return original(*args, **kwargs)
+            with self.paused():
+                try:
+                    return function(original, *args, **kwargs)
+                except OSError as error:
+                    self._name(error)
+                    raise
+
+        call.__name__ = call.__qualname__ = getattr(original, "__name__", "call")
+        return call
+
+    def _name(self, error: OSError) -> None:
+        """Let an error name the path that the program knows."""
+        for attribute in ("filename", "filename2"):
+            value = getattr(error, attribute)
+            if isinstance(value, str):
+                setattr(error, attribute, self.view.public(value))
+
+    def _path(self, path: Any, dir_fd: int | None = None) -> str | None:
+        """Return an absolute path, or None for what is none (a number)."""
+        if isinstance(path, int):
+            return None
+        text = os.fsdecode(path)
+        if dir_fd is not None and not text.startswith("/"):
+            text = os.path.join(self.view.public(os.readlink(f"/proc/self/fd/{dir_fd}")), text)
+        elif not text.startswith("/"):
+            text = os.path.join(self._getcwd(os.getcwd), text)
+        return text
+
+    def _reading(self, name: str) -> Callable[..., Any] | None:
+        original = getattr(os, name, None)
+
+        def read(original: Callable[..., Any], path: Any = ".", *args: Any, **kwargs: Any) -> Any:
+            full = self._path(path, kwargs.get("dir_fd"))
+            if full is None or (self.view.covers(os.path.normpath(full)) is None and not self._linked(full)):
+                return original(path, *args, **kwargs)
+            kwargs.pop("dir_fd", None)
+            follow = name not in _LSTAT and kwargs.get("follow_symlinks", True)
+            try:
+                found = original(self.view.real(full, follow=follow), *args, **kwargs)
+            except OSError as error:
+                raise type(error)(error.errno, error.strerror, path) from None
+            # The marks of the layer are not the program's.
+            return [each for each in found if ".overlay." not in each] if name == "listxattr" else found
+
+        return None if original is None else self._guarded(original, read)
+
+    def _changing(self, name: str) -> Callable[..., Any] | None:
+        original = getattr(os, name, None)
+
+        def change(original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:
+            full = self._path(path, kwargs.get("dir_fd"))
+            if full is None:
+                return original(path, *args, **kwargs)
+            kwargs.pop("dir_fd", None)
+            follow = name != "lchown" and kwargs.get("follow_symlinks", True)
+            self._must(full, path)
+            return original(self.view.changed(full, follow=follow), *args, **kwargs)
+
+        return None if original is None else self._guarded(original, change)
+
+    def _linked(self, full: str) -> bool:
+        """Return True if a path leads through a link into a covered folder."""
+        return self.view.covers(self.view.resolved(full, follow=True)) is not None
+
+    def _must(self, full: str, path: Any) -> None:
+        if not self.view.there(full):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+    def _must_not(self, full: str, path: Any) -> None:
+        if self.view.there(full):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+
+    # -- functions -------------------------------------------------------------------------------------------
+
+    def _open(self, original: Callable[..., Any], file: Any, *args: Any, **kwargs: Any) -> Any:
+        given = kwargs.pop("opener", args[6] if len(args) > 6 else None)
+        if isinstance(file, int) or given is not None:
+            with self._resumed():
+                return original(file, *args[:6], **kwargs, opener=given)
+
+        def opener(path: str, flags: int) -> int:
+            with self.paused():
+                return self._os_open(os.open, path, flags, 0o666)
+
+        return original(file, *args[:6], **kwargs, opener=opener)
+
+    @contextmanager
+    def _resumed(self) -> Iterator[None]:
+        self._inside.on = False
+        try:
+            yield
+        finally:
+            self._inside.on = True
+
+    def _os_open(
+        self,
+        original: Callable[..., int],
+        path: Any,
+        flags: int,
+        mode: int = 0o777,
+        *,
+        dir_fd: int | None = None,
+    ) -> int:
+        full = self._path(path, dir_fd)
+        if full is None:
+            return original(path, flags, mode, dir_fd=dir_fd)
+        follow = not flags & os.O_NOFOLLOW
+        resolved = self.view.resolved(full, follow=follow)
+        if self.view.covers(resolved) is None:
+            return original(path, flags, mode, dir_fd=dir_fd)
+        there = self.view.there(resolved)
+        if flags & os.O_CREAT and flags & os.O_EXCL:
+            self._must_not(resolved, path)
+        elif not there and not flags & os.O_CREAT:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        if not flags & _WRITES and there:
+            return original(self.view.real(resolved), flags, mode)
+        return original(
+            self.view.changed(resolved, fresh=bool(flags & os.O_TRUNC) and not there), flags, mode
+        )
+
+    def _listdir(self, original: Callable[..., Any], path: Any = ".") -> Any:
+        full = self._path(path if path is not None else ".")
+        names = None if full is None else self.view.names(full)
+        if names is None:
+            return original(path if full is None else self.view.real(full))
+        return [os.fsencode(name) for name in names] if isinstance(path, bytes) else names
+
+    def _scandir(self, original: Callable[..., Any], path: Any = ".") -> Any:
+        full = self._path(path if path is not None else ".")
+        names = None if full is None else self.view.names(full)
+        if full is None or names is None:
+            return original(path)
+        given = os.fsdecode(path if path is not None else ".")
+        return Listing([Entry(self, full, given, name) for name in names])
+
+    def _mkdir(
+        self, original: Callable[..., Any], path: Any, mode: int = 0o777, *, dir_fd: int | None = None
+    ) -> None:
+        full = self._path(path, dir_fd)
+        assert full is not None
+        self._must_not(full, path)
+        original(self.view.changed(full, follow=False, fresh=True), mode)
+        self.view.made(full)
+
+    def _rmdir(self, original: Callable[..., Any], path: Any, *, dir_fd: int | None = None) -> None:
+        full = self._path(path, dir_fd)
+        assert full is not None
+        self._must(full, path)
+        names = self.view.names(full)
+        real = Path(self.view.real(full, follow=False))
+        if names is None and self.view.covers(self.view.resolved(full, follow=False)) is None:
+            original(path, dir_fd=dir_fd)
+            return
+        if not real.is_dir() or real.is_symlink():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+        if names if names is not None else os.listdir(real):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
+        shutil.rmtree(self.view.changed(full, follow=False))
+        self.view.hide(full)
+
+    def _remove(self, original: Callable[..., Any], path: Any, *, dir_fd: int | None = None) -> None:
+        full = self._path(path, dir_fd)
+        assert full is not None
+        if self.view.covers(self.view.resolved(full, follow=False)) is None:
+            original(path, dir_fd=dir_fd)
+            return
+        self._must(full, path)
+        if stat.S_ISDIR(os.lstat(self.view.real(full, follow=False)).st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        original(self.view.changed(full, follow=False))
+        self.view.hide(full)
+
+    def _rename(
+        self,
+        original: Callable[..., Any],
+        source: Any,
+        target: Any,
+        *,
+        src_dir_fd: int | None = None,
+        dst_dir_fd: int | None = None,
+    ) -> None:
+        old, new = self._path(source, src_dir_fd), self._path(target, dst_dir_fd)
+        assert old is not None
+        assert new is not None
+        self._must(old, source)
+        if Path(self.view.real(old, follow=False)).is_dir():
+            self.view.own(old)
+            if self.view.names(new):
+                raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), source, None, target)
+        moved = self.view.changed(old, follow=False)
+        original(moved, self.view.changed(new, follow=False, fresh=not self.view.there(new)))
+        self.view.hide(old)
+
+    def _link(self, original: Callable[..., Any], source: Any, target: Any, **kwargs: Any) -> None:
+        old, new = self._path(source, kwargs.get("src_dir_fd")), self._path(target, kwargs.get("dst_dir_fd"))
+        assert old is not None
+        assert new is not None
+        self._must(old, source)
+        self._must_not(new, target)
+        original(self.view.changed(old, follow=False), self.view.changed(new, follow=False, fresh=True))
+
+    def _symlink(
+        self, original: Callable[..., Any], source: Any, target: Any, *args: Any, **kwargs: Any
+    ) -> None:
+        new = self._path(target, kwargs.get("dir_fd"))
+        assert new is not None
+        self._must_not(new, target)
+        original(source, self.view.changed(new, follow=False, fresh=True))
+
+    def _chdir(self, original: Callable[..., None], path: Any) -> None:
+        full = self._path(path)
+        real = None if full is None else self.view.real(full)
+        if full is not None and real is not None and self.view.covers(self.view.resolved(full, follow=True)):
+            below = self.view.resolved(full, follow=True)
+            # The real folder, where there is one: that of the layer is gone in the end.
+            real = below if os.path.isdir(real) and os.path.isdir(below) else real
+        try:
+            original(path if real is None else real)
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, path) from None
+
+    def _getcwd(self, original: Callable[[], str]) -> str:
+        return self.view.public(original())
+
+    def _connect(self, original: Callable[..., Any], database: Any, *args: Any, **kwargs: Any) -> Any:
+        text = os.fsdecode(database) if isinstance(database, (str, bytes, os.PathLike)) else ""
+        uri = kwargs.get("uri", args[6] if len(args) > 6 else False)
+        if not text or text == ":memory:" or uri:
+            return original(database, *args, **kwargs)
+        full = self._path(text)
+        assert full is not None
+        for journal in ("-journal", "-wal", "-shm"):
+            if self.view.there(full + journal):
+                self.view.changed(full + journal)
+        return original(self.view.changed(full), *args, **kwargs)
+
+
+class Entry:
+    """One name in a folder, as `os.scandir` gives them."""
+
+    def __init__(self, redirection: FileRedirection, folder: str, given: str, name: str) -> None:
+        self._redirection = redirection
+        self._full = os.path.join(folder, name)
+        self.name = name
+        self.path = os.path.join(given, name)
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """Return the status of the file that it means."""
+        with self._redirection.paused():
+            real = self._redirection.view.real(self._full, follow=follow_symlinks)
+            return os.stat(real, follow_symlinks=follow_symlinks)
+
+    def inode(self) -> int:
+        """Return the number of the file."""
+        return self.stat(follow_symlinks=False).st_ino
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        """Return True for a folder."""
+        return self._is(stat.S_ISDIR, follow_symlinks)
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        """Return True for a regular file."""
+        return self._is(stat.S_ISREG, follow_symlinks)
+
+    def is_symlink(self) -> bool:
+        """Return True for a symbolic link."""
+        return self._is(stat.S_ISLNK, False)
+
+    def is_junction(self) -> bool:
+        """Return False: they are Windows' own."""
+        return False
+
+    def _is(self, test: Callable[[int], bool], follow: bool) -> bool:
+        try:
+            return test(self.stat(follow_symlinks=follow).st_mode)
+        except OSError:
+            return False
+
+
+class Listing(Iterator[Entry]):
+    """The names in a folder, as `os.scandir` gives them."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self._entries = iter(entries)
+
+    def __next__(self) -> Entry:
+        return next(self._entries)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End it."""
+        self._entries = iter(())

@@ -1,0 +1,155 @@
+"""Scratch folders for the files of replays and forks, and those that a killed one has left.
+
+A lock on a file inside of it says that a folder is in use: the process that made it holds it, and the program that
+runs on it. The system lets go of it when both are gone, in whatever way.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from reenact.errors import UsageError
+
+LOCK = "lock"
+_LINK, _REPORTS = "files", "reports"
+
+
+class Scratch:
+    """A folder for the files of one replay or fork.
+
+    Args:
+        avoid: Folders that it may not lie in: an overlay's changes cannot be inside of what it covers.
+
+    Raises:
+        UsageError: No place can be written to.
+    """
+
+    def __init__(self, avoid: Iterable[Path] = ()) -> None:
+        place = _place(tuple(avoid))
+        with _alone(place):
+            # Not by `tempfile`, whose names are drawn from a generator that belongs to the program.
+            self.folder = place / os.urandom(8).hex()
+            self.folder.mkdir(mode=0o700)
+            self._held = os.open(self.folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._held, fcntl.LOCK_SH)
+
+    def close(self) -> None:
+        """Remove it. Harmless when done."""
+        if self._held >= 0:
+            os.close(self._held)
+            self._held = -1
+            remove(self.folder)
+
+
+def attach(scratch: Scratch, place: Path) -> None:
+    """Let a folder of reports name its scratch, so that `discard` removes both."""
+    (scratch.folder / _REPORTS).write_text(str(place), encoding="utf-8")
+    (place / _LINK).symlink_to(scratch.folder)
+
+
+def discard(place: str | os.PathLike[str]) -> None:
+    """Remove a folder of reports, and the scratch that it names."""
+    with suppress(OSError):
+        target = Path(place, _LINK).readlink()
+        if target.parent in _places():
+            remove(target)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def abandoned() -> Iterator[Path]:
+    """Yield the scratch folders of this user that no running program uses."""
+    for place in _places():
+        if not _own(place):
+            continue
+        with _alone(place):
+            left = [folder for folder in sorted(place.iterdir()) if _free(folder)]
+        yield from left
+
+
+def clear(folder: Path) -> None:
+    """Remove an abandoned scratch folder, and the folder of reports that names it."""
+    with suppress(OSError):
+        reports = Path((folder / _REPORTS).read_text(encoding="utf-8"))
+        if (reports / _LINK).readlink() == folder:
+            shutil.rmtree(reports, ignore_errors=True)
+    remove(folder)
+
+
+def _free(folder: Path) -> bool:
+    """Return True if no process holds the lock."""
+    try:
+        number = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        # Killed before it was made, or while it was removed.
+        return True
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(number)
+    return True
+
+
+def remove(folder: Path) -> None:
+    """Remove a scratch folder, also where its folders cannot be listed. Follows no links."""
+    for path, names, _ in os.walk(folder):
+        for name in names:
+            inner = Path(path, name)
+            with suppress(OSError):
+                mode = inner.lstat().st_mode
+                if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
+                    inner.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+# -- places --------------------------------------------------------------------------------------------------
+
+
+def _place(avoid: tuple[Path, ...]) -> Path:
+    for place in _places():
+        real = Path(os.path.realpath(place.parent), place.name)
+        if any(real.is_relative_to(os.path.realpath(path)) for path in avoid):
+            continue
+        with suppress(OSError):
+            place.mkdir(mode=0o700, exist_ok=True)
+            if _own(place):
+                return place
+    raise UsageError(
+        "there is no folder for the files of a replay: set TMPDIR to one outside of the program's"
+    )
+
+
+def _places() -> list[Path]:
+    """Return the folders that may hold this user's scratch."""
+    named = (tempfile.gettempdir(), "/var/tmp", "/dev/shm")  # noqa: S108 - what is found there must be the user's own
+    return list(
+        dict.fromkeys(Path(name, f"reenact-files-{os.getuid()}") for name in named if Path(name).is_dir())
+    )
+
+
+def _own(place: Path) -> bool:
+    """Return True for a folder that only this user can use."""
+    try:
+        status = place.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Make or look for folders there: one process at a time."""
+    number = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)
