@@ -34,3 +34,17 @@ def locked(path: os.PathLike[str]) -> Iterator[None]:
         yield
     finally:
         os.close(file)
+
+
+def take(file: int) -> bool:
+    """Lock an open file until it is closed. Return False if another process holds its lock."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # A file system without locks.
+        return True
+    return True

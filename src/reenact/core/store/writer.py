@@ -21,7 +21,7 @@ from typing import Any
 import orjson
 
 from reenact.core import private
-from reenact.core.store import chain, shared
+from reenact.core.store import chain, lock, shared
 from reenact.core.store.chain import BEFORE, sum_of
 
 Sign = Callable[[str], Mapping[str, Any] | None]
@@ -40,9 +40,14 @@ class Writer:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
         private.folder(path.parent)
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._open(path, os.O_CREAT | os.O_EXCL)
+
+    def _open(self, path: Path, flags: int) -> None:
+        self.path = path
+        self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
+        self.alone = lock.take(self._fd)
+        """False if another process writes this file."""
         # Re-entrant: a finaliser that the garbage collector runs in between may write too.
         self._lock = threading.RLock()
         self._size = 0

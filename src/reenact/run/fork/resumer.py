@@ -1,0 +1,373 @@
+"""Go on with a recording that was cut off: it answers first, then the world, in one file."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from reenact.core.boundary import Answer, ForkingTurnstile, Run, Scope, Ticket
+from reenact.core.model import codec
+from reenact.core.model.event import Effect, Outcome, Tree
+from reenact.core.model.log import RESUMED, CallRecord, Log
+from reenact.core.query.recording import Recording
+from reenact.core.record.own import own_identity
+from reenact.core.record.recorder import Recorder
+from reenact.core.redact import Redactor
+from reenact.core.replay.acts import act_of
+from reenact.core.replay.replayer import Replayer
+from reenact.core.replay.rulings import ActionGuard
+from reenact.core.store.continued import ContinuedWriter
+from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.trust import Where, consent
+from reenact.errors import UsageError
+from reenact.run.fork.family import Forked
+from reenact.run.fork.handler import _STEADY, Forker
+from reenact.run.fork.lines import Lines
+from reenact.run.fork.sharing import Sharing
+from reenact.run.guard_plan import GuardPlan
+from reenact.run.plan import Plan
+from reenact.run.processes import Replayed, replayer_of, rules_of
+from reenact.run.replayer import rules_number
+
+_TRIES = 20
+"""The number of half seconds that a thread waits for the others."""
+
+IN_FLIGHT = "it was in flight when the run was cut off, and may have happened"
+
+
+class ResumingTurnstile(ForkingTurnstile):
+    """Lets outcomes pass in their recorded order, and opens behind the last one.
+
+    Args:
+        total: The number of places in the recorded order.
+    """
+
+    def __init__(self, total: int) -> None:
+        super().__init__(total)
+        self.on_end: Callable[[], None] = lambda: None
+        """Called when all recorded outcomes have passed."""
+
+    def _mark(self, order: int | None) -> None:
+        super()._mark(order)
+        if self._next >= self._total and not self._open:
+            self.on_end()
+
+    def over_all(self) -> bool:
+        """Return True if all recorded outcomes have passed."""
+        return self._next >= self._total
+
+
+class _Noticed(Sharing):
+    """Takes notice of recorded events that come to pass again; they stand in the file already."""
+
+    def question(self, number: int) -> None:
+        self.written.add(number)
+
+
+class Resumer(Forker):
+    """Answers what was recorded, then lets everything go live.
+
+    Args:
+        replayer: Answers; its turnstile is a `ResumingTurnstile`.
+        recorder: Writes the new events.
+        lines: The line numbers of the file.
+        log: The recorded process.
+        guard: Decides which calls in flight are made again, and about new calls that the user's rules name.
+        release: Lets the writer write.
+    """
+
+    def __init__(
+        self,
+        replayer: Replayer,
+        recorder: Recorder,
+        lines: Lines,
+        log: Log,
+        *,
+        guard: ActionGuard,
+        release: Callable[[], None],
+    ) -> None:
+        super().__init__(replayer, recorder, lines, log, at=None, edit=None, share=_nothing, guard=guard)
+        self._sharing = _Noticed(recorder, lines, log, _nothing)
+        self._unfinished = {call.number for call in log.calls.values() if _unfinished(call)}
+        replayer.opened |= self._unfinished
+        self._release = release
+        self._checked = False
+        assert isinstance(self.turnstile, ResumingTurnstile)
+        self.turnstile.on_end = replayer.go_live
+
+    # -- the handler -----------------------------------------------------------------------------------------
+
+    def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
+        self._check()
+        if not self.gone_live:
+            if self.turnstile.over_all():
+                self.replayer.go_live()
+            else:
+                decision = self.replayer.enter(effect, scope, ordinal)
+                if decision.call is not None and decision.call not in self._unfinished:
+                    with self._lock:
+                        self._sharing.question(decision.call)
+                    return decision
+                if isinstance(decision, Ticket) and decision.call is not None:
+                    return self._asked_again(effect, scope, decision)
+                self._reach_end()
+        call = self._recorded(effect, scope, ordinal)
+        if call is not None:
+            return self._asked_again(effect, scope, Ticket(call.number))
+        self._begins()
+        if self.gate.guard.policy.rule(act_of(effect)) is not None:
+            return self._ask(effect, scope, ordinal)
+        return self.recorder.question(effect, scope, ordinal)
+
+    def leave(self, ticket: Ticket, outcome: Outcome) -> None:
+        if not ticket.again:
+            # Of a call that was made again, the inside is partly of the first time: it is not told. The outcome is
+            # written though another thread was stopped: what has happened must not be asked again.
+            again = ticket.tool is not None and ticket.call in self._log.calls
+            self.recorder.leave(replace(ticket, tool=None) if again else ticket, outcome)
+
+    def end(self, ticket: Ticket, how: str | BaseException) -> None:
+        self.recorder.end(ticket, how)
+
+    def ran_again(self, ticket: Ticket, outcome: Outcome) -> Answer | None:
+        return self.replayer.ran_again(ticket, outcome)
+
+    def passed(self, answer: Answer, piece: int | None) -> None:
+        if answer.call is None or self.replayer.poison is not None:
+            return
+        with self._lock:
+            self.replayer.prints.passed(answer, piece)
+            self._sharing.came(answer, answer.call, piece)
+
+    def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
+        with self._lock:
+            key = self.replayer.terms.name(scope.path), source
+            recorded = self._log.draws.get(key, [])
+            place = self._drawn[key] = self._drawn.get(key, -1) + 1
+            if place >= len(recorded):
+                return self.recorder.draw(scope, source, self._onward(source, live))
+            value = codec.rebuild(recorded[place])
+            if source in _STEADY:
+                self._steady[source] = max(value, self._steady.get(source, value))
+                ahead = self._steady[source] - getattr(time, f"{_STEADY[source]}_ns")()
+                self._ahead[source] = max(ahead, self._ahead.get(source, ahead))
+            return value
+
+    def due(self, scope: Scope, name: str) -> int | None:
+        return None if self.gone_live else self.replayer.due(scope, name)
+
+    def act(self, effect: Effect, scope: Scope) -> None:
+        self._check()
+        if self.gone_live:
+            self._begins()
+            if self.gate.guard.policy.rule(act_of(effect)) is not None:
+                self.gate.act(effect, scope)
+
+    def lost(self) -> CallRecord | None:
+        """Return the first recorded answer that the program has not asked for, or None."""
+        missing = self.replayer.cursor.missing()
+        return next((call for call in missing if not _unfinished(call)), None)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _recorded(self, effect: Effect, scope: Scope, ordinal: int) -> CallRecord | None:
+        """Return the recorded call in flight that a question repeats, or None."""
+        terms, cursor = self.replayer.terms, self.replayer.cursor
+        path = terms.name(scope.path)
+        call = cursor.by_address.get((path, effect.label, ordinal))
+        if call is None or call.number in cursor.asked:
+            call = cursor.next_in(path)
+            if call is None or _overlapped(cursor.by_scope[path]):
+                return None
+        args = terms.args(effect)
+        terms.clean_args(args)
+        if call.label == effect.label and cursor.equal(call, effect.label, args):
+            cursor.take(call)
+            return call
+        step = self.replayer.step_of(call.number)
+        self._refused(
+            f"the program is not the recorded one, or no longer: it asks {effect.label} where it had asked "
+            f"{call.label} (step {step}) when it was cut off"
+        )
+        return None
+
+    def _asked_again(self, effect: Effect, scope: Scope, ticket: Ticket) -> Ticket:
+        """Make a call again that was in flight, if its policy allows it."""
+        call = self._log.calls[ticket.call or 0]
+        ruling = self.gate.guard.rule_again(effect, scope.call)
+        if ruling.mode != "live":
+            step = self.replayer.step_of(call.number)
+            self._refused(self.gate.guard.refusal(ruling, step, f"{IN_FLIGHT} ({ruling.basis})"))
+        self._begins()
+        text = f"{call.label} was in flight and was asked again"
+        self.recorder.note(RESUMED, text, call=call.number)
+        with self._lock:
+            self._sharing.question(call.number)
+        if ticket.order is None and not self.gone_live:
+            ticket.order = len(self._log.times)
+        self.gate.again(ruling, ticket, "")
+        return ticket
+
+    def _reach_end(self) -> None:
+        """Have other threads take what is recorded for them; then the world answers."""
+        for _ in range(_TRIES):
+            self.turnstile.reach(len(self._log.times))
+            if self.turnstile.over_all():
+                break
+        if not self.turnstile.over_all():
+            call = self.lost()
+            what = "" if call is None else f" step {self.replayer.step_of(call.number)}, {call.label}"
+            self._refused(
+                f"the program is not the recorded one, or no longer: it did not ask{what or ' all of it'} again"
+            )
+        self.replayer.go_live()
+
+    def _begins(self) -> None:
+        """Something goes live: the recording goes on here."""
+        if self.gone_live and not self._checked:
+            self._checked = True
+            if (call := self.lost()) is not None:
+                step = self.replayer.step_of(call.number)
+                self._refused(
+                    "the program is not the recorded one, or no longer: it did not ask "
+                    f"step {step}, {call.label}, again"
+                )
+        self._release()
+
+
+class Resumption:
+    """A recording that goes on.
+
+    Args:
+        recording: The recording that was cut off.
+        plan: The plan of this process, with the policy.
+        words, terminal: The policy, and the path of the terminal to ask on.
+    """
+
+    def __init__(self, recording: Recording, plan: Plan, words: tuple[str, ...], terminal: str) -> None:
+        check(recording, Path(plan.home))
+        self.recording = recording
+        self._plan = plan
+        self._released = False
+        log = self._log = recording.logs[0]
+        self._folder = Path(recording.path).absolute()
+        self.writer = _writer(recording)
+        rules, salt = rules_of(recording.header), str(recording.header.get("salt", ""))
+        redactor = Redactor(rules, salt=bytes.fromhex(salt), environ=dict(os.environ))
+        self.recorder = Recorder(
+            self.writer,
+            redactor,
+            first=max(log.calls, default=0) + 1,
+            identity=own_identity(plan.home, plan.keys),
+        )
+        turnstile = ResumingTurnstile(len(log.times))
+        options = {"live": (), "ignore": (), "policy": "raise"}
+        self.replayer = replayer_of(recording, log, options, turnstile)
+        turnstile.strict = True
+        self.guarding = GuardPlan(str(self._folder), words, terminal, folder=plan.report, command=True)
+        self.handler = Resumer(
+            self.replayer,
+            self.recorder,
+            Lines(self._folder),
+            log,
+            guard=self.guarding.guard(recording),
+            release=self._release,
+        )
+        self.run = Run(self.handler, turnstile, replaying=True)
+        self.run.rules = rules_number(recording.header)
+        self.run.forked, self.handler.run = True, self.run
+        before = Replayed(self.run, self.replayer, recording, log, self._own("replay"))
+        self.family = self.run.family = Forked(self.run, self.handler, before, lambda: self._own("record"))
+
+    def seal(self, ending: dict[str, Tree]) -> None:
+        """Write the last line."""
+        self._release()
+        self.recorder.seal(ending)
+
+    def close(self) -> None:
+        """Leave the recording unsealed: it can be resumed again."""
+        self.writer.close()
+
+    def _own(self, mode: str) -> Plan:
+        return Plan(
+            mode,
+            self.recording.id,
+            str(self._folder),
+            self._plan.home,
+            self._plan.report,
+            began=self.recorder.started,
+            hash_seed=self._plan.hash_seed,
+            keys=self._plan.keys,
+        )
+
+    def _release(self) -> None:
+        if self._released:
+            return
+        self._released = True
+        self.recorder.started = perf_counter() - self._log.last
+        after = len(self._log.calls)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        text = f"cut off after {after} steps, and resumed at {now}" if after else f"resumed at {now}"
+        line: dict[str, Tree] = {"event": "noted", "what": RESUMED, "text": text, "t": self._log.last}
+        self.writer.release(codec.dumps(line))
+
+
+def check(recording: Recording, home: Path) -> None:
+    """Raise UsageError if a recording cannot be resumed."""
+    id = recording.id
+    if Path(recording.path).is_file():
+        raise UsageError(
+            f"{recording.path} is an exported file: `reenact import` it, and fork what comes of it"
+        )
+    if recording.logs[0].sealed is not None:
+        raise UsageError(
+            f"recording {id} has ended ({recording.status}): there is nothing to resume; "
+            f"`reenact fork {id} --at STEP` goes on from a step"
+        )
+    if "proxy" in (recording.header.get("program") or {}):
+        raise UsageError(
+            f"recording {id} was made by the proxy, which cannot resume a program; fork it instead"
+        )
+    if len(recording.logs) > 1:
+        raise UsageError(
+            f"recording {id} has {len(recording.logs)} processes, and only one of a single process can be resumed"
+        )
+    if consent.standing_of(recording, home).where is not Where.HOME:
+        raise UsageError(
+            f"recording {id} was made elsewhere, and only its own home can resume it; fork it instead"
+        )
+    if Path(recording.path).absolute().parent != LocalStore(home).recordings:
+        raise UsageError(f"recording {id} lies outside of {home}; name its home with --home")
+
+
+def _writer(recording: Recording) -> ContinuedWriter:
+    try:
+        return ContinuedWriter(Path(recording.path) / EVENTS)
+    except UsageError as error:
+        raise UsageError(f"recording {recording.id} cannot be resumed: {error}") from None
+    except OSError as error:
+        raise UsageError(
+            f"recording {recording.id} cannot be resumed: {recording.path} cannot be written ({error.strerror})"
+        ) from None
+
+
+def _unfinished(call: CallRecord) -> bool:
+    """Return True if a call was in flight, or its stream had not ended."""
+    if call.outcome is None:
+        return True
+    return bool(call.outcome.get("stream")) and call.end is None
+
+
+def _overlapped(calls: list[CallRecord]) -> bool:
+    """Return True if several calls were in flight: their addresses alone tell them apart."""
+    return sum(map(_unfinished, calls)) > 1
+
+
+def _nothing(line: int) -> None:
+    """Write nothing: the line stands in the file."""

@@ -1,0 +1,102 @@
+"""Starting a program so that its recording, which was cut off, goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reenact.core.query.recording import Recording
+from reenact.core.replay.policy import ActionPolicy
+from reenact.core.store.local import EVENTS, LocalStore, load
+from reenact.run.child.resuming import RESUME
+from reenact.run.fork.resumer import check
+from reenact.run.launch import _correct, folder, reports_in
+from reenact.run.launch.process import aside, ended_by, executable_of, run, shown, terminal_here
+from reenact.run.launch.program import remembered
+from reenact.run.plan import Plan
+from reenact.team import ship
+from reenact.team.open import Reaching
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The result of resuming a program.
+
+    Attributes:
+        recording: The recording, as far as it is written.
+        before: The number of its steps before.
+        status: The program's exit status as the shell sees it; ended by a signal, minus its number.
+        how: `ran` to its end, `stopped` by the policy, or `failed`.
+        reason: The reason that it stopped or failed, in one sentence.
+        ran: The calls that ran by the policy, each with its number and the reason.
+        answered: The tools that were answered without running, with the reason.
+    """
+
+    recording: Recording
+    before: int
+    status: int
+    how: str = "ran"
+    reason: str = ""
+    ran: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
+
+    def tree(self) -> dict[str, Any]:
+        """Return the output of `resume --json`."""
+        return {
+            "recording": self.recording.id,
+            "before": self.before,
+            "steps": len(self.recording.steps),
+            "how": self.how,
+            "reason": self.reason or None,
+            "exit": self.status,
+            "ran": list(self.ran),
+            "answered": list(self.answered),
+        }
+
+
+def resume(
+    ref: str,
+    policy: tuple[str, ...] = (),
+    *,
+    command: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    quiet: bool = False,
+) -> Resumed:
+    """Run the program again, first from the recording, then live, in the same recording.
+
+    `quiet` sends its output to standard error. Raises RecordingError, ProgramError or UsageError if it cannot be
+    resumed.
+    """
+    words, store = ActionPolicy(policy).words, LocalStore(home)
+    recording = Reaching(home).load(ref)
+    check(recording, store.root)
+    argv, cwd = list(command), None
+    if not command:
+        argv, cwd = remembered(recording, home=home, verb="resume")
+    executable = executable_of(argv)
+    program = recording.header.get("program") or {}
+    path, environ = Path(recording.path).absolute(), dict(os.environ)
+    if program.get("hash_seed") is not None:
+        environ.pop("PYTHONHASHSEED", None)
+    with folder() as place, ship.sending(store.root, recording.id):
+        options = {"policy": list(words), "terminal": terminal_here()}
+        plan = Plan(RESUME, recording.id, str(path), str(store.root), str(place), options=options)
+        environ |= plan.environ(environ, seed=program.get("hash_seed"))
+        status, pid = run(argv, executable, environ, cwd=cwd, stdout=aside(quiet))
+        reports = reports_in(place)
+    said = reports.get("main", {})
+    failed = next((str(each["failed"]) for each in reports.values() if "failed" in each), "")
+    before, how, reason = len(recording.steps), str(said.get("how", "failed")), str(said.get("reason", ""))
+    if failed or "how" not in said:
+        ended = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
+        none = f"no Python that could be resumed was started by `{shown(argv)}`"
+        died = f"the program was cut off again ({ended})" if reports else none
+        how, reason = "failed", failed or died
+    if how == "ran" and recording.header.get("entry") == "program":
+        _correct(path / EVENTS, status, mine=said.get("pid") == pid)
+    return Resumed(
+        load(path), before, status, how, reason, tuple(said.get("ran", ())), tuple(said.get("answered", ()))
+    )

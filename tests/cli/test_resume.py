@@ -1,0 +1,269 @@
+"""A run that was killed goes on in the same recording: no writing call runs twice unasked, none is lost."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import subprocess
+from collections import Counter
+
+import pytest
+
+HEAD = """
+    import asyncio, os, random, threading, time, uuid
+    from concurrent.futures import ThreadPoolExecutor
+    import reenact
+
+    def kill_at(place):
+        if os.path.exists(f"counts/{place}"):
+            os.kill(os.getpid(), 9)
+
+    def count(name):
+        fd = os.open("counts/calls", os.O_APPEND | os.O_CREAT | os.O_WRONLY)
+        os.write(fd, name.ljust(15).encode() + b"\\n")
+        number = os.fstat(fd).st_size // 16
+        os.close(fd)
+        kill_at(f"in-{number}")
+        return number
+
+    def passed():
+        kill_at(f"after-{os.path.getsize('counts/calls') // 16}")
+
+    @reenact.tool(writes=False)
+    def look(name):
+        count(f"look {name}")
+        return uuid.uuid4().hex
+
+    @reenact.tool(writes=True)
+    def pay(name, key):
+        number = count(f"pay {name}")
+        time.sleep(random.random() / 200)
+        return f"paid {name} {key} {number}"
+
+    @reenact.tool(name="pay", writes=True)
+    async def pay_later(name, key):
+        number = count(f"pay {name}")
+        await asyncio.sleep(random.random() / 200)
+        return f"paid {name} {key} {number}"
+
+    def job(name, length):
+        found = []
+        for n in range(length):
+            found.append(look(f"{name}.{n}"))
+            time.sleep(random.random() / 300)
+            found.append(pay(f"{name}.{n}", uuid.uuid4().hex))
+            passed()
+        return found
+
+    async def task(name, length):
+        found = []
+        for n in range(length):
+            await asyncio.sleep(random.random() / 300)
+            found.append(await pay_later(f"{name}.{n}", uuid.uuid4().hex))
+            passed()
+        return found
+"""
+TAILS = {
+    "one thread": """
+    print(job("a", 4), random.random())
+    """,
+    "threads": """
+    found = {}
+    def work(name):
+        found[name] = job(name, 2)
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abc"]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    print(sorted(found.items()), pay("end", uuid.uuid4().hex))
+    """,
+    "a pool": """
+    with ThreadPoolExecutor(3) as pool:
+        print([done.result() for done in [pool.submit(job, name, 2) for name in "abcd"]])
+    """,
+    "a loop": """
+    async def main():
+        print(await asyncio.gather(*(task(name, 2) for name in "abcd")))
+    asyncio.run(main())
+    """,
+}
+PAID = {"one thread": 4, "threads": 7, "a pool": 8, "a loop": 8}
+
+
+class Counts:
+    """The real calls of a program, and the place to kill it at."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        folder.mkdir()
+
+    def kill(self, *places):
+        for place in places:
+            (self.folder / place).touch()
+
+    def spare(self):
+        for path in self.folder.iterdir():
+            if path.name != "calls":
+                path.unlink()
+
+    @property
+    def names(self):
+        path = self.folder / "calls"
+        return [line.strip() for line in path.read_text().splitlines()] if path.exists() else []
+
+    @property
+    def paid(self):
+        return Counter(name for name in self.names if name.startswith("pay"))
+
+
+@pytest.fixture
+def counts(shell):
+    return Counts(shell.folder / "counts")
+
+
+def killed(shell, counts, kind, *places):
+    """Record a program that is killed there."""
+    shell.write("agent.py", HEAD + TAILS[kind])
+    counts.kill(*places)
+    done, recording = shell.record("agent.py")
+    counts.spare()
+    assert "SIGKILL" in done.err, done.err
+    return recording
+
+
+@pytest.mark.parametrize("kind", TAILS)
+def test_a_run_killed_between_calls_goes_on_and_each_call_is_made_once(shell, counts, kind):
+    recording = killed(shell, counts, kind, "after-3", "after-4", "after-5")
+    path = shell.home / "recordings" / recording.id / "events.jsonl"
+    before = path.read_bytes()
+    done = shell.run("resume", "last")
+    if done.status == 3:  # A call of another thread was in flight.
+        assert "may have happened" in done.err
+        done = shell.run("resume", "last", "--policy", "pay=live")
+    assert done.status == 0, done.err
+    assert len(counts.paid) == PAID[kind]
+    in_flight = [step for step in recording if step.call.status == "in flight" and step.label == "tool:pay"]
+    assert sum(counts.paid.values()) <= PAID[kind] + len(in_flight)
+    resumed = shell.last()
+    assert (resumed.id, resumed.status) == (recording.id, "ok")
+    assert resumed.resumed
+    assert path.read_bytes().startswith(before[: before.rindex(b"\n") + 1])
+    assert shell.replay().status == 0
+    assert shell.run("fsck").status == 0
+
+
+def test_a_writing_call_in_flight_is_not_made_again_unless_its_policy_allows_it(shell, counts):
+    recording = killed(shell, counts, "one thread", "in-4")
+    before = counts.names
+    done = shell.run("resume", "last")
+    assert done.status == 3
+    assert (
+        "step 4, tool:pay, was not run: it was in flight when the run was cut off, and may have happened"
+        in done.err
+    )
+    assert "--policy pay=live" in done.err
+    assert counts.names == before
+    assert len(shell.last().steps) == len(recording.steps)
+    done = shell.run("resume", "last", "--policy", "pay=live")
+    assert done.status == 0, done.err
+    assert counts.paid == Counter({"pay a.0": 1, "pay a.1": 2, "pay a.2": 1, "pay a.3": 1})
+    assert shell.replay().status == 0
+
+
+def test_a_reading_call_in_flight_is_made_again(shell, counts):
+    killed(shell, counts, "one thread", "in-3")
+    done = shell.run("resume", "last")
+    assert done.status == 0, done.err
+    assert counts.names.count("look a.1") == 2
+    assert set(counts.paid.values()) == {1}
+    assert shell.replay().status == 0
+
+
+def test_a_resumed_run_that_is_killed_again_is_resumed_again(shell, counts):
+    killed(shell, counts, "one thread", "after-2")
+    counts.kill("after-6")
+    again = shell.run("resume", "last")
+    assert again.status == 2
+    assert "cut off again" in again.err
+    counts.spare()
+    done = shell.run("resume", "last", "--json")
+    assert done.status == 0, done.err
+    assert done.json["how"] == "ran"
+    assert counts.paid == Counter({f"pay a.{n}": 1 for n in range(4)})
+    assert len(shell.last().resumed) == 2
+    assert shell.replay().status == 0
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", TAILS)
+@pytest.mark.parametrize("seed", range(12))
+def test_runs_killed_anywhere_go_on(shell, counts, kind, seed):
+    chance = random.Random(f"{kind} {seed}")
+    place = chance.randrange(1, 7)
+    recording = killed(shell, counts, kind, f"in-{place}", f"after-{place}")
+    done = shell.run("resume", "last")
+    unasked = counts.paid
+    assert max(unasked.values(), default=1) == 1
+    if done.status == 3:
+        done = shell.run("resume", "last", "--policy", "pay=live")
+    assert done.status == 0, done.err
+    assert len(counts.paid) == PAID[kind]
+    in_flight = sum(step.call.status == "in flight" and step.label == "tool:pay" for step in recording)
+    assert sum(counts.paid.values()) <= PAID[kind] + in_flight
+    assert shell.replay().status == 0
+
+
+def test_a_changed_program_is_refused_and_the_recording_stays_as_it_was(shell, counts):
+    recording = killed(shell, counts, "one thread", "after-4")
+    path = shell.home / "recordings" / recording.id / "events.jsonl"
+    before, calls = path.read_bytes(), counts.names
+    text = (shell.folder / "agent.py").read_text()
+    shell.write("agent.py", text.replace('look(f"{name}.{n}")', 'look(f"{name}-{n}")'))
+    done = shell.run("resume", "last")
+    assert done.status == 2
+    assert "the program is not the recorded one, or no longer" in done.err
+    assert (path.read_bytes(), counts.names) == (before, calls)
+
+
+def test_a_torn_last_line_is_left_out(shell, counts):
+    recording = killed(shell, counts, "one thread", "after-4")
+    path = shell.home / "recordings" / recording.id / "events.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"event":"drew","at":"ma')
+    done = shell.run("resume", "last")
+    assert done.status == 0, done.err
+    assert shell.replay().status == 0
+
+
+def test_what_cannot_be_resumed_is_refused_in_one_line(shell, counts):
+    shell.write("agent.py", HEAD + TAILS["one thread"])
+    _, sealed = shell.record("agent.py")
+    done = shell.run("resume", "last")
+    assert (done.status, len(done.ours)) == (2, 1)
+    assert f"recording {sealed.id} has ended (ok): there is nothing to resume" in done.err
+    done = shell.run("resume", "last", "--policy", "pay=liev")
+    assert done.status == 2
+    assert "did you mean live?" in done.err
+
+
+def test_a_recording_that_is_still_written_is_refused(shell, counts):
+    recording = killed(shell, counts, "one thread", "after-4")
+    path = shell.home / "recordings" / recording.id / "events.jsonl"
+    file = os.open(path, os.O_RDWR)
+    fcntl.flock(file, fcntl.LOCK_EX)
+    done = shell.run("resume", "last")
+    os.close(file)
+    assert done.status == 2
+    assert "still being written" in done.err
+
+
+def test_a_recorded_block_goes_on(shell, counts):
+    shell.write("agent.py", HEAD + "\n    with reenact.record('shop'):\n        print(job('a', 3))\n")
+    counts.kill("after-4")
+    with pytest.raises(subprocess.CalledProcessError):
+        shell.plain("agent.py")
+    counts.spare()
+    done = shell.run("resume", "last")
+    assert done.status == 0, done.err
+    assert counts.paid == Counter({f"pay a.{n}": 1 for n in range(3)})
+    assert shell.last().status == "ok"
+    assert shell.replay().status == 0
