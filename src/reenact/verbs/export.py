@@ -16,8 +16,8 @@ from reenact.core.query.recording import Recording
 from reenact.core.store import bundle
 from reenact.core.store.local import load
 from reenact.errors import UsageError
-from reenact.verbs import interface
-from reenact.verbs.interface import LOCAL, Cli, Context, Ref
+from reenact.verbs import export_html, interface
+from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Ref
 
 STDOUT = Path("-")
 
@@ -26,6 +26,8 @@ class Options(interface.Options):
     """Write a recording to one file, for example to attach to a bug report.
 
     `reenact import` and `reenact show` read it.
+
+    With [bold]--html[/bold], or a name that ends with .html, it becomes one page for readers without Reenact.
 
     With [bold]--otlp[/bold] or [bold]--otlp-json[/bold] it becomes a trace instead, by OpenTelemetry's GenAI
     conventions.
@@ -36,8 +38,27 @@ class Options(interface.Options):
     ref: Ref
     file: Annotated[
         Path | None,
-        Field(description="The file to write, NAME.reenact, or a folder for it."),
+        Field(description="The file to write, NAME.reenact or NAME.html, or a folder for it."),
         Cli(argument=True),
+        LOCAL,
+    ] = None
+    output: Annotated[
+        Path | None,
+        Field(description="The same as an option."),
+        Cli(names=("--output", "-o")),
+        LOCAL,
+    ] = None
+    html: Annotated[
+        bool,
+        Field(
+            description="Write a page for any browser: conversation, film, timeline, steps. It fetches nothing."
+        ),
+        LOCAL,
+    ] = False
+    beside: Annotated[
+        str | None,
+        Field(description="With a page: another recording, to show the differences from it."),
+        RECORDING,
         LOCAL,
     ] = None
     force: Annotated[bool, Field(description="Replace an existing file."), LOCAL] = False
@@ -106,11 +127,18 @@ class Result(interface.Result):
 
 def run(options: Options, context: Context) -> Result:
     """Export the recording. Raises ReenactError if it cannot be read, written or sent."""
+    if options.file is not None and options.output is not None:
+        raise UsageError(f"{options.file} and -o {options.output} are two files: name one")
+    name = options.file or options.output
+    if options.html or (name is not None and name.suffix == ".html"):
+        return Result(_page(options, name, context))
+    if options.beside is not None:
+        raise UsageError("--beside needs a page: --html, or a file NAME.html")
     if not options.otlp and options.otlp_json is None:
         target = bundle.export(
             context.store,
             options.ref,
-            options.file or Path(),
+            name or Path(),
             force=options.force,
             whole=not options.salvage,
             progress=partial(context.progress, "exporting"),
@@ -118,8 +146,8 @@ def run(options: Options, context: Context) -> Result:
         return Result(target, load(target).notes if options.salvage else ())
     if options.salvage:
         raise UsageError("--salvage writes a file: send or show that one as a trace")
-    if options.file is not None:
-        raise UsageError(f"{options.file}: with --otlp and --otlp-json no other file is written")
+    if name is not None:
+        raise UsageError(f"{name}: with --otlp and --otlp-json no other file is written")
     recording = context.store.load(options.ref)
     spans = otel.spans_of(recording)
     file, output = None, b""
@@ -134,6 +162,12 @@ def run(options: Options, context: Context) -> Result:
         address = otel.deliver(spans, options.otlp, otel.headers_of(options.otlp_header))
         sent = SentTrace(recording.id, address, str(spans[0].trace), len(spans))
     return Result(file, (), len(spans), output, sent)
+
+
+def _page(options: Options, name: Path | None, context: Context) -> Path:
+    if options.otlp or options.otlp_json is not None or options.salvage:
+        raise UsageError("--html writes a page alone: leave out --otlp, --otlp-json and --salvage")
+    return export_html.write(options.ref, name, context, beside=options.beside, force=options.force)
 
 
 def _written(file: Path, recording: Recording, data: bytes, *, force: bool) -> Path:

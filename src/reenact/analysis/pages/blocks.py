@@ -134,7 +134,35 @@ class Bar:
     parts: tuple[tuple[Style, int], ...]
 
 
-Block = Paragraph | CodeBlock | Note | FactList | Grid | Versus | Speech | StepLine | Fold | CardBlock | Bar
+@dataclass(frozen=True, slots=True)
+class LaneChart:
+    """Bars on named lanes over a time.
+
+    Attributes:
+        lanes: The names of the lanes.
+        bars: Lane, beginning and length as shares of the time, look, and title of each bar.
+        lasts: The length of the time, as text.
+    """
+
+    lanes: tuple[str, ...]
+    bars: tuple[tuple[int, float, float, Style, str], ...]
+    lasts: str
+
+
+Block = (
+    Paragraph
+    | CodeBlock
+    | Note
+    | FactList
+    | Grid
+    | Versus
+    | Speech
+    | StepLine
+    | Fold
+    | CardBlock
+    | Bar
+    | LaneChart
+)
 
 
 @dataclass(frozen=True, slots=True)

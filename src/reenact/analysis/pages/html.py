@@ -9,6 +9,7 @@ import base64
 import hashlib
 import html
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
@@ -20,6 +21,7 @@ from reenact.analysis.pages.blocks import (
     FactList,
     Fold,
     Grid,
+    LaneChart,
     Note,
     Paragraph,
     Speech,
@@ -76,23 +78,68 @@ def head(title: str, style: str = STYLE, allowed: str = POLICY) -> str:
     )
 
 
-def page_html(page: StaticPage, attached: tuple[str, bytes] | None = None) -> str:
-    """Return the page; `attached` is the name and content of a file to save from it."""
+def page_html(
+    page: StaticPage, attached: tuple[str, bytes] | None = None, player: PlayerPage | None = None
+) -> str:
+    """Return the page.
+
+    Args:
+        page: Its content.
+        attached: The name and content of a file to save from it.
+        player: A page of its own that plays in a frame below the head.
+    """
+    allowed = POLICY if player is None else _with_player(player)
     sections = [(f"section-{number}", section) for number, section in enumerate(page.sections, 1)]
-    links = "".join(f'<a href="#{anchor}">{escaped(section.title)}</a>' for anchor, section in sections)
+    film = '<a href="#film">Film</a>' if player is not None else ""
+    links = film + "".join(
+        f'<a href="#{anchor}">{escaped(section.title)}</a>' for anchor, section in sections
+    )
     parts = [
-        f'{head(page.title)}<body{_class("wide" if page.wide else "")}>\n<header class="top">',
+        f'{head(page.title, STYLE, allowed)}<body{_class("wide" if page.wide else "")}>\n<header class="top">',
         f'<p class="kind">{escaped(page.kind)}</p>' if page.kind else "",
         f'<h1>{escaped(page.title)}</h1>\n<p class="lead">{words_html(page.lead)}</p>',
         _saving(*attached) if attached is not None else "",
         f'<nav aria-label="Sections">{links}</nav>' if len(sections) > 1 else "",
         "</header>\n<main>",
+        _framed(player) if player is not None else "",
     ]
     for anchor, section in sections:
         parts.append(f'<section id="{anchor}">\n<h2>{escaped(section.title)}</h2>')
         parts += [block_html(block) for block in section.blocks]
         parts.append("</section>")
     return "\n".join([*filter(None, parts), "</main>\n</body>\n</html>\n"])
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerPage:
+    """A whole page that plays a film by its own script.
+
+    Attributes:
+        markup: The page.
+        style: The text of its style element, and `script` that of its script: the policy names both by their hash.
+    """
+
+    markup: str
+    style: str
+    script: str
+
+
+def _with_player(player: PlayerPage) -> str:
+    """Return the policy of a page around a player: a frame's document obeys it too."""
+    style = f"{_hash(STYLE)} {_hash(player.style)}"
+    return (
+        f"default-src 'none'; style-src {style}; script-src {_hash(player.script)}; img-src blob: data:; "
+        "media-src blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _framed(player: PlayerPage) -> str:
+    markup = player.markup.replace("&", "&amp;").replace('"', "&quot;")
+    return (
+        '<section id="film">\n<h2>Film</h2>\n'
+        f'<iframe class="film" sandbox="allow-scripts" title="The browser session" srcdoc="{markup}"></iframe>\n'
+        "</section>"
+    )
 
 
 def _saving(name: str, data: bytes) -> str:
@@ -128,6 +175,8 @@ def _block(block: Block) -> Iterator[str]:
             yield f"<div{_class('versus', 'sides' if sides else '')}>{''.join(texts)}</div>"
         case Bar(parts):
             yield from _bar(parts)
+        case LaneChart():
+            yield from _chart(block)
         case _:
             yield from _nested(block)
 
@@ -183,6 +232,18 @@ def _bar(parts: Iterable[tuple[Style, int]]) -> Iterator[str]:
         yield f'<rect{_class(style)} x="{before:.3f}" width="{width:.3f}" height="2"></rect>'
         before += width
     yield "</svg>\n"
+
+
+def _chart(chart: LaneChart) -> Iterator[str]:
+    label = f"Timeline: {len(chart.bars)} steps on {len(chart.lanes)} lanes in {chart.lasts}"
+    yield f'<div class="wide-table" tabindex="0"><div class="lanes" role="img" aria-label="{escaped(label)}">'
+    for lane, name in enumerate(chart.lanes):
+        yield f'<span>{escaped(name)}</span><svg viewBox="0 0 1000 10" preserveAspectRatio="none">'
+        for _, begin, length, style, title in (bar for bar in chart.bars if bar[0] == lane):
+            place = f'x="{1000 * begin:.2f}" width="{max(1000 * length, 2):.2f}"'
+            yield f'<rect{_class(style)} {place} height="10"><title>{escaped(title)}</title></rect>'
+        yield "</svg>"
+    yield f"</div></div><p>{escaped(chart.lasts)}</p>\n"
 
 
 def words_html(words: Words) -> str:

@@ -13,6 +13,7 @@ from reenact.analysis.pages.blocks import (
     FactList,
     Fold,
     Grid,
+    LaneChart,
     Note,
     Paragraph,
     Speech,
@@ -57,7 +58,7 @@ def _block(block: Block) -> Iterator[str]:
             yield from _titled((title, words))
         case Versus(rows):
             yield from _titled(*rows)
-        case Bar():
+        case Bar() | LaneChart():
             return
         case _:
             yield from _nested(block)

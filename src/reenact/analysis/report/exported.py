@@ -1,0 +1,104 @@
+"""Sections of an exported page: the timeline of a recording, and its conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reenact.analysis.pages.blocks import Block, LaneChart, Note, Section, Speech, Style, text
+from reenact.analysis.views.lanes import Bar, lanes
+from reenact.analysis.views.text import cut, many, one_line, seconds
+from reenact.analysis.views.transcript import ItemView, Talk
+from reenact.analysis.views.values import arguments, spelled
+from reenact.core.messages import ToolCall
+from reenact.core.query.facts import RecordingFacts
+
+LETTERS = 2_000_000
+"""Letters of a conversation on a page."""
+
+STEPS = 2_000
+"""Steps of a conversation on a page, and bars of its timeline."""
+
+_LANES = 40
+_STYLES: dict[str, Style] = {"model": "first", "tool": "second", "browser": "live", "http": "live"}
+
+
+def timeline(facts: RecordingFacts) -> Section:
+    """Return the steps as bars on lanes, from the first step on."""
+    found = lanes(facts, _depths(facts))
+    if not found.bars:
+        return Section("Timeline", ())
+    begin = min(bar[2] for bar in found.bars)
+    whole = max(found.duration - begin, 1e-6)
+    bars = tuple(
+        (
+            bar[1],
+            (bar[2] - begin) / whole,
+            min((bar[3] if bar[3] is not None else whole) / whole, 1.0),
+            _style(bar),
+            _titled(facts, bar),
+        )
+        for bar in found.bars[:STEPS]
+        if bar[1] < _LANES
+    )
+    names = tuple(one_line(lane.label, 40) for lane in found.lanes[:_LANES])
+    blocks: list[Block] = [LaneChart(names, bars, seconds(whole))]
+    if (more := len(found.bars) - len(bars)) > 0:
+        blocks.append(text(f"{many(more, 'more step')} on other lanes or later"))
+    return Section("Timeline", tuple(blocks))
+
+
+def conversation(facts: RecordingFacts) -> Section:
+    """Return what was said and done, up to a limit that is named."""
+    talk, depths = Talk(facts), _depths(facts)
+    blocks: list[Block] = []
+    left = LETTERS
+    for number in range(1, len(facts.steps) + 1):
+        if number > STEPS or left <= 0:
+            more = many(len(facts.steps) - number + 1, "more step")
+            blocks.append(Note(f"{more} left out; `reenact show {facts.recording.id}` has them", "quiet"))
+            break
+        for speech in map(_speech, talk.page(number, number, depths).items):
+            left -= len(str(speech.words))
+            blocks.append(speech)
+    return Section("Conversation", tuple(blocks))
+
+
+def _depths(facts: RecordingFacts) -> list[int]:
+    depths: list[int] = []
+    for step in facts:
+        within = facts.within(step)
+        depths.append(depths[within - 1] + 1 if within is not None and within <= len(depths) else 0)
+    return depths
+
+
+def _style(bar: Bar) -> Style:
+    return "bad" if bar[5] == "error" else _STYLES.get(bar[4], "plain")
+
+
+def _titled(facts: RecordingFacts, bar: Bar) -> str:
+    took = seconds(bar[3]) if bar[3] is not None else "no answer"
+    return f"{bar[0]} {one_line(facts.steps[bar[0] - 1].call.label, 80)}, {took}"
+
+
+def _speech(item: ItemView) -> Speech:
+    if item.part == "done":
+        who = f"{item.step}. {item.name or item.kind}"
+    elif item.part == "answer":
+        who = f"assistant {item.model or ''} · {item.step}"
+    else:
+        who = f"{item.role} {item.name}".strip()
+    return Speech(who, cut("\n".join(filter(None, _lines(item)))))
+
+
+def _lines(item: ItemView) -> Iterator[str]:
+    if item.dropped:
+        yield f"{many(item.dropped, 'earlier message')} left out of the prompt"
+    if item.thinking:
+        yield f"(thinking) {item.thinking}"
+    if item.args:
+        yield arguments(item.args)
+    yield item.text
+    for call in item.calls:
+        yield spelled(ToolCall(call.name, call.args))
+    if item.error:
+        yield f"error: {item.error}"

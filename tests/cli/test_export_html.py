@@ -1,0 +1,122 @@
+"""`reenact export --html`: a recording as one file, opened by file:// in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+
+import reenact
+from tests.browser.filming import executable
+from tests.browser.watch.shop import buy
+from tests.console import runs
+
+needs_browser = pytest.mark.skipif(executable() is None, reason="no Chrome or Chromium is installed here")
+LETTERS = 400_000
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=executable())
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """Opens a file as a double click does. Errors, and requests beyond the file, fail the test."""
+    wrong: list[str] = []
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+
+    def show(file):
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        own = ("file:", "blob:", "data:", "about:")
+        page.on("request", lambda asked: None if asked.url.startswith(own) else wrong.append(asked.url))
+        page.goto(file.as_uri())
+        return page
+
+    yield show
+    context.close()
+    assert wrong == []
+
+
+@needs_browser
+def test_a_recording_is_one_file_with_conversation_film_timeline_and_steps(run, home, tmp_path, opened):
+    recording = buy(home).name
+    status, _, err = run("export", recording, "-o", "shop.html")
+    assert (status, err.splitlines()[-1].partition(" (")[0]) == (0, "exported to shop.html")
+    page = opened(tmp_path / "shop.html")
+    assert page.locator("h1").inner_text() == "buy a lamp"
+    for heading in ("Film", "Conversation", "Timeline", "What happened"):
+        assert page.get_by_role("heading", name=heading).count() == 1
+    film = page.frame_locator("iframe.film")
+    film.locator("#list [role=option]").first.wait_for()
+    assert film.locator("#list [role=option]").count() == 5
+    film.locator("#list [role=option]", has_text="Brass lamp").first.click()
+    assert page.locator(".lanes rect").count() == 9
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@needs_browser
+def test_two_recordings_are_compared_in_one_file(run, home, tmp_path, opened):
+    good, bad = buy(home).name, buy(home, consent=False).name
+    assert run("export", bad, "--html", "--beside", good)[0] == 0
+    page = opened(tmp_path / f"{bad}.html")
+    page.get_by_role("heading", name="Compared with a good run").wait_for()
+    page.frame_locator("iframe.film").locator("#list [role=option]").first.wait_for()
+
+
+@needs_browser
+def test_a_hostile_recording_stays_text(run, home, tmp_path, opened):
+    with reenact.record(runs.HOSTILE[:80], home=home) as recording:
+        runs.hostile()
+    assert run("export", recording.id, "-o", "evil.html")[0] == 0
+    page = opened(tmp_path / "evil.html")
+    page.get_by_role("heading", name="Conversation").wait_for()
+    assert "<script>window.harmed = 1</script>" in page.locator("main").inner_text()
+    seen = page.evaluate(
+        "[window.harmed ?? null, document.querySelectorAll('script, img, iframe, [onerror]').length,"
+        " [...document.links].filter((link) => !link.getAttribute('href').startsWith('#')).length]"
+    )
+    assert seen == [None, 0, 0]
+
+
+def test_a_page_has_a_policy_that_allows_no_request(run, home, tmp_path):
+    recording = buy(home).name
+    assert run("export", recording, "-o", "shop.html")[0] == 0
+    head = (tmp_path / "shop.html").read_text()[:2000]
+    assert "default-src 'none'" in head
+    assert "connect-src" not in head
+    assert "unsafe" not in head
+
+
+def test_a_page_of_very_many_steps_is_bounded_and_says_so(run, home, tmp_path, monkeypatch):
+    monkeypatch.setattr("reenact.analysis.report.exported.STEPS", 100)
+    with reenact.record("long", home=home) as recording:
+        runs.long(300)
+    assert run("export", recording.id, "-o", "long.html")[0] == 0
+    text = (tmp_path / "long.html").read_text()
+    assert len(text) < LETTERS
+    assert "200 more steps left out" in text
+    assert f"reenact show {recording.id}" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("-o", "there.html"), "there.html exists; --force replaces it"),
+        (("a.html", "-o", "b.html"), "a.html and -o b.html are two files: name one"),
+        (("--beside", "last"), "--beside needs a page: --html, or a file NAME.html"),
+        (("--html", "--salvage"), "leave out --otlp, --otlp-json and --salvage"),
+        (("--html", "--beside", "nothing-like-it"), "nothing-like-it"),
+    ],
+)
+def test_a_page_that_cannot_be_written_is_one_line(run, home, tmp_path, words, told):
+    (tmp_path / "there.html").write_text("mine")
+    recording = buy(home).name
+    status, out, err = run("export", recording, *words)
+    assert (status, out, len(err.splitlines())) == (2, "", 1)
+    assert told in err
+    assert (tmp_path / "there.html").read_text() == "mine"
