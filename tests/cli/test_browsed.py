@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import reenact
+from reenact.analysis.views.browsed import told
 from reenact.browser.heal.record import HealRecord
-from reenact.cli.browsed import told
 from reenact.core.boundary import perform
 from reenact.core.model.event import Effect
 from reenact.core.query.facts import steps_where

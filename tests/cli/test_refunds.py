@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -398,3 +399,71 @@ def test_a_rule_that_is_none_costs_one_line(shell, shop, word, said):
     assert done.status == 2
     assert len(done.err.splitlines()) == 1
     assert said in done.err
+
+
+# -- replays that go live ------------------------------------------------------------------------------------
+
+LIVE = [
+    ("--live", "tool"),
+    ("--tools", "live"),
+    ("--on-divergence", "live"),
+    ("--on-divergence", "realign", "--inserted", "live"),
+]
+
+
+@pytest.mark.parametrize(
+    "body", [body if body == "a file" else pytest.param(body, marks=pytest.mark.thorough) for body in BODIES]
+)
+@pytest.mark.parametrize("options", LIVE, ids=" ".join)
+def test_a_replay_that_goes_live_refunds_nothing_unasked(shell, shop, body, options):
+    parent = agent(shell, BODIES[body])
+    if "--on-divergence" in options:
+        text = (shell.folder / "agent.py").read_text()
+        shell.write(
+            "agent.py", text.replace('print(refund(f"ORD-{number}"))', 'print(refund(f"NEW-{number}" * 9))')
+        )
+    before = refunds(shell, shop)
+    done = shell.run("replay", parent.id, *options)
+    assert refunds(shell, shop) == before == 3, done.err
+    assert done.status == 1, done.err
+
+
+@pytest.mark.parametrize("body", ["a request", "a file", "a declared effect", "an effect of its own kind"])
+def test_the_option_that_a_refused_replay_names_allows_it(shell, shop, body):
+    parent = agent(shell, BODIES[body])
+    text = (shell.folder / "agent.py").read_text()
+    shell.write("agent.py", text.replace("look(number)", "look(number + 7)"))
+    done = shell.run("replay", parent.id, "--on-divergence", "live")
+    assert refunds(shell, shop) == 3
+    assert "was not run: " in done.err
+    (option,) = set(re.findall(r"to let it run: (--policy [^ ]+)", done.err))
+    done = shell.run("replay", parent.id, "--on-divergence", "live", *option.split())
+    assert refunds(shell, shop) == 6, done.err
+    assert "ran for real" in done.err
+
+
+def test_a_tool_named_by_its_own_name_runs_in_a_replay(shell, shop):
+    parent = agent(shell, BODIES["a file"])
+    done = shell.run("replay", parent.id, "--live", "tool:refund")
+    assert refunds(shell, shop) == 6, done.err
+    shell.run("replay", parent.id, "--live", "tool:refund", "--policy", "refund=refuse")
+    assert refunds(shell, shop) == 6
+
+
+def test_a_departed_replay_gets_recorded_answers_by_the_policy(shell, shop):
+    parent = agent(shell, BODIES["a request"])
+    text = (shell.folder / "agent.py").read_text()
+    shell.write("agent.py", text.replace("look(number)", "look(number + 7)"))
+    done = shell.run("replay", parent.id, "--on-divergence", "live", "--policy", "refund=recorded")
+    assert refunds(shell, shop) == 3, done.err
+    assert "--policy refund=recorded it got the recorded answer" in " ".join(done.err.split())
+
+
+def test_a_host_or_a_command_that_may_run_is_enough_for_the_tool_that_asks_it(shell, shop):
+    parent = agent(shell, BODIES["a request"])
+    done = shell.run("fork", parent.id, "--at", "1", "--policy", f"{shop.host}=live")
+    assert (done.status, refunds(shell, shop)) == (0, 6), done.err
+    parent = agent(shell, BODIES["a program"].replace("check=True", "capture_output=True"))
+    before = refunds(shell, shop)
+    done = shell.run("fork", parent.id, "--at", "1", "--policy", "sh=live")
+    assert (done.status, refunds(shell, shop)) == (0, before + 3), done.err

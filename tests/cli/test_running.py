@@ -150,6 +150,11 @@ def test_long_texts_are_shown_around_the_difference(size):
     assert len(old.plain) < 800
 
 
+def test_neither_side_of_a_difference_has_a_colour_that_means_good_or_bad():
+    for side in difference('"ok"', '"error"'):
+        assert {str(span.style) for span in side.spans} <= {"bold yellow", "bold cyan"}
+
+
 # -- mistakes ------------------------------------------------------------------------------------------------
 
 

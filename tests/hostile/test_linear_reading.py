@@ -13,7 +13,7 @@ from reenact.analysis.anomalies.known import KnownFacts, stated
 from reenact.analysis.anomalies.rules import actions, words
 from reenact.analysis.anomalies.rules.calls import tandems
 from reenact.analysis.interchange.importers.agents import _speakers
-from reenact.analysis.views.difference import _steps, difference
+from reenact.analysis.views.difference import difference, segments
 from reenact.browser.page import likeness
 from reenact.core.store.local import load
 from tests.hostile.counting import lines_of
@@ -86,16 +86,11 @@ def test_the_texts_of_a_divergence_are_compared_at_once_whatever_they_say():
     assert seconds(lambda: difference(one, other)) < 2
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "steps"),
-    [
-        ("abc", "abc", [("equal", 0, 3, 0, 3)]),
-        ("", "a", [("replace", 0, 0, 0, 1)]),
-        ("xabcy", "abzc", [("replace", 0, 1, 0, 0), ("equal", 1, 3, 0, 2), ("replace", 3, 3, 2, 3)]),
-    ],
-)
-def test_stretches_that_are_the_same_are_told_from_those_that_are_not(one, other, steps):
-    assert list(_steps(one, other))[: len(steps)] == steps
+@pytest.mark.parametrize("words", ["a b ", "word ", "ab", "\n"])
+def test_texts_of_any_length_are_compared_at_once_where_they_differ_all_over(words):
+    one, other = repeated("a ", 1_000_000), repeated(words, 1_000_000)
+    assert seconds(lambda: segments(one, other)) < 2
+    assert seconds(lambda: segments(one[:19_000], other[:19_000])) < 2
 
 
 def calls(count, *, failing=False, fields=1):

@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from reenact import __version__
 from reenact.cli import present
+from reenact.cli.panels import panel_of
 from reenact.core import extras
 from reenact.errors import MissingExtra
 from reenact.verbs.registry import VERBS, Verb
@@ -73,7 +74,8 @@ def application(words: Sequence[str]) -> typer.Typer:
             if lacks is None or not every:
                 raise lacks or error from None
             # In the list of all commands its line says how it is installed.
-            app.command(verb.name, help=escape(str(lacks)))(_refusing(lacks))
+            panel = panel_of(verb.name)
+            app.command(verb.name, help=escape(str(lacks)), rich_help_panel=panel)(_refusing(lacks))
     for group in GROUPS if every else groups:
         importlib.import_module(f"reenact.cli.{GROUPS[group]}").register(app)
     return app

@@ -20,8 +20,12 @@ from pydantic.fields import FieldInfo
 from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.cli.options import ids
+from reenact.cli.panels import panel_of
 from reenact.verbs.interface import RECORDING, Cli, Options, Result
 from reenact.verbs.registry import Verb
+
+LAST = "last"
+"""The recording that is meant where none is named: the newest."""
 
 _QUIET_DEATHS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 
@@ -33,7 +37,9 @@ def add(app: typer.Typer, verb: Verb) -> None:
         "ignore_unknown_options": options.passes_options or options.passes_unknown,
         "allow_interspersed_args": not options.passes_options,
     }
-    app.command(verb.name, context_settings=settings, help=_help(options))(_command(verb))
+    app.command(
+        verb.name, context_settings=settings, help=_help(options), rich_help_panel=panel_of(verb.name)
+    )(_command(verb))
 
 
 def _help(options: type[Options]) -> str:
@@ -98,6 +104,8 @@ def _parameter(name: str, info: FieldInfo, spelling: Cli) -> inspect.Parameter:
     kind: Any = info.annotation
     default = None if info.is_required() else info.get_default()
     required = info.is_required() or spelling.required
+    if name == "ref" and info.is_required():
+        default, required = LAST, False
     if get_origin(kind) is tuple:
         kind, default = GenericAlias(list, get_args(kind)[0]), list(default or ()) or None
         kind = kind if required else kind | None

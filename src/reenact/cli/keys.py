@@ -11,6 +11,7 @@ from rich.text import Text
 
 from reenact.cli import present
 from reenact.cli.options import Home, Json
+from reenact.cli.panels import panel_of
 from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError
 from reenact.server.keys import DEFAULT, ROLES, Key, Keys, Role
@@ -25,7 +26,7 @@ def register(app: typer.Typer) -> None:
     group.command("add")(add)
     group.command("list")(list_)
     group.command("rm")(rm)
-    app.add_typer(group, name="keys")
+    app.add_typer(group, name="keys", rich_help_panel=panel_of("keys"))
 
 
 def add(

@@ -54,9 +54,9 @@ def out() -> Console:
     )
 
 
-def show(table: Table) -> None:
+def show(table: Table, console: Console | None = None) -> None:
     """A table on standard output, without the spaces that fill its last column."""
-    console = out()
+    console = console or out()
     if console.is_terminal:
         console.print(table)
         return

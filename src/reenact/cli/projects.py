@@ -10,6 +10,7 @@ import typer
 
 from reenact.cli import present, sizes, team_backup, team_deleting
 from reenact.cli.options import Json, Objects, Store
+from reenact.cli.panels import panel_of
 from reenact.errors import UsageError
 from reenact.team.location import Place
 from reenact.team.open import place_of, team_store
@@ -35,7 +36,7 @@ def register(app: typer.Typer) -> None:
     group.command("clean")(clean)
     team_deleting.add(group)
     team_backup.add(group)
-    app.add_typer(group, name="team")
+    app.add_typer(group, name="team", rich_help_panel=panel_of("team"))
 
 
 def projects_(*, store: Store = "", objects: Objects = "", json: Json = False) -> None:

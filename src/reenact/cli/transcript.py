@@ -9,8 +9,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from reenact.analysis.views import browsed
 from reenact.analysis.views.values import arguments, literal_or_text, pretty, spelled
-from reenact.cli import browsed, pictures, present
+from reenact.cli import pictures, present
 from reenact.core import messages as reading
 from reenact.core.messages import Message
 from reenact.core.model.plain import compact, error_line

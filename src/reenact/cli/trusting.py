@@ -10,6 +10,7 @@ from rich.text import Text
 
 from reenact.cli import present
 from reenact.cli.options import Home, Json, ids
+from reenact.cli.panels import panel_of
 from reenact.core.store.local import home as home_of
 from reenact.core.trust import Book, Identity, Seal, fingerprint, origin_of
 from reenact.core.trust.identity import KEY
@@ -27,7 +28,7 @@ def register(app: typer.Typer) -> None:
     group.command("list")(list_)
     group.command("add")(add)
     group.command("remove")(remove)
-    app.add_typer(group, name="trust")
+    app.add_typer(group, name="trust", rich_help_panel=panel_of("trust"))
 
 
 def trust(context: typer.Context, *, home: Home = None) -> None:

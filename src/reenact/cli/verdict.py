@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.panel import Panel
 from rich.text import Text
 
 from reenact.analysis.views.difference import recorded_and_actual
 from reenact.analysis.views.text import many
 from reenact.analysis.views.verdict import as_options, facts, unrequested, word
+from reenact.cli.framing import Framed
 from reenact.core.model.divergence import Verdict
 from reenact.errors import Divergence, Mismatch
 
@@ -20,13 +20,13 @@ _MISSING = 10
 _STYLES = {"plain": "", "quiet": "dim", "warning": "yellow"}
 
 
-def panel(verdict: Verdict, *, name: str = "") -> Panel:
-    """The whole verdict, in a frame."""
+def panel(verdict: Verdict, *, name: str = "") -> Framed:
+    """The whole verdict, in a frame on a terminal."""
     color = "green" if verdict.faithful else "red" if verdict.divergences else "yellow"
     title = Text.assemble(
         (word(verdict), f"bold {color}"), f"  {verdict.recording}", (f"  {name}" if name else "", "dim")
     )
-    return Panel(Group(*_parts(verdict)), title=title, title_align="left", border_style=color, expand=False)
+    return Framed(title, Group(*_parts(verdict)), color)
 
 
 def _parts(verdict: Verdict) -> Iterator[RenderableType]:

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from functools import partial
 
 from reenact.core.boundary import Answer, Scope, Ticket, ToolInside
-from reenact.core.model import codec
 from reenact.core.model.event import Effect, Tree
-from reenact.core.model.log import CallRecord, Log
+from reenact.core.model.log import Log
 from reenact.core.record.recorder import Recorder
-from reenact.core.replay.mixing import answer_of, edit_of
+from reenact.core.replay.answers import answer_of
+from reenact.core.replay.live_calls import RecordedAnswers
 from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.rulings import ActionGuard, Ruling
 from reenact.core.replay.watch import Edit
@@ -44,17 +44,16 @@ class LiveGate:
     ) -> None:
         self.guard = guard
         self._recorder = recorder
-        self._replayer = replayer
         self._log = log
         self._step = step
         self._stop = stop
-        self._given: set[int] = set()
+        self._answers = RecordedAnswers(log, replayer.terms, replayer.cursor)
 
     def enter(self, ruling: Ruling, scope: Scope, ordinal: int) -> Answer | Ticket:
         """Write the question of an act, and let it run, answer it, or refuse it."""
         effect = ruling.act.effect
         step = self._step(None)
-        edit = self._recorded(effect) if ruling.mode == "recorded" else None
+        edit = self._answers.to(effect) if ruling.mode == "recorded" else None
         ticket = self._recorder.question(effect, scope, ordinal)
         if edit is not None:
             self._write(ticket, edit, ruling.mode)
@@ -101,22 +100,6 @@ class LiveGate:
         self.guard.cover(call)
 
     # -- answers of the policy -------------------------------------------------------------------------------
-
-    def _recorded(self, effect: Effect) -> Edit | None:
-        """Return the recorded answer to an equal question, each one once while there are others."""
-        args = self._replayer.terms.args(effect)
-        self._replayer.terms.clean_args(args)
-        found: list[tuple[CallRecord, Edit]] = []
-        for call in self._log.calls.values():
-            if call.label == effect.label and self._replayer.cursor.equal(call, effect.label, args):
-                edit = edit_of(self._log, call)
-                if edit is not None and codec.flaw([edit.value, *(edit.pieces or ())]) is None:
-                    found.append((call, edit))
-        if not found:
-            return None
-        call, edit = next((pair for pair in found if pair[0].number not in self._given), found[-1])
-        self._given.add(call.number)
-        return edit
 
     def _write(self, ticket: Ticket, edit: Edit, mode: str) -> None:
         line: dict[str, Tree] = {"event": "returned", "value": edit.value}

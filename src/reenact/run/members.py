@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as replaced
-from pathlib import Path
+from pathlib import Path, PurePath
 from time import perf_counter, sleep
 from typing import Any
 
@@ -18,19 +18,24 @@ from reenact.core.boundary import Family, Handler, RecordingTurnstile, Run, Scop
 from reenact.core.boundary.scope import _scope
 from reenact.core.boundary.tracked import of_run
 from reenact.core.model.divergence import Verdict, merged, verdict_of, verdict_tree
-from reenact.core.model.event import FORMAT, RULES, Tree
+from reenact.core.model.event import FORMAT, RULES, Effect, Tree
 from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
 from reenact.core.record.own import own_identity
+from reenact.core.record.places import Places
 from reenact.core.record.recorder import Recorder
 from reenact.core.record.snapshot import risky_filter
 from reenact.core.redact import Redactor
+from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import load
 from reenact.core.store.writer import Writer, warn
 from reenact.errors import Departure, Divergence
 from reenact.run.exit import on_exit
-from reenact.run.guarding import GUARD, GuardedRecorder, GuardPlan
+from reenact.run.files.disk import FILES
+from reenact.run.files.replayed import ReplayedFiles
+from reenact.run.guard_plan import GuardPlan
+from reenact.run.guarding import GUARD, GuardedRecorder
 from reenact.run.plan import Plan, key
 from reenact.run.replayer import no_blobs, replayer_of, rules_number, rules_of
 from reenact.run.reports import has_file, header_of, report, reported, reserve
@@ -87,7 +92,10 @@ class Recorded(Family):
             self._recorder.note(
                 "unrecorded", f"the program ran {command}{times}: what it did is not recorded"
             )
-            warn(f"the program ran {command}{times}, which is not recorded: a replay needs --live process")
+            program = PurePath(command).name
+            warn(
+                f"the program ran {command}{times}, which is not recorded: a replay needs --live process:{program}"
+            )
         self._spawned.clear()
 
 
@@ -141,17 +149,18 @@ class Replayed(Family):
                 # It could not be started when it was recorded, and cannot now.
                 return None
         replayer = self._replayer
-        kind, _, word = name.partition(":")
-        if replayer.gone_live or replayer.lets_live("process", f"process:{word or kind}"):
-            replayer.let_live[f"process:{word or kind}"] = (
-                replayer.let_live.get(f"process:{word or kind}", 0) + 1
-            )
+        shown = " ".join(command) or name
+        act = Effect("process", shown[:200], {"command": list(command) or [name.rpartition(":")[2]]})
+        label = f"process:{act_of(act).target}"
+        if replayer.gone_live or replayer.lets_live("process", label):
+            replayer.act(act, scope)
+            replayer.let_live[label] = replayer.let_live.get(label, 0) + 1
             return None
         # Its effects on the world are unknown: it is not run again without a request.
         what = "what it did is not recorded" if known else "it was not recorded"
         detail = f"a process is started, and {what}: {' '.join(command)[:200]}"
         if replayer.strict:
-            raise replayer.refuse(path, detail, "let it run: live=['process']")
+            raise replayer.refuse(path, detail, f"let it run: live=['{label}']")
         replayer.divergences.append(Divergence(Departure.EXTRA, path, detail=detail))
         return None
 
@@ -165,7 +174,7 @@ class Replayed(Family):
 
     def running(self, path: str | None, pid: int | None) -> None:
         """Keep time running while a process runs: no timer may fire early in the meantime."""
-        if pid is None or not hasattr(os, "waitid"):
+        if pid is None or not hasattr(os, "waitid") or _of_pool(path):
             return
         turnstile = self._run.turnstile
         turnstile.live_begins()
@@ -274,6 +283,10 @@ class Member:
             }
         )
         run = self._enter(self._recorder, RecordingTurnstile(), replaying=False)
+        run.files = None
+        if plan.files is not None:
+            places = Places.of_program(plan.files, store=plan.home)
+            run.files = self._recorder.record_files(places, bytes.fromhex(str(header.get("salt", ""))))
         self._family = run.family = Recorded(run, self._recorder, plan)
         return run
 
@@ -300,7 +313,9 @@ class Member:
             # Its own header only: whatever it asks for is more than was recorded.
             log = Log((), no_blobs)
         self._replayer = replayer_of(recording, log, self.plan.options)
+        files = ReplayedFiles.begun(recording, log, self._replayer, self.plan.options.get(FILES, ""))
         run = self._enter(self._replayer, self._replayer.turnstile, replaying=True)
+        run.scratch = files.covers if files is not None else None
         run.rules = rules_number(recording.header)
         self._family = run.family = Replayed(run, self._replayer, recording, log, self.plan)
         return run
@@ -349,3 +364,8 @@ class Member:
 def logs_of(recording: Recording, path: str) -> list[Log]:
     """Return the recorded processes of one spawn: usually one, several for several Pythons."""
     return [log for log in recording.logs if log.process == path or log.process.startswith(f"{path}~")]
+
+
+def _of_pool(path: str | None) -> bool:
+    """Return True for a worker of a pool: its jobs tell when it works (`process_pools.py`)."""
+    return path is not None and path.rpartition("/")[2].startswith("proc:_process_worker.")

@@ -59,6 +59,7 @@ class Plan:
         patterns: The patterns of secrets that the user added.
         risky: The filter of effects before which the state is kept.
         every: The number of steps between snapshots; 0: the default.
+        files: Folders whose files are recorded beside the program's own; None: no files are recorded.
         options: The options of a replay.
         argv: The recorded command, for a replay.
         python_path: The original PYTHONPATH, to be restored.
@@ -80,6 +81,7 @@ class Plan:
     patterns: tuple[str, ...] = ()
     risky: str = ""
     every: int = 0
+    files: tuple[str, ...] | None = ()
     options: dict[str, Any] = field(default_factory=dict)
     python_path: str | None = None
     hash_seed: str | None = None
@@ -117,7 +119,15 @@ class Plan:
 def parse(text: str) -> Plan:
     """The plan of this process, from its environment variable."""
     tree = orjson.loads(text)
-    return Plan(**{**tree, "tags": tuple(tree["tags"]), "patterns": tuple(tree["patterns"])})
+    files = tree.get("files", ())
+    return Plan(
+        **{
+            **tree,
+            "tags": tuple(tree["tags"]),
+            "patterns": tuple(tree["patterns"]),
+            "files": None if files is None else tuple(files),
+        }
+    )
 
 
 def take(environ: Any) -> Plan | None:

@@ -17,11 +17,15 @@ from reenact.core.replay.mixing import Mix, Mixing
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import load
 from reenact.errors import CorruptRecording
+from reenact.run.guard_plan import GuardPlan
+
+ACTS = "acts"
+"""The plan's option for the policy: its words, the terminal, a folder for answers."""
 
 MIX = "mix"
 """The plan's option for answers from another recording."""
 
-OPTIONS = ("live", "ignore", "policy", "inserted", "tools", MIX)
+OPTIONS = ("live", "ignore", "policy", "inserted", "tools", MIX, ACTS)
 """The plan's options for the replayer; the rest is for the process as a whole."""
 
 RECORDED: set[str] = set()
@@ -31,18 +35,30 @@ RECORDED: set[str] = set()
 def replayer_of(
     recording: Recording, log: Log, options: Mapping[str, Any], turnstile: ReplayingTurnstile | None = None
 ) -> Replayer:
-    """The replayer of one process of a recording."""
+    """The replayer of one process of a recording.
+
+    It decides about calls that run for real, unless a fork does (with a `turnstile` of its own).
+    """
     steps = {step.call.number: step.number for step in recording if step.log is log}
     header = recording.header
     redactor = Redactor(
         rules_of(header), salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ)
     )
-    known = {name: options[name] for name in OPTIONS if name in options and name != MIX}
+    known = {name: options[name] for name in OPTIONS if name in options and name not in (MIX, ACTS)}
     if options.get(MIX):
         known["tools"] = ("answer",)
-        return Mixing(log, redactor, steps=steps, mix=_mix(recording, log, options[MIX]), **known)
-    here = str(header.get("id", "")) in RECORDED
-    return Replayer(log, redactor, steps=steps, turnstile=turnstile, here=here, **known)
+        replayer: Replayer = Mixing(
+            log, redactor, steps=steps, mix=_mix(recording, log, options[MIX]), **known
+        )
+    else:
+        here = str(header.get("id", "")) in RECORDED
+        replayer = Replayer(log, redactor, steps=steps, turnstile=turnstile, here=here, **known)
+    if turnstile is None:
+        acts = options.get(ACTS) or {}
+        words, terminal = tuple(acts.get("words", ())), str(acts.get("terminal", ""))
+        plan = GuardPlan(recording.path, words, terminal, folder=str(acts.get("folder", "")))
+        replayer.guard(plan.guard(recording))
+    return replayer
 
 
 _MOST_RULES = {"names": (1000, 200), "headers": (1000, 200), "patterns": (64, LONGEST)}

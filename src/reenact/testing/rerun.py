@@ -19,6 +19,7 @@ def rerun(
     on_divergence: str = "raise",
     inserted: str = "refuse",
     tools: Iterable[str] = (),
+    policy: Iterable[str] = (),
     run_foreign: bool = False,
 ) -> launch.Replayed:
     """Replay a recording by running its command, as `reenact replay` does.
@@ -37,6 +38,7 @@ def rerun(
         on_divergence: The reaction to a departure.
         inserted: Under `realign`, the answer to a new call.
         tools: The tools that run again, are answered or run for real, as for `reenact.replay`.
+        policy: What may run for real, as for `reenact.replay`.
         run_foreign: Run the recorded command of a foreign recording, too; a command given here needs no permission.
 
     Returns:
@@ -46,7 +48,9 @@ def rerun(
         ForeignRecording: The recording comes from elsewhere, and its own command was to run.
         ProgramError: It died without a verdict, or cannot be run.
     """
-    options = launch.Options(tuple(live), tuple(ignore), on_divergence, inserted, tools=tuple(tools))
+    options = launch.Options(
+        tuple(live), tuple(ignore), on_divergence, inserted, tools=tuple(tools), policy=tuple(policy)
+    )
     done = launch.replay(
         os.fspath(source), options, command=list(command), cwd=cwd, quiet=True, run_foreign=run_foreign
     )

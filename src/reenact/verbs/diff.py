@@ -12,7 +12,9 @@ from pydantic import Field
 
 from reenact.analysis.diff import Diff, compare
 from reenact.analysis.views.diff import DiffView, diff_view
+from reenact.analysis.views.files import FileDifferenceView, TreeDifferencesView, tree_differences
 from reenact.core.query.recording import Recording
+from reenact.errors import UsageError
 from reenact.run.api.replaying import Source, load
 from reenact.verbs import interface
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, VerbRoute
@@ -41,6 +43,9 @@ class Options(interface.Options):
         Field(description="Also show equal steps and all pairs, and texts in full."),
         Cli(names=("--all", "-a")),
     ] = False
+    files: Annotated[
+        bool, Field(description="Compare the files of the two runs, as they were at their ends."), LOCAL
+    ] = False
     ignore: Annotated[
         tuple[str, ...],
         Field(
@@ -51,24 +56,35 @@ class Options(interface.Options):
 
 @dataclass(frozen=True)
 class Result(interface.Result):
-    """The comparison."""
+    """The comparison.
+
+    Attributes:
+        found: That of the steps.
+        files: That of the files, if it was asked for instead.
+    """
 
     found: Diff
+    files: tuple[FileDifferenceView, ...] | None = None
 
     @property
     def status(self) -> int:
         """1 if they differ."""
-        return int(not self.found.same)
+        return int(not self.found.same if self.files is None else bool(self.files))
 
-    def tree(self) -> DiffView:
+    def tree(self) -> DiffView | TreeDifferencesView:
         """Return the comparison as a view."""
+        if self.files is not None:
+            return TreeDifferencesView(a=self.found.a.id, b=self.found.b.id, files=self.files)
         return diff_view(self.found, paths=True)
 
 
 def run(options: Options, context: Context) -> Result:
-    """Compare the runs. Raises as `diff` does."""
+    """Compare the runs, or their files. Raises as `diff` does, and CorruptRecording."""
     one, other = context.facts(options.a, options.b)
-    return Result(compare(one.recording, other.recording, options.ignore))
+    if options.files and (options.html is not None or options.ignore):
+        raise UsageError("--files compares files: without --html and --ignore")
+    files = tree_differences(one.recording, other.recording) if options.files else None
+    return Result(compare(one.recording, other.recording, options.ignore), files)
 
 
 def served(result: Result) -> DiffView:

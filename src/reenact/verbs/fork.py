@@ -10,7 +10,7 @@ from pydantic import Field
 from reenact.run.launch import forking
 from reenact.run.launch.forking import Forked
 from reenact.verbs import interface
-from reenact.verbs.interface import Command, Context, Ignore, Live, Ref, Wire
+from reenact.verbs.interface import LOCAL, Command, Context, Files, Ignore, Live, Policy, Ref, Wire
 
 UNABLE, STOPPED = 2, 3
 
@@ -42,11 +42,11 @@ class Options(interface.Options):
     ] = ""
     live: Live = ()
     ignore: Ignore = ()
-    policy: Annotated[
-        tuple[str, ...],
-        Field(description="What may run from there on: refund=live, api.example.com=refuse, git=ask …"),
-        Wire(of=list[Annotated[str, Field(max_length=10_000)]], max_length=100),
-    ] = ()
+    policy: Policy = ()
+    files: Files = "recorded"
+    keep_files: Annotated[
+        str, LOCAL, Field(description="Copy the files at its end into this new folder.")
+    ] = ""
 
     @property
     def starts_programs(self) -> bool:
@@ -87,8 +87,9 @@ class Result(interface.Result):
 def run(options: Options, context: Context) -> Result:
     """Fork the recording. Raises as `reenact.run.launch.forking.fork` does."""
     chosen = forking.Options(
-        options.at, options.set, options.model, options.live, options.ignore, options.policy
-    )
+        options.at, options.set, options.model, options.live, options.ignore, options.policy,
+        options.files, options.keep_files,
+    )  # fmt: skip
     run_foreign = context.may_run((options.ref,), options.command)
     done = forking.fork(
         options.ref,

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Protocol, Self
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -102,8 +102,19 @@ Tools = Annotated[
     tuple[str, ...],
     Field(description="Tools: rerun, answer or live; for one: refund=answer."),
 ]
+Files = Annotated[
+    str,
+    Field(description="Run on the recorded files, in scratch; or live, on your own."),
+    Wire(of=Literal["recorded", "live"]),
+]
 Ignore = Annotated[
     tuple[str, ...], Field(description="Parts that are not compared: args.body.seed, order, stdout.")
+]
+
+Policy = Annotated[
+    tuple[str, ...],
+    Field(description="What may run for real: refund=live, api.example.com=refuse, git=ask …"),
+    Wire(of=list[Annotated[str, Field(max_length=10_000)]], max_length=100),
 ]
 
 

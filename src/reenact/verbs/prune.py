@@ -1,4 +1,4 @@
-"""`prune`: delete old recordings."""
+"""`prune`: delete old recordings, and the files that killed replays have left."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from reenact.core.query.summary import Summary
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
+from reenact.run.files.scratch import abandoned, clear
 from reenact.verbs import interface, rm
 from reenact.verbs.interface import Context
 from reenact.verbs.list import STATUS
@@ -24,7 +25,10 @@ _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 class Options(interface.Options):
-    """Delete old recordings, by number or by age."""
+    """Delete old recordings, by number or by age, and the files that killed replays have left.
+
+    Without a number or an age, only those files are deleted.
+    """
 
     common: ClassVar = (interface.HOME,)
 
@@ -43,20 +47,36 @@ class Result(interface.Result):
         among: The number of all recordings.
         chosen: The old ones.
         done: The deleted ones.
+        scratch: The folders of files that killed replays and forks had left.
     """
 
     among: int
     chosen: Sequence[Summary]
     done: rm.Result
+    scratch: Sequence[str] = ()
 
     def tree(self) -> dict[str, Any]:
         """Return the old and the deleted recordings as JSON values."""
-        return {"chosen": [line.id for line in self.chosen], **self.done.tree()}
+        return {
+            "chosen": [line.id for line in self.chosen],
+            **self.done.tree(),
+            "scratch": list(self.scratch),
+        }
 
 
 def run(options: Options, context: Context) -> Result:
-    """Delete the old recordings, after asking. Raises UsageError for options without a measure."""
+    """Delete old recordings, after asking, and left files.
+
+    Raises UsageError for options without a measure, if nothing was left.
+    """
+    left = list(abandoned())
+    if not options.dry_run:
+        for folder in left:
+            clear(folder)
+    scratch = [str(folder) for folder in left]
     if options.keep is None and not options.older_than:
+        if scratch:
+            return Result(0, (), rm.Result(), scratch)
         raise UsageError("say which to delete: --keep 100, --older-than 30d, or both")
     if options.status not in ("", *STATUS):
         raise UsageError(f"--status {options.status}: it is one of {', '.join(STATUS)}")
@@ -71,7 +91,7 @@ def run(options: Options, context: Context) -> Result:
     done = rm.Result()
     if chosen and not options.dry_run:
         done = delete(store, chosen, context, yes=options.yes, why="reenact prune")
-    return Result(len(lines), chosen, done)
+    return Result(len(lines), chosen, done, scratch)
 
 
 def _age(text: str) -> int:

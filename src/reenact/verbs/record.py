@@ -13,6 +13,7 @@ from reenact.core.model.storable import LONGEST, LONGEST_TAG
 from reenact.core.record.snapshot import EVERY
 from reenact.errors import ReenactError, UsageError
 from reenact.run import launch
+from reenact.run.api.recording import folders_of
 from reenact.verbs import interface
 from reenact.verbs.interface import LOCAL, Cli, Command, Context, recordable
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from reenact.verbs.prove.proving import Proved
 
 UNABLE = 2
+
+OFF = "off"
+"""The value of `--files` that turns the recording of files off."""
 
 Name = Annotated[str, Field(description="The name that `reenact list` shows.")]
 Tags = Annotated[tuple[str, ...], Field(description="A tag for the recording; may be given several times.")]
@@ -59,6 +63,13 @@ class Options(interface.Options):
         Field(ge=1, description="Take a snapshot of the tracked state after this many steps."),
         Cli(metavar="N"),
     ] = EVERY
+    files: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Record the files of this folder too; may be given several times. off: record no files."
+        ),
+        Cli(metavar="DIR"),
+    ] = ()
 
 
 @dataclass(frozen=True)
@@ -111,12 +122,15 @@ def run(options: Options, context: Context) -> Result:
             home=context.home,
             risky=options.risky,
             every=options.snapshot_every,
+            files=None if options.files == (OFF,) else folders_of(options.files),
         )
         return _proved(done, context) if options.prove and done.recording is not None else Result(done)
     if options.prove:
         raise UsageError("--prove is for Python programs: those of --proxy are replayed by `reenact replay`")
     if options.risky or options.snapshot_every != EVERY:
         raise UsageError("--risky and --snapshot-every are for Python programs: --proxy sees no state")
+    if options.files:
+        raise UsageError("--files is for Python programs: --proxy sees no files")
     with needing("proxy", "reenact record --proxy"):
         from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from reenact.core.model.divergence import verdict_tree
 from reenact.run import launch
+from reenact.run.launch.process import terminal_here
 from reenact.verbs import interface
-from reenact.verbs.interface import Command, Common, Context, Ignore, Live, Ref, Tools, Wire
+from reenact.verbs.interface import Command, Common, Context, Files, Ignore, Live, Policy, Ref, Tools, Wire
 
 FAITHFUL, DIVERGED, UNABLE = 0, 1, 2
 
@@ -48,6 +49,8 @@ class Options(interface.Options):
         Field(description="fast, or real to take as long as recorded."),
         Wire(of=Literal["fast", "real"]),
     ] = "fast"
+    files: Files = "recorded"
+    policy: Policy = ()
 
     @property
     def starts_programs(self) -> bool:
@@ -86,8 +89,9 @@ class Result(interface.Result):
 def run(options: Options, context: Context) -> Result:
     """Replay the recording. Raises as `reenact.run.launch.replay` does."""
     chosen = launch.Options(
-        options.live, options.ignore, options.on_divergence, options.inserted, options.pace, options.tools
-    )
+        options.live, options.ignore, options.on_divergence, options.inserted, options.pace, options.tools,
+        options.files, options.policy, terminal_here(),
+    )  # fmt: skip
     run_foreign = context.may_run((options.ref,), options.command)
     done = launch.replay(
         options.ref,

@@ -136,7 +136,7 @@ def run(options: Options, context: Context) -> Result:
     name = f"{recording.id}{SUFFIX}" if inside else beside.name
     commands = _commands(recording, other, name, options.check)
     standing = standing_of(recording, LocalStore(context.home).root)
-    whole = redacted(page(recording, more, commands, standing=standing), _redactor(recording))
+    whole = redacted(page(recording, more, commands, standing=standing), redactor_of(recording))
     if output.suffix == ".html":
         _write(output, page_html(whole, (name, data) if inside else None).encode())
     else:
@@ -185,7 +185,8 @@ def _commands(recording: Recording, good: Recording | None, name: str, check: st
     return rows
 
 
-def _redactor(recording: Recording) -> Redactor:
+def redactor_of(recording: Recording) -> Redactor:
+    """Return the redactor of a recording: its rules, its salt, and today's environment."""
     salt = bytes.fromhex(str(recording.header.get("salt", "")))
     return Redactor(rules_of(recording.header), salt=salt, environ=dict(os.environ))
 

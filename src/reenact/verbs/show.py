@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
+from reenact.analysis.views.files import FileDifferencesView, step_differences
 from reenact.analysis.views.recording import stored_recording
 from reenact.analysis.views.state import ComparedStateView, compared_state, stored_state
 from reenact.analysis.views.steps import StepNumbersView, shown_step
@@ -59,6 +60,7 @@ class Options(interface.Options):
         Cli(offered=False),
         Wire(le=1 << 31),
     ] = None
+    files: Annotated[bool, Field(description="Show what STEP changed in files.")] = False
     pictures: Annotated[
         Path | None,
         Field(description="Write the pictures of the steps to this folder."),
@@ -78,6 +80,7 @@ class Result(interface.Result):
         chosen: Those of them that match the filter.
         state: The tracked state, if that is what is to be shown.
         before: The tracked state to compare it with.
+        files: The changed files, if they are to be shown.
     """
 
     options: Options
@@ -87,6 +90,7 @@ class Result(interface.Result):
     chosen: Sequence[int]
     state: State | None
     before: State | None
+    files: FileDifferencesView | None = None
 
     @property
     def standing(self) -> Standing:
@@ -104,9 +108,11 @@ class Result(interface.Result):
         return not self.options.step and not self.options.filter
 
     def tree(self) -> Any:
-        """Return the state, a step or the recording as a view; None for lines and pictures."""
+        """Return the state, files, a step or the recording as a view; None for lines and pictures."""
         if self.state is not None:
             return stored_state(self.facts.recording, self.state)
+        if self.files is not None:
+            return self.files
         if self.options.raw or self.options.pictures is not None:
             return None
         if self.options.step.isdigit():
@@ -128,13 +134,16 @@ def run(options: Options, context: Context) -> Result:
     within = chosen = _chosen(step, facts.recording)
     if options.state and step and not step.isdigit():
         raise UsageError(f"--state is that of one step (7), or without one that of the end; not of {step}")
+    if options.files and (not step.isdigit() or options.state):
+        raise UsageError("--files shows what one step changed: name it (show ID 7 --files), without --state")
+    files = step_differences(facts.recording, int(step)) if options.files else None
     state = before = None
     if options.state:
         state = facts.recording.state(int(step) if step else None)
         before = facts.recording.state(options.since) if options.since else None
     if options.filter:
         chosen = [number for number in facts.where(wanted) if number in within]
-    return Result(options, facts, home(context.home), within, chosen, state, before)
+    return Result(options, facts, home(context.home), within, chosen, state, before, files)
 
 
 def state(result: Result) -> ComparedStateView:

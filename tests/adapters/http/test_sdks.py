@@ -181,7 +181,7 @@ def test_a_tool_let_through_gets_its_http_answers_from_the_recording(bench):
 
     live = bench.record(lambda: look_up("/json"))
     bench.server.stop()
-    with reenact.replay(bench.recording, live=["tool"]) as replay:
+    with reenact.replay(bench.recording, live=["tool:look_up"]) as replay:
         again = look_up("/json")
     assert live == again
     assert len(ran) == 2

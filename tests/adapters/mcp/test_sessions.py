@@ -158,7 +158,7 @@ def test_a_call_that_is_let_through_reaches_the_real_server(web, mode):
             return result.content[0].text, heard, len(listed.tools)
 
     first, recording = recorded(ask)
-    again, verdict = replayed(recording, ask, live=["tool"])
+    again, verdict = replayed(recording, ask, live=["tool:lookup"])
     assert again[2] == first[2]
     assert again[0] != first[0]
     if not OLDER:
@@ -180,7 +180,7 @@ def test_a_live_call_hears_that_its_server_cannot_be_started(capfd):
     first, recording = recorded(ask, sys.executable, str(SHOP))
     assert first is True
     assert replayed(recording, ask, "/nonexistent/server")[0] is True
-    assert replayed(recording, ask, "/nonexistent/server", live=["tool"])[0] == "Connection closed"
+    assert replayed(recording, ask, "/nonexistent/server", live=["tool:boom"])[0] == "Connection closed"
     said = [line for line in capfd.readouterr().err.splitlines() if line.startswith("reenact:")]
     (line,) = said
     assert line.startswith(

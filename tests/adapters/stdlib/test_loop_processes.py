@@ -196,7 +196,7 @@ def test_changed_input_of_a_command_of_a_loop_is_found():
 def test_with_live_process_a_command_of_a_loop_runs_for_real():
     with reenact.record("command") as recording:
         asyncio.run(communicated())
-    with reenact.replay(recording.id, live=["process"]) as replay:
+    with reenact.replay(recording.id, live=["process"], policy=["sh=live"]) as replay:
         asyncio.run(communicated())
     assert starts() == 2
     assert replay.verdict.live

@@ -316,7 +316,7 @@ def test_a_command_that_shares_more_than_pipes_is_refused_in_a_replay(capfd):
 def test_with_live_process_the_command_runs_for_real():
     with reenact.record("command") as recording:
         run()
-    with reenact.replay(recording.id, live=["process"]) as replay:
+    with reenact.replay(recording.id, live=["process"], policy=["sh=live"]) as replay:
         run()
     assert starts() == 2
     assert replay.verdict.live

@@ -217,7 +217,7 @@ def test_a_tool_that_is_let_through_may_connect_and_is_named(server, tmp_path):
     with reenact.replay(recording.id, home=tmp_path):
         assert ask() == b"hello"
     assert len(server.visits) == 1
-    with reenact.replay(recording.id, home=tmp_path, live=["tool"]) as replay:
+    with reenact.replay(recording.id, home=tmp_path, live=["tool:ask"]) as replay:
         assert ask() == b"hello"
     assert len(server.visits) == 2
     assert any("connected to 127.0.0.1" in note for note in replay.verdict.notes)
@@ -235,7 +235,9 @@ def test_a_replay_gone_live_may_connect(server, tmp_path):
     ask = reenact.tool(lambda: by_hand(server.server_address), name="ask")
     with reenact.record(home=tmp_path) as recording:
         pass
-    with reenact.replay(recording.id, home=tmp_path, on_divergence="live") as replay:
+    host = "{}:{}".format(*server.server_address)
+    allowed = ["ask=live", f"{host}=live"]
+    with reenact.replay(recording.id, home=tmp_path, on_divergence="live", policy=allowed) as replay:
         assert ask() == b"hello"
         assert by_hand(server.server_address) == b"hello"
     assert replay.verdict.divergences
@@ -290,8 +292,8 @@ def test_a_child_process_is_named(tmp_path, capfd):
     with reenact.record(home=tmp_path) as recording:
         work()
     said = capfd.readouterr().err
-    assert said.count("the program ran true, which is not recorded: a replay needs --live process") == 2
-    with reenact.replay(recording.id, home=tmp_path, live=["process"]) as replay:
+    assert said.count("the program ran true, which is not recorded: a replay needs --live process:true") == 2
+    with reenact.replay(recording.id, home=tmp_path, live=["process:true"]) as replay:
         work()
     assert replay.verdict.live
     assert any(

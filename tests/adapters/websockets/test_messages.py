@@ -260,7 +260,7 @@ def test_a_connection_within_a_tool_vanishes_with_it_and_opens_again_where_the_t
     live, again = bench.both(main)
     assert live == again
     assert ran == ["one", "two"]
-    with reenact.replay(bench.recording, live=["tool"]) as replay:
+    with reenact.replay(bench.recording, live=["tool:ask"]) as replay:
         assert main() == live
     assert ran == ["one", "two"] * 2
     assert replay.verdict.divergences == ()

@@ -144,6 +144,26 @@ def test_the_ids_of_tool_calls_are_no_difference():
     assert compare(program("call_1"), program("call_2")).same
 
 
+def test_a_browser_action_is_compared_by_what_it_did_and_not_by_its_measurements():
+    def visit(port, waited, message):
+        url = f"http://127.0.0.1:{port}/shop.html"
+        done = {
+            "message": message, "url": url, "waited": waited, "why": {"score": waited}, "started_at": str(waited),
+            "fingerprint": {"x": waited},
+        }  # fmt: skip
+        return run(step("browser:click", done, url=url))
+
+    assert compare(visit(40001, 0.25, "clicked 'Buy'"), visit(51234, 0.75, "clicked 'Buy'")).same
+    found = compare(visit(40001, 0.25, "clicked 'Buy'"), visit(40001, 0.25, "clicked 'Sell'"))
+    assert told(found) == ["changed 1 1 output.message"]
+
+
+@pytest.mark.parametrize("ports", [(8000, 9000), (8000, 40001)])
+def test_a_port_that_a_person_chose_is_a_difference(ports):
+    one, other = (run(step("tool:get", 1, url=f"http://localhost:{port}/")) for port in ports)
+    assert not compare(one, other).same
+
+
 def test_what_happens_inside_of_a_moved_step_is_not_told_as_moved_too():
     first = step("tool:a", 1, took=2.0, t=0.0, q=1)
     inner = step("http:GET /", "x", at="main/tool:a#0", within=1, t=0.5, url="/")

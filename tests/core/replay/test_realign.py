@@ -117,7 +117,7 @@ def test_one_inserted_turn_of_a_chat_is_named_and_the_other_turns_keep_their_ans
 
     with reenact.record() as run:
         first = chat("a word of greeting", "tell me about tea", "what about milk", "thanks, goodbye")
-    with reenact.replay(run.id, on_divergence="realign", inserted=inserted) as replay:
+    with reenact.replay(run.id, on_divergence="realign", inserted=inserted, policy=["chat=live"]) as replay:
         again = chat(
             "a word of greeting",
             "and what of coffee",

@@ -181,6 +181,9 @@ def _generated(module: str) -> int:
 
 
 def _filed(path: str, module: str) -> int:
+    if module == "reenact.run.files.redirect":
+        # A function of the program's, in the place of the real one.
+        return VALUE
     if path.startswith(OURS):
         # A job that is a built-in (`to_thread(time.time)`) is called by our own code, which reads no clock itself.
         return OWN if module == "reenact.adapters.concurrency" else LIBRARY

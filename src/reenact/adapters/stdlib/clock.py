@@ -20,6 +20,7 @@ from typing import Any
 
 from reenact.adapters.stdlib import callers, early, travel
 from reenact.core.boundary import Run, current, draw
+from reenact.core.boundary.turnstile import LAST
 from reenact.core.store.writer import warn
 
 _getframe = sys._getframe
@@ -222,8 +223,12 @@ def _slept(seconds: float, /) -> None:
     if not run.replaying or run.handler.gone_live:
         _sleep(seconds)
     elif order is None:
-        # Not recorded. What a tool that is let through waits for takes its time; anything else is over already.
+        # Not recorded. What a tool that is let through waits for takes its time. Any other sleep had not ended when the
+        # recording did: a thread that sleeps again and again must not keep the others from what is left.
+        if run.waits is not None:
+            run.waits()
         _sleep(seconds if "#" in scope.path else min(seconds, _PAUSE))
+        order = None if "#" in scope.path else LAST
     elif seconds < 0:
         _sleep(seconds)  # which says what is wrong with that
     run.turnstile.pass_sync(order, lambda: run.handler.fire(scope, name))

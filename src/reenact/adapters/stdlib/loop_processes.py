@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from reenact.adapters.hooks import wrap
-from reenact.adapters.stdlib import popen
+from reenact.adapters.stdlib import file_uses, popen
 from reenact.adapters.stdlib.command import Acts, ProgramStart
 from reenact.adapters.stdlib.redirection import Redirection
 from reenact.core.boundary import Call, aperform, current
@@ -160,6 +160,7 @@ class LoopProcess(asyncio.SubprocessTransport):
         """Take the exit of the real command."""
 
         def tell() -> None:
+            file_uses.command_ended(self._calls["exit"])
             outcome: dict[str, Any] = {"exit": self.real.get_returncode()}
             if written := self.redirection.written():
                 outcome["files"] = written
@@ -322,6 +323,7 @@ async def _start(
     process: LoopProcess, wrapped: Callable[..., Awaitable[Any]], asked: inspect.BoundArguments
 ) -> dict[str, int]:
     async def live() -> dict[str, int]:
+        file_uses.command_begins()
         process.real = await wrapped(*asked.args, **asked.kwargs)
         process.acts.real = True
         return {"pid": process.real.get_pid()}

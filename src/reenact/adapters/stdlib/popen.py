@@ -16,6 +16,7 @@ from typing import Any
 
 from reenact.adapters.hooks import wrap
 from reenact.adapters.scopes import listening
+from reenact.adapters.stdlib import file_uses
 from reenact.adapters.stdlib.command import Acts, ProgramStart, answered, asks_the_machine
 from reenact.adapters.stdlib.pipes import CommandInput, CommandOutput, again
 from reenact.adapters.stdlib.redirection import Redirection
@@ -74,6 +75,7 @@ class Started:
         """Start it, or take the recorded start."""
 
         def live() -> dict[str, int]:
+            file_uses.command_begins()
             spawn()
             self.acts.real = True
             return {"pid": self.popen.pid}
@@ -105,6 +107,7 @@ class Started:
             return {"exit": None}
         written = self.redirection.written()
         self.redirection.close()
+        file_uses.command_ended()
         return {"exit": code, "files": written} if written else {"exit": code}
 
     def ended(self, outcome: Mapping[str, Any]) -> None:
@@ -263,10 +266,13 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
     def live() -> dict[str, Any]:
         nonlocal ran
         ran = True
+        file_uses.command_begins()
         try:
             done = wrapped(*args, **{**kwargs, "check": False})
         except subprocess.TimeoutExpired as error:
             return {"exit": None, "output": error.output, "errors": error.stderr, **_files(redirection)}
+        finally:
+            file_uses.command_ended()
         return {"exit": done.returncode, "output": done.stdout, "errors": done.stderr, **_files(redirection)}
 
     try:
@@ -305,10 +311,15 @@ def _system(
     scope = current()
     if scope is None or scope.hidden or given is None or not records(given, sys._getframe(2)):
         return wrapped(*args, **kwargs)
-    status: int = perform(
-        ProgramStart.of(given.arguments).effect(), lambda: {"exit": wrapped(*args, **kwargs)}
-    )["exit"]
-    return status
+
+    def live() -> dict[str, int]:
+        file_uses.command_begins()
+        status = wrapped(*args, **kwargs)
+        file_uses.command_ended()
+        return {"exit": status}
+
+    ended: int = perform(ProgramStart.of(given.arguments).effect(), live)["exit"]
+    return ended
 
 
 def records(given: inspect.BoundArguments, frame: FrameType) -> bool:

@@ -89,7 +89,10 @@ class Redirection:
         """Write into each file what came into it when it was recorded."""
         for name, data in written.items():
             if name in self._files:
-                number = self._files[name][0]
+                number, start = self._files[name]
+                if _read(number, start, len(data) + 1) == data and _end(number) != start:
+                    # It was appended with the other changes of the command.
+                    continue
                 rest = memoryview(data)
                 while rest:
                     rest = rest[os.write(number, rest) :]

@@ -19,10 +19,11 @@ from pathlib import PurePath
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.stdlib import callers, unseen, witness
+from reenact.adapters.stdlib import callers, file_uses, unseen, witness
 from reenact.adapters.stdlib.files import OpenedFiles
 from reenact.core.boundary import Run, Scope, current
 from reenact.core.model.event import Effect
+from reenact.core.replay.acts import act_of
 from reenact.core.store.writer import warn
 
 TELEMETRY = {
@@ -114,6 +115,8 @@ class _Event:
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in file_uses.EVENTS and _watches:
+        file_uses.heard(event, arguments, _getframe(0).f_back)
     handle = _HANDLERS.get(event)
     if not _watches or (handle is None and event not in witness.EVENTS):
         return
@@ -215,6 +218,8 @@ def _reach(heard: _Event, did: str, label: str) -> None:
                 witness.opened_other(run, f"{heard.who} {did} outside of it")
         return
     if handler.gone_live:
+        if reporter is None and did.startswith("connected") and not _runs_for_real(heard.scope):
+            handler.act(Effect("socket", label.partition(":")[2]), heard.scope)
         return
     if _runs_for_real(heard.scope) or handler.lets_live("socket", label):
         # Inside an effect that runs for real, which is what the user asked for.
@@ -283,16 +288,20 @@ def _system(heard: _Event, arguments: tuple[Any, ...]) -> None:
 def _child(heard: _Event, program: str, command: list[str]) -> None:
     """Refuse an unrecorded child process: its actions must not happen again."""
     run, handler = heard.watch.run, heard.watch.run.handler
-    free = handler.gone_live or _runs_for_real(heard.scope)
-    if not run.replaying:
-        handler.act(Effect("process", " ".join(command)[:200], {"command": command}), heard.scope)
-    elif not free and not handler.lets_live("process", f"process:{program}"):
+    act = Effect("process", " ".join(command)[:200], {"command": command})
+    target = act_of(act).target
+    inside = run.replaying and _runs_for_real(heard.scope)
+    if not inside and (
+        not run.replaying or handler.gone_live or handler.lets_live("process", f"process:{target}")
+    ):
+        handler.act(act, heard.scope)
+    elif not inside:
         raise handler.refuse(
             f"{heard.scope.path}/process:{program}",
             f"{heard.who} ran {program} in a replay, and its effects are not recorded",
-            "let it run: live=['process']",
+            f"let it run: live=['process:{target}']",
         )
-    heard.watch.unrecorded(f"{heard.who} ran {program}", "a replay needs --live process")
+    heard.watch.unrecorded(f"{heard.who} ran {program}", f"a replay needs --live process:{target}")
 
 
 def _database(heard: _Event, arguments: tuple[Any, ...]) -> None:
@@ -301,6 +310,9 @@ def _database(heard: _Event, arguments: tuple[Any, ...]) -> None:
         if isinstance(arguments[0], (str, bytes, os.PathLike))
         else str(arguments[0])
     )
+    scratch = heard.watch.run.scratch
+    if scratch is not None and scratch(name):
+        return
     if name and ":memory:" not in name and "mode=memory" not in name:
         heard.watch.unrecorded(
             f"{heard.who} opened the database {name}", "a replay will see its content at that time"

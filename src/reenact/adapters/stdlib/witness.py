@@ -36,6 +36,9 @@ _CHANGES = {
     "shutil.copymode", "shutil.copystat", "shutil.copytree", "shutil.make_archive", "shutil.move", "shutil.rmtree",
     "shutil.unpack_archive",
 }  # fmt: skip
+_OF_TWO = {"os.link", "os.rename", "shutil.copyfile", "shutil.copytree", "shutil.move"}
+"""Of these the second path is changed, too."""
+
 _STARTS = {
     "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.system", "pty.spawn",
     "subprocess.Popen",
@@ -87,13 +90,14 @@ def heard(event: str, arguments: tuple[Any, ...], tool: ToolInside, scope: Scope
             tool.saw(f"lists {name_of(arguments[0])}")
     elif event == _DATABASE:
         if on_disk(arguments[0]):
-            _acts(tool, scope, f"opens the database {name_of(arguments[0])}")
+            _acts(tool, scope, f"opens the database {name_of(arguments[0])}", arguments[0])
     elif event in _CHANGES:
         if not _ours(frame):
             _acts(
                 tool,
                 scope,
                 f"changes files ({event} {name_of(arguments[0]) if arguments else ''})".replace(" )", ")"),
+                *arguments[: 2 if event in _OF_TWO else 1],
             )
     elif event in _STARTS:
         if not _asks_the_machine(frame):
@@ -133,7 +137,15 @@ def starts(scope: Scope) -> None:
         _acts(scope.tool, scope, "starts a process")
 
 
-def _acts(tool: ToolInside, scope: Scope, what: str) -> None:
+def _acts(tool: ToolInside, scope: Scope, what: str, *paths: Any) -> None:
+    """Note an act that changes `paths`.
+
+    Those on a disk of the run's own may be changed.
+    """
+    scratch = scope.run.scratch
+    if scratch is not None and paths and all(scratch(name_of(path)) for path in paths):
+        tool.saw(what)
+        return
     tool.acts(what)
     if tool.again:
         raise scope.run.handler.refuse(
@@ -152,7 +164,7 @@ def _opened(arguments: tuple[Any, ...], tool: ToolInside, scope: Scope, frame: F
         return
     if _writes(mode, flags):
         if not name.endswith(".pyc") and "__pycache__" not in name:
-            _acts(tool, scope, f"writes the file {name}")
+            _acts(tool, scope, f"writes the file {name}", name)
     elif callers.program(frame):
         if not name.endswith(_CODE):
             tool.saw(f"reads the file {name}")

@@ -1,9 +1,9 @@
 """The compared content of a step, and its fingerprints.
 
 Left out are parts that always differ between two runs: the ids of tool calls, the salt of replaced secrets, the headers
-of HTTP answers, the volatile headers of requests, the times of a browser's action. Of a model call only new messages
-are compared: its history repeats the calls before it, and would make every call after the first difference look
-changed.
+of HTTP answers, the volatile headers of requests, ports of this machine that the system chose; of a browser's action
+its times, and the measurements behind its message. Of a model call only new messages are compared: its history repeats
+the calls before it, and would make every call after the first difference look changed.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ SPOKEN = frozenset(
 
 _PASSING = {
     "agent": ("agent_id", "at"),
-    "browser": ("started_at", "ended_at", "timestamp"),
+    "browser": ("started_at", "ended_at", "timestamp", "waited", "why", "action", "fingerprint", "delivered"),
     "http": ("headers", "extensions"),
 }
-"""Parts of an answer, by the effect's kind, that are another's in every run."""
+"""Parts of an answer, by kind, that differ between any two runs, or repeat arguments."""
 
 _SECRET = re.compile(r"(\[\[secret:[^\[\]:]+):[0-9a-f]{8}\]\]")
+_PORT = re.compile(r"\b(127\.0\.0\.1|localhost):(?:3276[89]|327[7-9]\d|32[89]\d\d|3[3-9]\d{3}|[4-6]\d{4})\b")
 _OWNER = re.compile(r"/call:[^/]+")
+_SETTLED = b"[[secret:", b"127.0.0.1:", b"localhost:"
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -172,20 +174,28 @@ def said(message: Message) -> list[Any]:
 
 
 def fingerprint(tree: Any) -> bytes:
-    """Equal for what is equal to the letter, replaced secrets of one kind being equal."""
+    """Return equal bytes for equal trees; replaced secrets of one kind count as equal."""
     data = codec.packed(tree)
-    if b"[[secret:" in data:
-        data = _SECRET.sub(r"\1]]", data.decode("utf-8", "replace")).encode()
+    if any(mark in data for mark in _SETTLED):
+        data = _same_everywhere(data.decode("utf-8", "replace")).encode()
     return blake2b(data, digest_size=16).digest()
 
 
 def settled(tree: Tree) -> Tree:
-    """Return a tree in which replaced secrets of one kind are equal, whatever the salt."""
+    """Return a tree without the salts of replaced secrets and ports that a system chose."""
     if isinstance(tree, str):
-        return _SECRET.sub(r"\1]]", tree) if "[[secret:" in tree else tree
+        return _same_everywhere(tree)
     if isinstance(tree, dict):
         return {key: settled(item) for key, item in tree.items()}
     return [settled(item) for item in tree] if isinstance(tree, list) else tree
+
+
+def _same_everywhere(text: str) -> str:
+    if "[[secret:" in text:
+        text = _SECRET.sub(r"\1]]", text)
+    if "127.0.0.1:" in text or "localhost:" in text:
+        text = _PORT.sub(r"\1:PORT", text)
+    return text
 
 
 def _unspoken(args: Mapping[str, Tree]) -> dict[str, Tree]:

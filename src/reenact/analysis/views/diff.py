@@ -132,7 +132,7 @@ def _side(side: Side, *, paths: bool) -> SideView:
     where: dict[str, Any] = {"path": recording.path} if paths else {}
     return SideView(
         id=side.id,
-        name=recording.name,
+        name=recording.agent,
         **where,
         status=known_status(recording.status),
         started=recording.started or None,

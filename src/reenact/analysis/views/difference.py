@@ -1,22 +1,30 @@
-"""A divergence, recorded against actual, with what differs marked."""
+"""Differences of two texts as short windows, for terminals, tests and the debugger."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.text import Text
 
+from reenact.analysis.diff.words import Segment, marked
+from reenact.analysis.views.text import visible
 from reenact.analysis.views.verdict import place
-from reenact.core.align.subsequence import common
 from reenact.errors import ABSENT, Divergence, Mismatch
+
+RECORDED = "yellow"
+"""The colour of the recorded side, and of A. It says nothing about good and bad."""
+
+ACTUAL = "cyan"
+"""The colour of the actual side, and of B."""
 
 _SHOWN = 8
 _AROUND = 60
-_LONGEST = 700
-_COMPARED = 3000
+_LONGEST = 600
+_PAGE = 4 * _LONGEST
+_COMPARED = 20_000
+"""Characters of the differing part that are compared word by word."""
 
 
 def recorded_and_actual(mismatch: Mismatch) -> tuple[Text, Text]:
@@ -30,56 +38,81 @@ def divergence_lines(divergence: Divergence) -> Iterator[str]:
     if divergence.detail:
         yield f"  {divergence.detail}"
     for mismatch in divergence.mismatches[:_SHOWN]:
-        recorded, actual = recorded_and_actual(mismatch)
         yield f"  {mismatch.path}"
-        yield f"    recorded  {recorded}"
-        yield f"    actual    {actual}"
+        words = segments(written(mismatch.recorded), written(mismatch.actual))
+        if any(sign == "=" and text.strip('" ') for sign, text in words):
+            yield f"    {bracketed(words)}"
+        else:
+            recorded, actual = sides(words)
+            yield f"    recorded  {recorded}"
+            yield f"    actual    {actual}"
     if (more := len(divergence.mismatches) - _SHOWN) > 0:
         yield f"  and {more} more differences"
 
 
 def difference(old: str, new: str) -> tuple[Text, Text]:
     """Two texts, each with what the other has not in bold; long equal stretches left out."""
+    return sides(segments(old, new))
+
+
+def segments(old: str, new: str) -> tuple[Segment, ...]:
+    """Compare two texts word by word, in time that grows with the part that differs."""
     start, end = _ends(old, new)
-    words = _words(old[start : len(old) - end]), _words(new[start : len(new) - end])
-    steps: Sequence[tuple[str, int, int, int, int]]
-    if max(map(len, words)) > _COMPARED:
-        steps = [("replace", 0, len(words[0]), 0, len(words[1]))]
-    else:
-        steps = list(_steps(*words))
-    left, right = Text(), Text()
-    for text in (left, right):
-        text.append(_shortened(old[:start], first=True))
-    for kind, a, b, c, d in steps:
-        one, other = "".join(words[0][a:b]), "".join(words[1][c:d])
-        if kind == "equal":
-            left.append(_shortened(one))
-            right.append(_shortened(other))
-        else:
-            left.append(_shortened(one, limit=_LONGEST), "bold red")
-            right.append(_shortened(other, limit=_LONGEST), "bold green")
-    for text in (left, right):
-        text.append(_shortened(old[len(old) - end :], last=True))
-    return left, right
+    one, other = old[start : len(old) - end], new[start : len(new) - end]
+    long = max(len(one), len(other)) > _COMPARED
+    inner = (Segment("-", one), Segment("+", other)) if long else marked(one, other)
+    around = Segment("=", old[:start]), Segment("=", old[len(old) - end :])
+    return tuple(one for one in (around[0], *inner, around[1]) if one.text)
 
 
-def _steps(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Yield stretches of both: (`equal` or `replace`, a, b, c, d), one[a:b] against other[c:d]."""
-    a = c = begun = 0
-    pairs = [*common(one, other), (len(one), len(other))]
-    for at, (i, j) in enumerate(pairs):
-        if at and (i, j) == (a, c) and at < len(pairs) - 1:
-            a, c = i + 1, j + 1
-            continue
-        if begun < a:
-            yield "equal", begun, a, c - (a - begun), c
-        if a < i or c < j:
-            yield "replace", a, i, c, j
-        begun, a, c = i, i + 1, j + 1
+def sides(words: Sequence[Segment], *, full: bool = False) -> tuple[Text, Text]:
+    """Return both texts of a comparison as short windows around the differences.
+
+    Args:
+        words: The comparison.
+        full: Leave nothing out.
+    """
+    found = Text(), Text()
+    for sign, text in shown(words, full=full):
+        for side, own, style in zip(found, "-+", (RECORDED, ACTUAL), strict=True):
+            if sign in ("=", own):
+                side.append(visible(text), f"bold {style}" if sign == own else "")
+    return found
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+|\s+|[^\w\s]", text)
+def bracketed(words: Sequence[Segment], *, full: bool = False) -> str:
+    """Return a comparison as one plain text with the marks of `git diff --word-diff`."""
+    marks = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
+    return "".join(
+        f"{marks[sign][0]}{visible(text)}{marks[sign][1]}" for sign, text in shown(words, full=full)
+    )
+
+
+def shown(words: Sequence[Segment], *, full: bool = False) -> Iterator[Segment]:
+    """Shorten long equal stretches, and cut a text that differs all over to a page."""
+    left = _PAGE
+    for index, (sign, text) in enumerate(words):
+        part = text if full else _window(sign, text, first=index == 0, last=index == len(words) - 1)
+        yield Segment(sign, part)
+        left -= len(part)
+        if left < 0 and not full and index < len(words) - 1:
+            more = sum(len(segment.text) for segment in words[index + 1 :])
+            yield Segment("=", f" … {more:,} more characters")
+            return
+
+
+def _window(sign: str, text: str, *, first: bool, last: bool) -> str:
+    if sign != "=":
+        return cut(text, _LONGEST)
+    if first or last:
+        near = text[-_AROUND:] if first else text[:_AROUND]
+        return text if len(text) <= 2 * _AROUND else f"…{near}" if first else f"{near}…"
+    return cut(text, 3 * _AROUND)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return a text without its middle where it is longer than the limit."""
+    return text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"
 
 
 def _ends(old: str, new: str) -> tuple[int, int]:
@@ -104,16 +137,6 @@ def _same(old: str, new: str) -> int:
         else:
             high = middle - 1
     return low
-
-
-def _shortened(text: str, *, first: bool = False, last: bool = False, limit: int = 2 * _AROUND) -> str:
-    if len(text) <= limit:
-        return text
-    if first:
-        return "…" + text[-_AROUND:]
-    if last:
-        return text[:_AROUND] + "…"
-    return f"{text[: limit // 2]} … {text[-limit // 2 :]}"
 
 
 def written(value: Any) -> str:

@@ -84,11 +84,13 @@ class StoredLineView(LineView):
 class ServedLineView(LineView):
     """A recording in a server's list.
 
-    `anomalies` is the number of findings, null until the recording was examined. `sessions` is the number of its
+    `anomalies` is the number of findings, null until the recording was examined; `pills` are the rules among them that
+    are right in at least one of two findings on labelled runs. `sessions` is the number of its
     browser sessions. `live`: its program still writes it.
     """
 
     anomalies: int | None
+    pills: tuple[str, ...]
     sessions: int
     live: bool
 

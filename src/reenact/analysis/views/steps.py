@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from reenact.analysis.views import browsed
 from reenact.analysis.views.base import Ended, Json, View
 from reenact.analysis.views.listing import TokensView
 from reenact.analysis.views.messages import ModelCallView, PromptChangeView, model_call, prompt_change
@@ -119,6 +120,9 @@ def gist(step: StepFacts) -> str:
         return _cut(" ".join(part for part in (*said, step.error) if part.strip()))
     if step.call.kind == "http":
         return _cut(step.error)
+    done = browsed.sentences(step.output) if step.call.kind in ("browser", "heal") else ""
+    if done:
+        return _cut(f"{step.error} {done}" if step.error else done)
     came = step.error or (_short(step.output) if step.output is not None else "")
     given = ", ".join(f"{name}={_short(value)}" for name, value in step.args.items())
     return _cut(f"{given} → {came}" if came and given else came or given)

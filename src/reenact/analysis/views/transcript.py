@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import orjson
 
+from reenact.analysis.views import browsed
 from reenact.analysis.views.base import Ended, Json, View
 from reenact.analysis.views.listing import TokensView
 from reenact.analysis.views.messages import CallView, call_view
@@ -114,7 +115,9 @@ class Talk:
             self._known.add((call.name, _same(step.output)))
         if self._carries(step):
             return
-        came = pretty(step.output) if step.output is not None else ""
+        came = browsed.sentences(step.output) if call.kind in ("browser", "heal") else ""
+        if not came and step.output is not None:
+            came = pretty(step.output)
         text, more = _folded("" if call.kind == "http" else came)
         yield ItemView(
             **about,

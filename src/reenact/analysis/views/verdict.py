@@ -13,7 +13,7 @@ from reenact.core.model.divergence import Verdict
 from reenact.errors import Divergence
 
 _SHOWN = 8
-_LISTED = re.compile(r"\b(live|ignore|tools)=\['([^']*)'\]")
+_LISTED = re.compile(r"\b(live|ignore|policy|tools)=\['([^']*)'\]")
 _AT = re.compile(r"\bat=(\d+)")
 _POLICY = re.compile(r"\b(on_divergence|inserted)='(\w+)'")
 

@@ -43,7 +43,7 @@ _NOTE = Note(
 
 def page(found: Diff, *, whole: bool = False) -> StaticPage:
     """Return the page, with the first differences of very many, or all if `whole`."""
-    names = [run.recording.name or run.id for run in (found.a, found.b)]
+    names = [run.recording.agent or run.id for run in (found.a, found.b)]
     sections = [
         Section("Overview", tuple(_totals(found))),
         Section("The program differs", tuple(_differences(found.program))),
@@ -64,7 +64,7 @@ def _totals(found: Diff) -> Iterator[Block]:
             ),
             "bad",
         )  # fmt: skip
-    titles = [_title(run.recording.name, run.id, side) for run, side in ((found.a, "A"), (found.b, "B"))]
+    titles = [_title(run.recording.agent, run.id, side) for run, side in ((found.a, "A"), (found.b, "B"))]
     yield table(["", *titles, ""], told.totals(found), numeric=True)
     for rule in found.ignored:
         yield Paragraph(("rule applied: ", Styled(rule, "code")))

@@ -9,17 +9,17 @@ from rich.table import Table
 from rich.text import Text
 
 from reenact.analysis.diff import Diff, Difference, Kind, Pair
-from reenact.analysis.diff.words import Segment
+from reenact.analysis.views.difference import ACTUAL, RECORDED, bracketed, cut
+from reenact.analysis.views.difference import sides as sides_of
 from reenact.cli import present
 from reenact.cli.comparing import told
 from reenact.cli.transcript import Page
 from reenact.errors import ABSENT
 
-_AROUND = 60
 _LONGEST = 600
 _PAIRS = 40
 _PARTS = 8
-_COLOURS = {Kind.SAME: "dim", Kind.CHANGED: "yellow", Kind.INSERTED: "green", Kind.DELETED: "red"}
+_COLOURS = {Kind.SAME: "dim", Kind.CHANGED: "bold", Kind.INSERTED: ACTUAL, Kind.DELETED: RECORDED}
 _INDENT = 13
 
 
@@ -64,11 +64,11 @@ class ComparisonOutput(Page):
     def _heading(self, pair: Pair) -> Text:
         a, b = told.numbers(pair)
         text = Text(f"{a:>4} {b:>4}  ", "bold")
-        text.append(f"{told.SIGNS[pair.kind]} ", f"bold {_COLOURS.get(pair.kind, 'cyan')}")
+        text.append(f"{told.SIGNS[pair.kind]} ", f"bold {_COLOURS.get(pair.kind, '')}")
         text.append(told.label(self.found, pair), "bold" if pair.kind is not Kind.SAME else "")
         if pair.kind in (Kind.MOVED, Kind.INSERTED, Kind.DELETED):
             words = {Kind.INSERTED: "only in B", Kind.DELETED: "only in A", Kind.MOVED: "moved"}
-            text.append(f"  {words[pair.kind]}", _COLOURS.get(pair.kind, "cyan"))
+            text.append(f"  {words[pair.kind]}", _COLOURS.get(pair.kind, ""))
         spent = [
             f"{side} {took}" for side, took in zip("AB", map(told.took, pair.spent), strict=True) if took
         ]
@@ -79,18 +79,17 @@ class ComparisonOutput(Page):
         self.line(Text(present.one_line(told.name(difference)), "bold" if self.coloured else ""), indent)
         words = difference.words
         if words is None:
-            sides = (difference.a, "A", "red"), (difference.b, "B", "green")
+            sides = (difference.a, "A", RECORDED), (difference.b, "B", ACTUAL)
             for value, side, style in sides:
                 text = present.visible(told.value(value))
                 missing = value is ABSENT
-                shown = text if self.full else _cut(text, _LONGEST)
+                shown = text if self.full else cut(text, _LONGEST)
                 self._side(side, Text(shown, "dim" if missing else style), indent)
         elif self.coloured:
-            for side, sign, style in (("A", "-", "bold red"), ("B", "+", "bold green")):
-                own = [segment for segment in words if segment.sign in ("=", sign)]
-                self._side(side, self._marked(own, style), indent)
+            for side, own in zip("AB", sides_of(words, full=self.full), strict=True):
+                self._side(side, own, indent)
         else:
-            self._side("", Text("".join(self._bracketed(words))), indent)
+            self._side("", Text(bracketed(words, full=self.full)), indent)
 
     def _side(self, side: str, text: Text, indent: int) -> None:
         head = Text(f"{side:<2}", "dim") if side else Text("  ")
@@ -98,48 +97,12 @@ class ComparisonOutput(Page):
             self.line(line, indent, 2, head)
             head = Text("  ")
 
-    def _marked(self, segments: list[Segment], style: str) -> Text:
-        text = Text()
-        for sign, words in self._shortened(segments):
-            text.append(words, style if sign != "=" else "")
-        return text
-
-    def _bracketed(self, segments: Iterable[Segment]) -> Iterable[str]:
-        marks = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
-        for sign, words in self._shortened(list(segments)):
-            before, after = marks[sign]
-            yield f"{before}{words}{after}"
-
-    def _shortened(self, segments: list[Segment]) -> Iterable[Segment]:
-        """Fold long equal stretches, and cut a text that is changed all over to a page."""
-        left = 4 * _LONGEST
-        for place, (sign, words) in enumerate(segments):
-            shown = self._shown(sign, words, place, len(segments))
-            yield Segment(sign, shown)
-            left -= len(shown)
-            if left < 0 and not self.full and place < len(segments) - 1:
-                more = sum(len(segment.text) for segment in segments[place + 1 :])
-                yield Segment("=", f" … {more:,} more characters; --all shows them")
-                return
-
-    def _shown(self, sign: str, words: str, place: int, count: int) -> str:
-        words = present.visible(words)
-        if self.full:
-            return words
-        if sign != "=":
-            return _cut(words, _LONGEST)
-        if place == 0:
-            return words if len(words) <= 2 * _AROUND else "…" + words[-_AROUND:]
-        if place == count - 1:
-            return words if len(words) <= 2 * _AROUND else words[:_AROUND] + "…"
-        return _cut(words, 3 * _AROUND)
-
 
 def tell(report: ComparisonOutput) -> None:
     """The whole comparison: the runs, their totals, the first difference, and all others."""
     found = report.found
     _heads(report)
-    present.show(_totals(found, report.console.width))
+    present.show(_totals(found, report.console.width), report.console)
     report.line(Text(""))
     if found.same:
         report.line(Text(f"the same: {present.many(len(found.pairs), 'step')}", "bold green"))
@@ -155,10 +118,10 @@ def tell(report: ComparisonOutput) -> None:
 
 
 def _heads(report: ComparisonOutput) -> None:
-    for side, run, style in (("A", report.found.a, "red"), ("B", report.found.b, "green")):
+    for side, run, style in (("A", report.found.a, RECORDED), ("B", report.found.b, ACTUAL)):
         recording = run.recording
         text = Text().append(f"{side}  ", f"bold {style}").append(f"{run.id}  ", "yellow")
-        text.append(present.one_line(recording.name) or "recording", "bold")
+        text.append(present.one_line(recording.agent) or "recording", "bold")
         tags = present.one_line(" ".join(f"#{tag}" for tag in recording.tags))
         report.line(text.append(f"  {tags}" if tags else "", "magenta"), 0, 3)
 
@@ -167,7 +130,7 @@ def _totals(found: Diff, width: int) -> Table:
     table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False, header_style="bold", show_edge=False)
     table.add_column("", style="dim", no_wrap=True)
     most = max((min(width, 200) - 40) // 2, 12)
-    for title, style in (("A", "red"), ("B", "green")):
+    for title, style in (("A", RECORDED), ("B", ACTUAL)):
         table.add_column(
             title, justify="right", header_style=f"bold {style}", max_width=most, overflow="fold"
         )
@@ -195,7 +158,7 @@ def _parting(report: ComparisonOutput) -> None:
         if step is not None:
             name = "A" if side is report.found.a else "B"
             gist = present.one_line(told.gist(side.of(step)), _LONGEST // 3)
-            head = Text(f"  {name}  ", "bold red" if name == "A" else "bold green")
+            head = Text(f"  {name}  ", f"bold {RECORDED if name == 'A' else ACTUAL}")
             report.line(
                 Text(f"{step.number}  ", "bold").append(step.call.label).append(f"  {gist}", "dim"),
                 0,
@@ -236,7 +199,3 @@ def _pairs(report: ComparisonOutput) -> None:
             left -= 1
     if left < 0:
         report.line(Text(f"and {present.many(-left, 'more difference')}; --all shows them", "dim"))
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"

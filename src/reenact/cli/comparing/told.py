@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from reenact.analysis.diff import Diff, Difference, Kind, Pair, Spent
+from reenact.analysis.views import browsed
 from reenact.analysis.views.values import spelled
 from reenact.cli import present
 from reenact.core.model.plain import compact
@@ -89,6 +90,8 @@ def gist(step: StepFacts) -> str:
         return " ".join(part for part in (*said, step.error) if part.strip())
     if step.call.kind == "http":
         return step.error
+    if step.call.kind == "browser" and (done := browsed.sentences(step.output)):
+        return done
     came = step.error or (compact(step.output) if step.output is not None else "")
     given = ", ".join(f"{name}={compact(value)}" for name, value in step.args.items())
     return f"{given} → {came}" if came else given

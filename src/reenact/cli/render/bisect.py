@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.panel import Panel
 from rich.text import Text
 
 from reenact.analysis.decisive import Alike, Change
@@ -15,6 +14,7 @@ from reenact.analysis.decisive import Result as Judged
 from reenact.analysis.views.difference import difference
 from reenact.cli import present
 from reenact.cli.context import Context
+from reenact.cli.framing import Framed
 from reenact.verbs.bisect import Options, Result
 from reenact.verbs.reproduce import Decisive
 from reenact.verbs.reproduce.trees import summary
@@ -28,7 +28,7 @@ def show(result: Result, options: Options, context: Context) -> None:
     color = "green" if found.changes else "yellow"
     title = Text.assemble((headline(found), f"bold {color}"), f"  {found.bad.id}")
     body = Group(*_decisive(found))
-    present.out().print(Panel(body, title=title, title_align="left", border_style=color, expand=False))
+    present.out().print(Framed(title, body, color))
 
 
 def _unjudged(found: Decisive) -> Iterator[RenderableType]:

@@ -33,7 +33,7 @@ def show(result: Result, options: Options, context: Context) -> None:
 
 
 def _tell(page: Page, recording: Recording, found: Sequence[Anomaly], limit: int, home: Path | None) -> None:
-    title = Text(present.one_line(recording.name) or "recording", "bold").append(
+    title = Text(present.one_line(recording.agent) or "recording", "bold").append(
         f"  {recording.id}", "yellow"
     )
     title.append(

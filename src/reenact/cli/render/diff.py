@@ -9,6 +9,9 @@ from reenact.analysis.pages.html import page_html
 from reenact.cli import present
 from reenact.cli.comparing import page, terminal
 from reenact.cli.context import Context
+from reenact.cli.framing import paged
+from reenact.cli.render.files import tell_files
+from reenact.cli.transcript import Page
 from reenact.core import private
 from reenact.errors import UsageError
 from reenact.verbs.diff import Options, Result
@@ -20,12 +23,20 @@ def show(result: Result, options: Options, context: Context) -> None:
     Raises UsageError for runs that share nothing.
     """
     found, whole = result.found, options.all
+    if result.files is not None:
+        if not context.json:
+            tell_files(Page(present.out(), full=whole), result.files)
+            if not result.files:
+                present.say("the same files")
+        return
     if not (context.json or whole):
         _refuse_strangers(found)
     if options.html is not None:
         _write(options.html, page_html(page.page(found, whole=whole)))
     elif not context.json:
-        terminal.tell(terminal.ComparisonOutput(found, present.out(), whole=whole))
+        console = present.out()
+        with paged(console):
+            terminal.tell(terminal.ComparisonOutput(found, console, whole=whole))
 
 
 def _refuse_strangers(found: Diff) -> None:

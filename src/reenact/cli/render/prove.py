@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rich.console import Group
 from rich.padding import Padding
-from rich.panel import Panel
 from rich.text import Text
 
 from reenact.cli import present
 from reenact.cli.context import Context
+from reenact.cli.framing import Framed
 from reenact.verbs.prove import Options, Result
 from reenact.verbs.prove.proving import Proved
 
@@ -19,7 +19,7 @@ def show(result: Result, options: Options, context: Context) -> None:
         present.out().print(panel(result.done))
 
 
-def panel(done: Proved) -> Panel:
+def panel(done: Proved) -> Framed:
     """Return the result of the replays, with the likely cause and what was not tried."""
     color = "green" if done.proof is not None else "red"
     word = (
@@ -43,4 +43,4 @@ def panel(done: Proved) -> Panel:
         f"  {done.recording.id}",
         (f"  {present.visible(done.recording.name)}", "dim"),
     )
-    return Panel(body, title=title, title_align="left", border_style=color, expand=False)
+    return Framed(title, body, color)

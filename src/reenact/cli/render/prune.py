@@ -10,7 +10,12 @@ from reenact.verbs.rm import named
 
 
 def show(result: Result, options: Options, context: Context) -> None:
-    """Report the old and the deleted recordings on standard error."""
+    """Report the old and the deleted recordings, and left files, on standard error."""
+    if result.scratch:
+        word = "would delete" if options.dry_run else "deleted"
+        present.say(f"{word} the files of {present.many(len(result.scratch), 'killed replay')}")
+    if not result.chosen and result.among == 0 and result.scratch:
+        return
     if not result.chosen:
         present.say(f"nothing to delete among {present.many(result.among, 'recording')}")
     elif options.dry_run:

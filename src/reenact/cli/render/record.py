@@ -28,6 +28,8 @@ def show(result: Result, options: Options, context: Context) -> None:
         present.say(f"reenact: recorded {recording.id} ({counted}, {recording.status})")
     command = "" if options.command else " -- COMMAND"
     present.say(f"reenact: replay it with: reenact replay {ref}{command}")
+    if recording.status == "unsealed" and len(recording.logs) == 1 and not options.proxy:
+        present.say(f"reenact: go on with it: reenact resume {ref}")
     if options.proxy and not recording.steps:
         present.say("reenact: no request came by the proxy: docs/proxy.md names the variables that SDKs read")
     if result.proved is not None:

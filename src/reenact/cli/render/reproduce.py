@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.panel import Panel
 from rich.text import Text
 
 from reenact.analysis.attempts import Reproduces, Reproduction
 from reenact.analysis.world import Asked
 from reenact.cli import present
 from reenact.cli.context import Context
+from reenact.cli.framing import Framed
 from reenact.verbs.reproduce.verb import Options, Result
 from reenact.verbs.reproduce.world import READING
 
@@ -35,7 +35,7 @@ def show(result: Result, options: Options, context: Context) -> None:
         (done.result.value, f"bold {color}"), f"  {recording.id}", (f"  {recording.name}", "dim")
     )
     body = Group(*_reproduction(done), *_world(result.asked))
-    present.out().print(Panel(body, title=title, title_align="left", border_style=color, expand=False))
+    present.out().print(Framed(title, body, color))
 
 
 def _reproduction(done: Reproduction) -> Iterator[RenderableType]:

@@ -13,7 +13,9 @@ from reenact.analysis.views import recording as views
 from reenact.analysis.views.values import pretty
 from reenact.cli import pictures, present
 from reenact.cli.context import Context
+from reenact.cli.framing import paged
 from reenact.cli.reference import reference
+from reenact.cli.render.files import tell_differences
 from reenact.cli.state import tell_state
 from reenact.cli.transcript import Page, tell, tell_step
 from reenact.core.model.plain import plain
@@ -34,22 +36,31 @@ def show(result: Result, options: Options, context: Context) -> None:
     if result.state is not None:
         if not context.json:
             tell_state(Page(present.out(), full=options.full), facts.recording, result.state)
+    elif result.files is not None:
+        if not context.json:
+            tell_differences(Page(present.out(), full=options.full), result.files)
     elif options.pictures is not None:
         pictures.write(facts, result.chosen, options.pictures)
     elif options.raw:
         _raw(result)
     elif not context.json:
-        page = Page(present.out(), full=options.full)
-        if options.step.isdigit():
-            tell_step(page, facts, int(options.step))
-            return
-        ref = reference(facts.recording.id, facts.recording.path, context.home, typed=options.ref)
-        if result.whole:
-            _whole(page, facts, result.standing, result.proof, ref)
-            return
-        tell(page, facts, frozenset(result.chosen), ref)
-        if not result.chosen:
+        console = present.out()
+        with paged(console):
+            _texts(Page(console, full=options.full), result, options, context)
+        if not result.whole and not result.chosen and not options.step.isdigit():
             present.say(f"no steps match ({len(result.within)} searched)")
+
+
+def _texts(page: Page, result: Result, options: Options, context: Context) -> None:
+    facts = result.facts
+    if options.step.isdigit():
+        tell_step(page, facts, int(options.step))
+        return
+    ref = reference(facts.recording.id, facts.recording.path, context.home, typed=options.ref)
+    if result.whole:
+        _whole(page, facts, result.standing, result.proof, ref)
+    else:
+        tell(page, facts, frozenset(result.chosen), ref)
 
 
 def told(console: Console, store: LocalStore, ref: str) -> None:
@@ -68,7 +79,7 @@ def _whole(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof |
 def _head(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | None) -> None:
     recording = facts.recording
     line = summarise(facts, path=recording.path)
-    title = Text(present.one_line(recording.name) or "recording", "bold").append(
+    title = Text(present.one_line(recording.agent) or "recording", "bold").append(
         f"  {recording.id}  ", "yellow"
     )
     page.line(title + present.status(line))
@@ -100,6 +111,8 @@ def _head(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | 
         page.line(Text("unsealed: the program still runs, or was cut off", "yellow"))
     for note in recording.notes:
         page.block("note", note, 0, "yellow")
+    for text in recording.resumed:
+        page.block("resumed", text, 0, "yellow")
     for source in recording.sources:
         page.block("unrecorded", source, 0, "yellow")
     page.line(Text(""))

@@ -18,17 +18,19 @@ class ToolInside:
     Args:
         known: Inputs that the tool's code is known to have, in words.
         again: True if a replay runs the tool again: then nothing in it may act on the world.
+        free: True if everything inside may happen, by the user's word.
 
     Attributes:
         unrecorded: The inputs so far, in words, at most eight.
         permit: Called with an act on the world before it happens; raises `Halt` if it may not. None: all may.
     """
 
-    __slots__ = ("_seen", "again", "permit")
+    __slots__ = ("_seen", "again", "free", "permit")
 
-    def __init__(self, known: Iterable[str] = (), *, again: bool = False) -> None:
+    def __init__(self, known: Iterable[str] = (), *, again: bool = False, free: bool = False) -> None:
         self._seen = dict.fromkeys(known)
         self.again = again
+        self.free = free
         self.permit: Callable[[str], None] | None = None
 
     def saw(self, what: str) -> None:

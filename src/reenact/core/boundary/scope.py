@@ -16,6 +16,7 @@ from typing import Any
 
 from reenact.core.boundary.answer import Answer, Sidecar, Ticket
 from reenact.core.boundary.entry import Tracked
+from reenact.core.boundary.files import FileSensor
 from reenact.core.boundary.inside import ToolInside
 from reenact.core.boundary.turnstile import Turnstile
 from reenact.core.model.event import RULES, Effect, Outcome, Tree
@@ -193,12 +194,15 @@ class Run:
         halt: Raised behind the next live outcome, if the handler wants the program to end there.
         model: The language model to call in place of the program's, in live calls, or None.
         rules: The number of the matching rules: the recording's, in a replay.
+        files: Hears of the files that the program uses, or None: they are not recorded.
         asked: Called with each recorded question: its line, label and number. None: nothing looks at them.
+        waits: Called when the program sleeps once more than recorded. None: nothing is due then.
+        scratch: Returns True for a path on a disk of this run's own, which may be written to. None: there is none.
     """
 
     __slots__ = (
-        "__weakref__", "asked", "family", "forked", "halt", "handler", "lock", "model", "replaying", "root", "rules",
-        "tracked", "turnstile",
+        "__weakref__", "asked", "family", "files", "forked", "halt", "handler", "lock", "model", "replaying",
+        "root", "rules", "scratch", "tracked", "turnstile", "waits",
     )  # fmt: skip
 
     def __init__(
@@ -212,6 +216,9 @@ class Run:
         self.model: str | None = None
         self.rules = RULES
         self.asked: Callable[[bytes, str, int], None] | None = None
+        self.scratch: Callable[[str], bool] | None = None
+        self.waits: Callable[[], None] | None = None
+        self.files: FileSensor | None = None
         self.lock = threading.RLock()
         self.root = Scope(root, self)
         self.family: Family | None = None

@@ -12,7 +12,8 @@ from typing import Any
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
-from reenact.core.model.log import SOURCE, CallRecord, Log
+from reenact.core.model.log import RESUMED, SOURCE, CallRecord, Log
+from reenact.core.query.overview import script_of
 from reenact.core.query.state import State, state_at
 from reenact.errors import CorruptRecording, StepNotFound
 
@@ -102,6 +103,11 @@ class Recording:
         return str(self.header.get("name") or "")
 
     @property
+    def agent(self) -> str:
+        """The name that the run was given, or its script; empty where it has neither."""
+        return self.name or script_of(self.header) or ""
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The tags that the run was given."""
         return tuple(self.header.get("tags") or ())
@@ -131,12 +137,17 @@ class Recording:
     @property
     def notes(self) -> tuple[str, ...]:
         """Holes and other remarks in the recording, and the parts that reading left out."""
-        return (*(text for what, text in self._noted() if what != SOURCE), *self.torn)
+        return (*(text for what, text in self._noted() if what not in (SOURCE, RESUMED)), *self.torn)
 
     @property
     def sources(self) -> tuple[str, ...]:
         """Inputs that are not recorded: a replay reads them anew, and may diverge there."""
         return tuple(text for what, text in self._noted() if what == SOURCE)
+
+    @property
+    def resumed(self) -> tuple[str, ...]:
+        """Notes on the places where the run was resumed, and the calls made again."""
+        return tuple(text for what, text in self._noted() if what == RESUMED)
 
     def _noted(self) -> Iterator[tuple[str, str]]:
         for log in self.logs:

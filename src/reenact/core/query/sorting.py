@@ -20,10 +20,10 @@ SORTS: dict[str, Callable[[Summary], Any]] = {
     "steps": lambda line: line.steps,
     "failed": lambda line: line.failed,
     "tokens": lambda line: line.input_tokens + line.output_tokens,
-    "cost": lambda line: line.cost or 0.0,
+    "cost": lambda line: line.cost,
     "duration": lambda line: line.duration,
 }
-"""The value by which recordings are sorted, by the name of the order."""
+"""The value by which recordings are sorted, by order; None where it is not known."""
 
 TEXTS = ("agent", "name", "status", "prompt", "outcome", "model")
 """The orders of texts: from A to Z on terminals. All others begin with the greatest."""
@@ -33,7 +33,9 @@ TITLES = {"when": "started", "time": "duration"}
 
 
 def ordered(items: Iterable[T], sort: str, line: Callable[[T], Summary]) -> list[T]:
-    """Return items in descending order of a value; equal ones keep their order.
+    """Return items in descending order of a value, those without one last.
+
+    Equal ones keep their order.
 
     Args:
         items: The items.
@@ -41,7 +43,11 @@ def ordered(items: Iterable[T], sort: str, line: Callable[[T], Summary]) -> list
         line: Returns the recording of an item.
     """
     key = SORTS[sort.removeprefix("-")]
-    return sorted(items, key=lambda item: key(line(item)), reverse=not sort.startswith("-"))
+    values = [(key(line(item)), item) for item in items]
+    known = [pair for pair in values if pair[0] is not None and pair[0] != ""]
+    unknown = [item for value, item in values if value is None or value == ""]
+    known.sort(key=lambda pair: pair[0], reverse=not sort.startswith("-"))
+    return [*(item for _, item in known), *unknown]
 
 
 def order_of(column: str) -> str | None:

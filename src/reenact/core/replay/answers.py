@@ -93,3 +93,32 @@ class Answers:
         if "error" not in (call.outcome or {}) and (flaw := codec.flaw(tree)) is not None:
             raise self._unanswerable(call, flaw)
         return tree
+
+
+def answer_of(edit: Edit, place: int) -> Answer:
+    """Return an answer without a place in the recorded order: it comes at once.
+
+    A stream's chunks come at `place`, when nothing else is due.
+    """
+    if edit.error is not None:
+        return Answer(Failure(codec.rebuild_error(edit.error)), None)
+    value = codec.rebuild(edit.value)
+    if edit.pieces is None:
+        return Answer(Value(value), None)
+    pieces = tuple(Piece(place, codec.rebuild(tree)) for tree in edit.pieces)
+    return Answer(Value(value, stream=True), None, None, pieces, "ended")
+
+
+def edit_of(log: Log, call: CallRecord) -> Edit | None:
+    """Return a recorded answer as an edit; None if there is none or its stream broke off."""
+    outcome = call.outcome
+    if (
+        outcome is None
+        or outcome["event"] == "cancelled"
+        or (outcome.get("stream") and call.end not in ("ended", "closed"))
+    ):
+        return None
+    if outcome["event"] == "raised":
+        return Edit(error=log.filled(outcome["error"]))
+    pieces = tuple(log.filled(tree) for _, _, tree in call.pieces) if outcome.get("stream") else None
+    return Edit(log.filled(outcome["value"]), pieces)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from reenact.core import messages
@@ -43,11 +43,12 @@ class RecordedFacts:
             if call.kind == "http" and _answered_by_model(log, call)
         )
 
-    def judge(self, effect: Effect) -> tuple[bool, str]:
+    def judge(self, effect: Effect, allowed: Callable[[Effect], bool] | None = None) -> tuple[bool, str]:
         """Return True if a tool without a declaration may run, watched; and the reason.
 
         It may where its code names nothing that Reenact cannot see, and its recorded calls have only read. A tool
-        without such a call may as well, unless the program holds something open through which it could write.
+        without such a call may as well, unless the program holds something open through which it could write. Effects
+        inside that are `allowed` do not count.
         """
         if effect.source is None:
             return False, "its code is not known"
@@ -55,14 +56,14 @@ class RecordedFacts:
             return False, f"it is not declared, and what it does through {effect.source.near} is not seen"
         key = effect.label, effect.source.digest
         if key not in self._judged:
-            self._judged[key] = self._judge(effect, effects=True)
+            self._judged[key] = self._judge(effect, allowed or (lambda _: False))
         return self._judged[key]
 
     def hidden(self, effect: Effect) -> bool:
         """Return True if a tool may have changed something past the boundary, by its recorded calls."""
-        return effect.source is None or bool(effect.source.near) or not self._judge(effect, effects=False)[0]
+        return effect.source is None or bool(effect.source.near) or not self._judge(effect, lambda _: True)[0]
 
-    def _judge(self, effect: Effect, *, effects: bool) -> tuple[bool, str]:
+    def _judge(self, effect: Effect, allowed: Callable[[Effect], bool]) -> tuple[bool, str]:
         assert effect.source is not None
         if found := _writing(effect.source.unrecorded):
             return False, found
@@ -75,7 +76,7 @@ class RecordedFacts:
                 if call.called.get("source") != effect.source.digest:
                     other = True
                 elif (call.outcome or {}).get("event") in ("returned", "raised"):
-                    if found := self._wrote(log, call, inside, effects):
+                    if found := self._wrote(log, call, inside, allowed):
                         return False, found
                     known = True
         if known:
@@ -99,7 +100,13 @@ class RecordedFacts:
                     return text.partition(":")[0]
         return ""
 
-    def _wrote(self, log: Log, call: CallRecord, inside: dict[int, list[CallRecord]], effects: bool) -> str:
+    def _wrote(
+        self,
+        log: Log,
+        call: CallRecord,
+        inside: dict[int, list[CallRecord]],
+        allowed: Callable[[Effect], bool],
+    ) -> str:
         """Return the reason that a recorded call of a tool may have changed something; else empty."""
         outcome = call.outcome or {}
         if "unrecorded" not in outcome:
@@ -108,11 +115,13 @@ class RecordedFacts:
             return f"recorded with it: {found}"
         for inner in inside.get(call.number, ()):
             if inner.kind == TOOL:
-                if found := self._wrote(log, inner, inside, effects):
+                if found := self._wrote(log, inner, inside, allowed):
                     return f"{inner.label} inside of it: {found}"
-            elif not effects or (inner.kind == "http" and _answered_by_model(log, inner)):
+            elif inner.kind == "http" and _answered_by_model(log, inner):
                 continue
-            elif impact_of_name(inner.kind, inner.name) not in ("reads", "model"):
+            elif impact_of_name(inner.kind, inner.name) not in ("reads", "model") and not allowed(
+                Effect(inner.kind, inner.name, log.args(inner))
+            ):
                 return f"in the recording it asked {inner.label}"
         return ""
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reenact.core.boundary import Answer, Scope, Ticket
-from reenact.core.boundary.answer import Piece
 from reenact.core.model import codec
-from reenact.core.model.event import Failure, Value
 from reenact.core.model.log import CallRecord, Log
+from reenact.core.replay.answers import answer_of, edit_of
 from reenact.core.replay.counterparts import Questions, align, asked
 from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
-from reenact.core.replay.watch import Edit
 from reenact.errors import Departure, Divergence
 
 OWN = "a different question; it got its answer of this recording"
@@ -84,7 +82,7 @@ class Mixing(Replayer):
     def _departs(self, question: Question) -> CallRecord | Ticket | Answer:
         effect = question.effect
         if self._lets_live(effect.kind, effect.label):
-            return self._go_live(effect)
+            return self._go_live(question)
         what = self._questions.asked(question)
         if not self._mix.exact:
             for call in self._log.calls.values():
@@ -119,32 +117,3 @@ class Mixing(Replayer):
         for inner in self._mix.other.calls.values():
             if inner.within == call.number and inner.number not in self._used:
                 self._use(inner)
-
-
-def answer_of(edit: Edit, place: int) -> Answer:
-    """Return an answer without a place in the recorded order: it comes at once.
-
-    A stream's chunks come at `place`, when nothing else is due.
-    """
-    if edit.error is not None:
-        return Answer(Failure(codec.rebuild_error(edit.error)), None)
-    value = codec.rebuild(edit.value)
-    if edit.pieces is None:
-        return Answer(Value(value), None)
-    pieces = tuple(Piece(place, codec.rebuild(tree)) for tree in edit.pieces)
-    return Answer(Value(value, stream=True), None, None, pieces, "ended")
-
-
-def edit_of(log: Log, call: CallRecord) -> Edit | None:
-    """Return a recorded answer as an edit; None if there is none or its stream broke off."""
-    outcome = call.outcome
-    if (
-        outcome is None
-        or outcome["event"] == "cancelled"
-        or (outcome.get("stream") and call.end not in ("ended", "closed"))
-    ):
-        return None
-    if outcome["event"] == "raised":
-        return Edit(error=log.filled(outcome["error"]))
-    pieces = tuple(log.filled(tree) for _, _, tree in call.pieces) if outcome.get("stream") else None
-    return Edit(log.filled(outcome["value"]), pieces)

@@ -18,14 +18,17 @@ from reenact.core.model.event import Cancelled, Effect, Outcome, Tree, Value
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.redact import Redactor
 from reenact.core.replay import match
+from reenact.core.replay.acts import act_of
 from reenact.core.replay.answers import Answers
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.departures import HINT, Departures, forking_hint
+from reenact.core.replay.live_calls import LiveCalls, RecordedAnswers
 from reenact.core.replay.printed import RecordedPrints
 from reenact.core.replay.question import Question
 from reenact.core.replay.reads import Reads
 from reenact.core.replay.realignment import Realignment
 from reenact.core.replay.reruns import Tools
+from reenact.core.replay.rulings import ActionGuard
 from reenact.core.replay.terms import Terms
 from reenact.core.replay.watch import Edit, Watch
 from reenact.errors import Departure, Divergence, Halt, UsageError
@@ -72,6 +75,7 @@ class Replayer(Handler):
             if value not in known:
                 raise UsageError(f"{name}={value!r} is not one of {', '.join(map(repr, known))}")
         self.turnstile = turnstile or ReplayingTurnstile(len(log.times))
+        self.turnstile.abandon(log.void)
         self.turnstile.strict = policy == "raise" and turnstile is None
         self.rules = match.Rules(ignore)
         self.cursor = Cursor(log, self.rules)
@@ -85,7 +89,7 @@ class Replayer(Handler):
         """The recorded things that could not be compared, with the reason."""
         self._log = log
         self._steps = steps
-        self._live = frozenset(live)
+        self._live = self._named_live = frozenset(live)
         self._policy = policy
         self._inserted = inserted
         self._lock = threading.RLock()
@@ -106,8 +110,19 @@ class Replayer(Handler):
         self.reads = Reads(self.remark)
         self._answers = Answers(log, self.turnstile, self._unanswerable)
         self.prints = RecordedPrints(log)
+        self.on_answer: Callable[[Answer, int | None], None] = lambda _answer, _piece: None
+        """Called when an answer, or a part of a stream (its number), reaches the program."""
+        self.on_run: Callable[[int | None], None] = lambda _call: None
+        """Called when a call has run for real or again."""
         self.terms = Terms(log, redactor)
         self.tools = Tools(log, self.terms, self.rules, tools, here=here)
+        self._live_calls: LiveCalls | None = None
+
+    def guard(self, guard: ActionGuard) -> None:
+        """Have calls that run for real decided about."""
+        answers = RecordedAnswers(self._log, self.terms, self.cursor)
+        places = len(self._log.times)
+        self._live_calls = LiveCalls(guard, answers, places, halt=self._halt, remark=self.remark)
 
     # -- the handler -----------------------------------------------------------------------------------------
 
@@ -158,12 +173,20 @@ class Replayer(Handler):
                 self._named(found)
         return None
 
+    def act(self, effect: Effect, scope: Scope) -> None:
+        if self._live_calls is not None and self._named_live.isdisjoint(
+            {*act_of(effect).names} - {effect.kind}
+        ):
+            self._live_calls.act(effect, scope)
+
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
+        self.on_run(ticket.call)
         if self.watch is not None:
             self.watch.left(ticket.call, outcome)
 
     def passed(self, answer: Answer, piece: int | None) -> None:
         self.prints.passed(answer, piece)
+        self.on_answer(answer, piece)
 
     def due(self, scope: Scope, name: str) -> int | None:
         places = self._log.fired.get((self.terms.name(scope.path), name))
@@ -266,6 +289,11 @@ class Replayer(Handler):
         return self._lets_live(kind, label)
 
     @property
+    def lets_commands_run(self) -> bool:
+        """True if a command may run for real."""
+        return any(word.partition(":")[0] == "process" for word in self._live)
+
+    @property
     def poison(self) -> Halt | None:
         """The divergence that stopped this replay, if one did."""
         return self._poison
@@ -276,7 +304,7 @@ class Replayer(Handler):
         if self._poison is not None:
             raise Halt(self._poison.divergence)
         if self._gone_live:
-            return self._go_live(question.effect)
+            return self._go_live(question)
         scope, label = question.scope, question.label
         call = self.cursor.by_address.get((scope.path, label, question.ordinal))
         if call is None or call.number in self.cursor.asked:
@@ -307,13 +335,13 @@ class Replayer(Handler):
         """
         effect = question.effect
         if self._lets_live(effect.kind, effect.label) and self._policy != "raise":
-            return self._go_live(effect)
+            return self._go_live(question)
         if self._policy == "realign":
             nearest, sure = self._realignment.counterpart(question)
             if nearest is None and self._inserted == "refuse":
                 raise self._halt(self._departures.unknown(question, question.place), question)
             if nearest is None:
-                return self._go_live(effect)
+                return self._go_live(question)
             if sure:
                 self._take(nearest)
             else:
@@ -322,7 +350,7 @@ class Replayer(Handler):
             return nearest
         there = self.cursor.by_address.get((question.scope.path, question.label, question.ordinal))
         self._named(self._departures.first(question, there), question)
-        return self._go_live(effect)
+        return self._go_live(question)
 
     def _asks(self, call: CallRecord, effect: Effect, args: dict[str, Tree]) -> bool:
         recorded = self._log.args(call)
@@ -367,17 +395,19 @@ class Replayer(Handler):
     def _answer(self, question: Question, call: CallRecord) -> Answer | Ticket:
         effect = question.effect
         if self._gone_live:
-            return self._go_live(effect)
-        if self._lets_live(effect.kind, effect.label) or call.number in self.opened:
+            return self._go_live(question)
+        ticket = self._again(effect, call)
+        if ticket is not None:
             if effect.kind == "tool":
                 self._ran = min(self._ran or self._steps[call.number], self._steps[call.number])
             # Its chunks are other ones, at places of their own.
             chunks = [order for order, _, _ in call.pieces]
             self.turnstile.abandon(chunks if call.end_order is None else (*chunks, call.end_order))
-            return Ticket(call.number, call.order) if self._counted(effect) else Ticket(call.number)
-        inside = self.tools.runs_again(question, call) if call.number not in self.edits else None
-        if inside is not None:
-            return Ticket(call.number, call.order, inside)
+            self._counted(effect)
+            return ticket
+        again = self.tools.runs_again(question, call) if call.number not in self.edits else None
+        if again is not None:
+            return Ticket(call.number, call.order, again)
         self.turnstile.abandon(self.cursor.places_inside(call))
         if call.number in self.edits:
             self.remark(f"step {self._steps[call.number]}, {call.label}: its answer was edited")
@@ -444,10 +474,23 @@ class Replayer(Handler):
     def _lets_live(self, kind: str, label: str) -> bool:
         return bool(self._live) and (kind in self._live or label in self._live)
 
-    def _go_live(self, effect: Effect) -> Ticket:
-        self._counted(effect)
-        return Ticket(None)
+    def _again(self, effect: Effect, call: CallRecord) -> Ticket | None:
+        """Return the ticket of a recorded call that runs for real, or None if it is answered."""
+        ticket = Ticket(call.number, call.order)
+        if call.number in self.opened:
+            return ticket
+        if not self._lets_live(effect.kind, effect.label):
+            return None
+        if self._live_calls is not None:
+            named = effect.label in self._named_live or self.tools.modes.names_live(effect)
+            return self._live_calls.again(effect, call, self._steps[call.number], named=named)
+        return ticket
 
-    def _counted(self, effect: Effect) -> bool:
+    def _go_live(self, question: Question) -> Answer | Ticket:
+        decision = Ticket(None) if self._live_calls is None else self._live_calls.new(question)
+        if isinstance(decision, Ticket):
+            self._counted(question.effect)
+        return decision
+
+    def _counted(self, effect: Effect) -> None:
         self.let_live[effect.label] = self.let_live.get(effect.label, 0) + 1
-        return True

@@ -47,6 +47,10 @@ class Modes:
             else:
                 self._all = mode
 
+    def names_live(self, effect: Effect) -> bool:
+        """Return True if a tool runs for real by its own name."""
+        return effect.kind == TOOL and self._one.get(effect.name) == "live"
+
     def of(self, name: str) -> Mode:
         """Return the mode of a tool."""
         return self._one.get(name, self._all)

@@ -47,6 +47,8 @@ class ActionGuard:
         option: Makes the words that allow a target: `--policy refund=live`.
 
     Attributes:
+        policy: The user's rules.
+        option: Makes the words that allow a target.
         ran: The acts that ran for real, by label: their number, and the reason.
     """
 
@@ -62,7 +64,7 @@ class ActionGuard:
         self.ran: dict[str, tuple[int, str]] = {}
         self._facts = facts
         self._ask = ask
-        self._option = option or python_option
+        self.option = option or python_option
         self._answers: dict[str, bool] = {}
         self._covered: set[int] = set()
         self._lock = threading.Lock()
@@ -91,7 +93,8 @@ class ActionGuard:
     def rule_again(self, effect: Effect, within: int | None = None) -> Ruling:
         """Decide on a recorded call that runs again."""
         act = act_of(effect)
-        if effect.kind == TOOL and self.policy.rule(act) is None and not self._facts.hidden(effect):
+        known = self.policy.rule(act) is not None or effect.declared is not None
+        if effect.kind == TOOL and not known and not self._facts.hidden(effect):
             return Ruling(act, "live", "all that it does is recorded")
         return self.rule(effect, within)
 
@@ -125,14 +128,19 @@ class ActionGuard:
 
     def refusal(self, ruling: Ruling, step: int, instead: str = "") -> str:
         """Return the line that names the refused act, the step, and the option that allows it."""
-        act, option = ruling.act, self._option(ruling.act.target)
+        act, option = ruling.act, self.option(ruling.act.target)
         return f"step {step}, {act.shown}, was not run: {instead or ruling.basis}; to let it run: {option}"
 
     def _judge(self, act: Act) -> tuple[bool, str]:
         """Return True if an act that is not known to read may run, watched; and the reason."""
         if act.impact == "writes" or act.effect.kind != TOOL:
             return False, act.basis
-        return self._facts.judge(act.effect)
+        return self._facts.judge(act.effect, self._allowed)
+
+    def _allowed(self, effect: Effect) -> bool:
+        """Return True if the user lets an effect run."""
+        rule = self.policy.rule(act_of(effect))
+        return rule is not None and rule.mode == "live"
 
 
 def python_option(target: str) -> str:

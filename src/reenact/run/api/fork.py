@@ -22,8 +22,10 @@ from reenact.core.query import recording
 from reenact.core.redact import DEFAULT_RULES, SecretRules
 from reenact.core.replay.rulings import named
 from reenact.core.store.local import LocalStore, new_id
+from reenact.core.store.writer import warn
 from reenact.errors import DivergenceError, ForkStopped, Halt, UsageError
 from reenact.run.api.session import UNSET, Session
+from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.fork.child import Child
 from reenact.run.fork.edit import Change
 from reenact.run.fork.point import Point, point
@@ -111,6 +113,9 @@ class Fork(Session):
         self._point = at
         self._store = store
         self._secrets = secrets
+        self.scratch = ""
+        """The scratch folder of this process's files, if it was started with one."""
+        self._files: ReplayedFiles | None = None
         self._child: Child | None = None
         self._stdout: Output | None = None
         self._pid = os.getpid()
@@ -143,6 +148,12 @@ class Fork(Session):
         self._child = Child(
             self.parent, self._point, self._store, self.id, secrets=self._secrets, plan=self.plan
         )
+        replayer = self._child.forker.replayer
+        self._files = ReplayedFiles.begun(
+            self.parent, self.parent.logs[0], replayer, self.scratch, block=self.plan is None, say=warn
+        )
+        if self._files is not None:
+            self._child.run.scratch, self._child.run.waits = self._files.covers, self._files.waits
         stdlib.begin(self._child.run)
         if self.plan is None:
             self._stdout = Output(self._child.run)
@@ -154,6 +165,13 @@ class Fork(Session):
         child = self._child
         if child is None or os.getpid() != self._pid:
             return
+        try:
+            self._conclude(child, error)
+        finally:
+            if self._files is not None:
+                self._files.end()
+
+    def _conclude(self, child: Child, error: BaseException | None) -> None:
         forker = child.forker
         if self._stdout is not None:
             self._stdout.uninstall()

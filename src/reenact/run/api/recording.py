@@ -22,6 +22,7 @@ from reenact.core.model import codec
 from reenact.core.model.event import FORMAT, RULES, Tree
 from reenact.core.model.storable import name_of, tags_of
 from reenact.core.record.own import own_identity
+from reenact.core.record.places import Places
 from reenact.core.record.program import describe
 from reenact.core.record.recorder import Recorder
 from reenact.core.record.snapshot import EVERY, risky_filter
@@ -43,13 +44,13 @@ from reenact.team import ship
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_substitute: Callable[[str, int], Replay | Fork | None] | None = None
+_substitute: Callable[[str, int], Any] | None = None
 _blocks_begun: dict[str, int] = {}
 _marked: dict[str, Callable[..., Any]] = {}
 
 
-def substitute(claimed: Callable[[str, int], Replay | Fork | None]) -> None:
-    """Replace recorded blocks by replays, under `reenact replay` (or `fork`).
+def substitute(claimed: Callable[[str, int], Any]) -> None:
+    """Replace recorded blocks by replays, under `reenact replay` (or `fork`, `resume`).
 
     `claimed` returns the replay in place of the block of that name and ordinal, or None for any other block.
     """
@@ -77,6 +78,7 @@ class RecordingInProgress(Session):
         known_as: str = "",
         risky: str = "",
         every: int | None = None,
+        files: bool | Iterable[str | os.PathLike[str]] = True,
     ) -> None:
         self.name = name_of(name)
         self.tags, problems = tags_of(tags)
@@ -94,6 +96,7 @@ class RecordingInProgress(Session):
         if self._every < 1:
             raise UsageError(f"snapshot_every={every}: it is a number of steps, 1 or more")
         self._rules = rules
+        self._files = folders_of(files)
         self._entry = entry
         self._ordinal = 0
         self._pid = os.getpid()
@@ -151,6 +154,9 @@ class RecordingInProgress(Session):
         self._recorder.open(self._header(salt, redactor.told()))
         self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
         tracked.of_run(self._run)
+        if self._files is not None:
+            places = Places.of_program(self._files, store=str(self._store.root))
+            self._run.files = self._recorder.record_files(places, salt)
         self._run.family = self._family = Recorded(self._run, self._recorder, self._plan())
         stdlib.begin(self._run)
         loops.check(self._run)
@@ -178,7 +184,7 @@ class RecordingInProgress(Session):
         seed = os.environ.get("PYTHONHASHSEED")
         home = str(self._store.root)
         plan = Plan("record", self.id, folder, home, "", began=began, patterns=patterns, hash_seed=seed)
-        return replace(plan, risky=self._risky, every=self._every)
+        return replace(plan, risky=self._risky, every=self._every, files=self._files)
 
     def _open(self) -> Writer | None:
         try:
@@ -280,6 +286,7 @@ def record(
     secrets: SecretRules = DEFAULT_RULES,
     risky: str = "",
     snapshot_every: int | None = None,
+    files: bool | Iterable[str | os.PathLike[str]] = True,
 ) -> RecordingInProgress:
     """Record the effects in the body of a `with` (or `async with`) statement.
 
@@ -293,14 +300,40 @@ def record(
         secrets: The rules for secrets, which never reach the disk; extend `DEFAULT_RULES`.
         risky: A filter, `"tool:cancel_*"`: before each such effect the tracked state is kept.
         snapshot_every: After how many steps the tracked state is looked at; 5 by default.
+        files: Folders whose files are recorded beside those of the working folder and of the program's script; False:
+            no files are recorded.
 
     Raises:
         FilterError: `risky` does not parse.
-        UsageError: `risky` asks for what is known only afterwards, or `snapshot_every` is no number of steps.
+        UsageError: `risky` asks for what is known only afterwards, `snapshot_every` is no number of steps, or one of
+            `files` is no folder.
     """
     return RecordingInProgress(
-        name, tags=tags, home=home, rules=secrets, entry="block", risky=risky, every=snapshot_every
+        name,
+        tags=tags,
+        home=home,
+        rules=secrets,
+        entry="block",
+        risky=risky,
+        every=snapshot_every,
+        files=files,
     )
+
+
+def folders_of(files: bool | Iterable[str | os.PathLike[str]]) -> tuple[str, ...] | None:
+    """Return the further folders whose files are recorded; None: no files are.
+
+    Raises UsageError.
+    """
+    if isinstance(files, bool):
+        return () if files else None
+    if isinstance(files, (str, os.PathLike)):
+        files = (files,)
+    folders = [Path(folder).absolute() for folder in files]
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(f"files={str(folder)!r}: there is no such folder; it is made before the run")
+    return tuple(map(str, folders))
 
 
 @overload

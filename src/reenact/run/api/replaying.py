@@ -17,6 +17,7 @@ from reenact.core.model.divergence import Verdict, merged
 from reenact.core.model.event import Tree
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import mismatches
+from reenact.core.replay.policy import ActionPolicy
 from reenact.core.replay.replayer import Inserted, Policy, Replayer
 from reenact.core.store.local import LocalStore
 from reenact.errors import Departure, Divergence, DivergenceError, Halt, Mismatch, UsageError
@@ -24,10 +25,12 @@ from reenact.run.api import final
 from reenact.run.api.session import UNSET, Session
 from reenact.run.debugger.breaks import Breakpoints, Breaks, Stop
 from reenact.run.debugger.shell import prompting
+from reenact.run.files.disk import FILES, LIVE, RECORDED
+from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.output import Output, compare
 from reenact.run.plan import SHIFTED, Plan
 from reenact.run.processes import Replayed, replayer_of
-from reenact.run.replayer import rules_number
+from reenact.run.replayer import ACTS, rules_number
 from reenact.team.open import Reaching
 
 Source = str | os.PathLike[str] | Recording
@@ -68,6 +71,9 @@ class Replay(Session):
         self._stdout: Output | None = None
         self.plan: Plan | None = None
         self.terminal = ""
+        self.scratch = ""
+        """The scratch folder of this process's files, if it was started with one."""
+        self._files: ReplayedFiles | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -95,6 +101,11 @@ class Replay(Session):
             self._replayer.turnstile.set_pace(ShiftedPace(self._pace, len(log.times)))
         self._run = Run(self._replayer, self._replayer.turnstile, replaying=True)
         self._run.rules = rules_number(self.recording.header)
+        self._files = ReplayedFiles.begun(
+            self.recording, log, self._replayer, self.scratch, block=self.plan is None and not self.scratch
+        )
+        if self._files is not None:
+            self._run.scratch, self._run.waits = self._files.covers, self._files.waits
         self._run.family = self._family = Replayed(
             self._run, self._replayer, self.recording, log, self._plan()
         )
@@ -109,15 +120,24 @@ class Replay(Session):
     def _end(self, error: BaseException | None) -> None:
         if self._run is None or self._replayer is None or os.getpid() != self._pid:
             return
+        try:
+            self._conclude(self._run, self._replayer, error)
+        finally:
+            if self._files is not None:
+                self._files.end()
+
+    def _conclude(self, run: Run, replayer: Replayer, error: BaseException | None) -> None:
         if self._stdout is not None:
             self._stdout.uninstall()
         whole = error is None or self.recording.status == "error"
         if whole:
-            final.compare(self._run, self.recording, self._replayer)
-        stdlib.end(self._run)
+            final.compare(run, self.recording, replayer)
+        stdlib.end(run)
         self._hook.restore()
-        tracked.ended(self._run)
-        self._replayer.finish(whole=whole)
+        tracked.ended(run)
+        replayer.finish(whole=whole)
+        if whole and self._files is not None:
+            self._files.compare()
         if self._family is not None:
             self._family.finish()
             self._others = self._family.verdicts()
@@ -125,7 +145,7 @@ class Replay(Session):
         if whole and self._stdout is not None:
             self._compare_stdout(self._stdout)
         self._compare_output()
-        poison = self._replayer.poison
+        poison = replayer.poison
         if poison is not None:
             raise DivergenceError(poison.divergence) from (None if isinstance(error, Halt) else error)
         if self._options["policy"] == "raise" and (divergence := self.verdict.divergence) is not None:
@@ -134,13 +154,16 @@ class Replay(Session):
     def moved(self) -> None:
         """Go on in this process: it is a copy of the one that began the replay."""
         self._pid = os.getpid()
+        if self._files is not None:
+            self._files.rewind()
         if self._stdout is not None:
             self._stdout.pid = self._pid
 
     def _plan(self) -> Plan:
         path, home = str(Path(self.recording.path).absolute()), str(LocalStore().root)
         if self.plan is not None:
-            return replace(self.plan, options=self._options)
+            files = {FILES: self.scratch} if self.scratch else {}
+            return replace(self.plan, options={**self._options, **files})
         seed = os.environ.get("PYTHONHASHSEED")
         return Plan("replay", self.recording.id, path, home, "", options=self._options, hash_seed=seed)
 
@@ -228,7 +251,9 @@ def replay(
     on_divergence: Policy = "raise",
     inserted: Inserted = "refuse",
     tools: Iterable[str] = (),
+    policy: Iterable[str] = (),
     pace: str = "fast",
+    files: str = RECORDED,
     breakpoints: Iterable[str | int] | str | int = (),
     on_break: Callable[[Stop], object] | None = None,
     home: str | os.PathLike[str] | None = None,
@@ -250,7 +275,10 @@ def replay(
         tools: `"rerun"` (the default): a tool whose inside was recorded whole runs its own code again, and its
             result is compared; `"answer"`: tools do not run; `"live"`: they run for real. For one tool:
             `"refund=answer"`.
+        policy: What may run for real, where calls do: `"refund=live"`, `"api.example.com=refuse"`. Without a rule,
+            calls of models run, and calls that only read; others are refused. See docs/fork.md.
         pace: `"fast"`, or `"real"` to take as long as the recorded run.
+        files: `"recorded"`: the code sees the recorded files, and writes to scratch; `"live"`: to your own.
         breakpoints: The places to stop: steps' numbers, `"divergence"`, `"state"`, or filters (docs/filters.md) such as
             `"error"` or `"tool:cancel_order"`.
         on_break: Called at each of them, in the program's own thread, with a `Stop`: it tells the step, the arguments,
@@ -262,13 +290,22 @@ def replay(
         DivergenceError: At the end of the body, where the program left its recording.
         FilterError: A breakpoint that does not parse; the text points at the column.
     """
-    options = {"live": _words(live), "ignore": _words(ignore), "policy": on_divergence, "inserted": inserted}
-    options["tools"] = _words(tools)
+    options: dict[str, Any] = {
+        "live": _words(live),
+        "ignore": _words(ignore),
+        "policy": on_divergence,
+        "inserted": inserted,
+    }
+    options |= {"tools": _words(tools), ACTS: {"words": ActionPolicy(_words(policy)).words}}
     recording = source if isinstance(source, Recording) else load(source, home=home)
     points = (breakpoints,) if isinstance(breakpoints, (str, int)) else tuple(breakpoints)
     if points and on_break is None:
         on_break = Stop.pdb
-    return Replay(recording, options, pace, breakpoints=points, on_break=on_break)
+    if files not in (RECORDED, LIVE):
+        raise UsageError(f"files={files!r} is not one of {RECORDED!r}, {LIVE!r}")
+    session = Replay(recording, options, pace, breakpoints=points, on_break=on_break)
+    session.scratch = LIVE if files == LIVE else ""
+    return session
 
 
 def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Recording:

@@ -42,7 +42,9 @@ from reenact.run.api.replaying import Replay
 from reenact.run.child import stdin
 from reenact.run.child.debug_run import Debugged
 from reenact.run.child.forking import Forking, tell
+from reenact.run.child.resuming import RESUME, Resuming
 from reenact.run.child.watch import Watch
+from reenact.run.files.disk import FILES
 from reenact.run.guarding import GUARD, ON_REFUSAL
 from reenact.run.output import Output, compare
 from reenact.run.plan import SWITCH, Plan, take
@@ -68,11 +70,12 @@ def _follow(plan: Plan) -> None:
     if plan.process == "main" and not family.reserve(plan.report, "main"):
         # The command has started a Python before this one.
         plan = plan.child("main~1")
-        if plan.mode == "fork":
-            raise ProgramError("the command starts several Pythons, and only one can be forked")
+        if plan.mode in ("fork", RESUME):
+            raise ProgramError(f"the command starts several Pythons, and a {plan.mode} can have only one")
     if (interval := plan.options.get(SWITCH)) is not None:
         sys.setswitchinterval(float(interval))
-    if plan.mode == "fork" or GUARD in plan.options:
+    live = plan.mode in ("fork", RESUME)
+    if live or GUARD in plan.options:
         ON_REFUSAL.append(Watch(None).halted)
     process: _Process
     if plan.process != "main":
@@ -80,8 +83,8 @@ def _follow(plan: Plan) -> None:
     elif plan.mode == "record":
         process = _RecordedProgram(plan)
     elif load(Path(plan.folder)).header.get("entry") == "block":
-        process = _ForkedBlock(plan) if plan.mode == "fork" else _Block(plan)
-    elif plan.mode == "fork":
+        process = _ForkedBlock(plan) if live else _Block(plan)
+    elif live:
         process = _Forked(plan)
     else:
         process = _ReplayedProgram(plan)
@@ -151,6 +154,7 @@ class _RecordedProgram(_Process):
             known_as=plan.id,
             risky=plan.risky,
             every=plan.every or None,
+            files=False if plan.files is None else plan.files,
         )
         self._session.plan = plan
         self._session.program = {"hash_seed": plan.hash_seed or os.environ.get("PYTHONHASHSEED"), "tty": tty}
@@ -257,6 +261,7 @@ class _Block(_Process):
         ):
             return None
         self.session = _Claimed(self.recording, self.plan, self._debugged)
+        self.session.scratch = self.plan.options.get(FILES, "")
         return self.session
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -305,11 +310,11 @@ class _Claimed(Replay):
 
 
 class _Forked(_Process):
-    """The first Python of a command that is forked."""
+    """The first Python of a command that is forked or resumed."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self.session = Forking(plan, Watch(None).halted)
+        self.session = _going_on(plan)
         tty = (self.session.parent.header.get("program") or {}).get("tty") or {}
         stdin.install(self.output.write, tty=bool(tty.get("stdin")))
         self.session.__enter__()
@@ -322,20 +327,23 @@ class _Forked(_Process):
         self.session.ending = {**self.ending(status), "status": how}
         with suppress(DivergenceError, ForkStopped):
             self.session._end(error)
-        tell(self.plan, self.session, self.session.ended, status)
+        self.session.tell(status)
 
 
 class _ForkedBlock(_Block):
-    """A program with one `record()` block to fork; until that is live, the rest has no network."""
+    """A program with a `record()` block to fork or resume.
 
-    _fork: Forking | None = None
+    The rest has no network until the block is live.
+    """
+
+    _fork: Forking | Resuming | None = None
 
     def _claimed(self, name: str, ordinal: int) -> Any:
         header = self.recording.header
         known = self.recording.name, int(header.get("ordinal") or 0)
         if self._fork is not None or (name, ordinal) != known:
             return None
-        self._fork = Forking(self.plan, Watch(None).halted)
+        self._fork = _going_on(self.plan)
         return self._fork
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -344,14 +352,23 @@ class _ForkedBlock(_Block):
 
     def end(self, code: int | None) -> None:
         status, _ = self.status(code)
-        found = self._fork.ended if self._fork is not None else None
-        if self._fork is None:
+        found: Exception
+        if self._outside:
+            found = DivergenceError(self._outside[0])
+        elif self._fork is None:
             found = UsageError(
                 f"the program ended without coming to its block record({self.recording.name!r})"
             )
-        if self._outside:
-            found = DivergenceError(self._outside[0])
-        tell(self.plan, self._fork, found, status)
+        else:
+            self._fork.tell(status)
+            return
+        tell(self.plan, None, found, status)
+
+
+def _going_on(plan: Plan) -> Forking | Resuming:
+    """Return the fork, or the resumed recording, of a plan."""
+    halted = Watch(None).halted
+    return Resuming(plan, halted) if plan.mode == RESUME else Forking(plan, halted)
 
 
 def _silent(text: str) -> None:
@@ -365,6 +382,7 @@ def _options(plan: Plan) -> dict[str, Any]:
 def _replay(recording: Recording, plan: Plan) -> Replay:
     session = Replay(recording, _options(plan), plan.options.get("pace", "fast"))
     session.plan = replace(plan, options=_options(plan))
+    session.scratch = plan.options.get(FILES, "")
     # What the program reads from its standard input is answered from the recording.
     session.terminal = _TERMINAL
     return session

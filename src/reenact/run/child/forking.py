@@ -12,6 +12,7 @@ from reenact.core.store.local import LocalStore, load
 from reenact.errors import DivergenceError, ForkStopped, UsageError
 from reenact.run import processes as family
 from reenact.run.api.fork import Fork
+from reenact.run.files.disk import FILES
 from reenact.run.fork.edit import parse
 from reenact.run.fork.point import point
 from reenact.run.plan import Plan
@@ -42,8 +43,9 @@ class Forking(Fork):
             command=True,
         )
         super().__init__(parent, where, LocalStore(plan.home), secrets=DEFAULT_RULES)
-        self.id, self.plan = plan.id, plan
+        self.id, self.plan, self.scratch = plan.id, plan, options[FILES]
         self.ended: Exception | None = None
+        self._own = plan
         self._halted = halted
 
     def _begin(self) -> Run:
@@ -60,6 +62,10 @@ class Forking(Fork):
             raise
         except UsageError as found:
             self.ended = found
+
+    def tell(self, status: int | None) -> None:
+        """Report to the parent how it ended."""
+        tell(self._own, self, self.ended, status)
 
 
 def tell(plan: Plan, session: Forking | None, found: Exception | None, status: int | None) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import queue
 import selectors
-import shutil
 import signal
 import socket
 import struct
@@ -26,6 +25,7 @@ from reenact.errors import UsageError
 from reenact.run.child.debug import INTERRUPT, OPTION
 from reenact.run.debugger import wire
 from reenact.run.debugger.orders import START, Again, Died, Go, Interrupt, Order, Place, Report
+from reenact.run.files.scratch import discard
 from reenact.run.launch import Options, replaying, reports_in
 
 _PATIENCE = 2.0
@@ -102,7 +102,7 @@ class Program:
                 recording, words, self._folder, command=command, home=home, run_foreign=run_foreign
             )
         except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            discard(self._folder)
             raise
         self._hear, self._say_wrote, self._shell_over = hear, wrote, shell_over
         self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -406,7 +406,7 @@ class Program:
         self._selector.close()
         self._wake.close()
         self._woken.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        discard(self._folder)
 
 
 def _go(order: Go | Again) -> bytes:

@@ -41,7 +41,7 @@ class Forker(Handler):
         recorder: Writes the new events.
         lines: The line numbers of the parent's file.
         log: The parent's process.
-        at: The number of the call.
+        at: The call; None: there is no such step.
         edit: Its answer, in the place of the recorded one; None to let it go live.
         share: Writes a reference to a line of the parent's.
         guard: Decides what may run for real.
@@ -54,7 +54,7 @@ class Forker(Handler):
         lines: Lines,
         log: Log,
         *,
-        at: CallRecord,
+        at: CallRecord | None,
         edit: Edit | None,
         share: Callable[[int], None],
         guard: ActionGuard,
@@ -84,9 +84,11 @@ class Forker(Handler):
         self._asking: set[int | None] = set()
         self._answered = False
         self._live_steps = 0
-        replayer.opened |= _around(log, at)
         # What was still in flight when the parent was cut off has no answer: it is asked again.
         replayer.opened |= {call.number for call in log.calls.values() if call.outcome is None}
+        if at is None:
+            return
+        replayer.opened |= _around(log, at)
         if edit is None:
             replayer.opened.add(at.number)
         else:
@@ -101,6 +103,7 @@ class Forker(Handler):
         self._check()
         if self.gone_live:
             return self._ask(effect, scope, ordinal)
+        assert self._at is not None
         here = self._at.scope, self._at.label, self._at.ordinal
         if (scope.path, effect.label, ordinal) == here and isinstance(self.turnstile, ForkingTurnstile):
             self.turnstile.reach(self._at.place)
@@ -149,8 +152,8 @@ class Forker(Handler):
             return
         try:
             with self._lock:
-                self.replayer.prints.passed(answer, piece)
-                if answer.call == self._at.number and self._edit is not None:
+                self.replayer.passed(answer, piece)
+                if self._at is not None and answer.call == self._at.number and self._edit is not None:
                     self._sharing.edited(self._at, self._edit, piece)
                 else:
                     self._sharing.came(answer, answer.call, piece)
@@ -185,7 +188,14 @@ class Forker(Handler):
         if self.gone_live:
             return None
         place = self.replayer.due(scope, name)
-        if name == _NEVER and place is not None and place >= self._at.place and self._edit is None:
+        at = self._at
+        if (
+            name == _NEVER
+            and place is not None
+            and at is not None
+            and place >= at.place
+            and self._edit is None
+        ):
             # Whether a job is cancelled behind the step is for the fork to find out.
             return None
         return place
@@ -326,7 +336,7 @@ class Forker(Handler):
     def _runs_again(self, effect: Effect, scope: Scope, ticket: Ticket) -> None:
         """Decide on a call of the parent's that runs for real though it lies before the step."""
         call = self._log.calls[ticket.call or 0]
-        if call.number in self.replayer.opened and call.number != self._at.number:
+        if call.number in self.replayer.opened and (self._at is None or call.number != self._at.number):
             why = "it was in flight when the recording was cut off"
             if call.outcome is not None:
                 why = "the step is inside of it, so it would run again"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,10 +25,13 @@ from reenact.core.record.snapshot import risky_filter
 from reenact.core.store.local import EVENTS, LocalStore, load, new_id
 from reenact.core.store.writer import reseal
 from reenact.errors import Departure, Divergence, Mismatch, ProgramError, RecordingError
+from reenact.run.files.disk import FILES, LIVE, disk_of
+from reenact.run.files.scratch import discard
 from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed
 from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown
 from reenact.run.launch.program import by_proxy, remembered
 from reenact.run.plan import Plan
+from reenact.run.replayer import ACTS
 from reenact.team import ship
 from reenact.team.open import Reaching
 
@@ -68,17 +70,21 @@ def record(
     quiet: bool = False,
     risky: str = "",
     every: int = 0,
+    files: tuple[str, ...] | None = (),
 ) -> Recorded:
     """Run a command; record the first Python in it, and its child processes.
 
     `quiet` sends its output to standard error. `risky` and `every` (0: the default) decide when the tracked state is
-    kept. Raises UsageError if there is nothing to run, FilterError if `risky` does not parse.
+    kept. `files` are folders whose files are recorded too; None: no files are. Raises UsageError if there is nothing to
+    run, FilterError if `risky` does not parse.
     """
     risky_filter(risky)
     root, id = LocalStore(home).root, new_id()
     plan = Plan("record", id, str(LocalStore(root).folder(id)), str(root), "", name=name, tags=tuple(tags))
     with ship.sending(root, id):
-        return _record(command, replace(plan, risky=risky, every=every), executable_of(command), quiet=quiet)
+        return _record(
+            command, replace(plan, risky=risky, every=every, files=files), executable_of(command), quiet=quiet
+        )
 
 
 def _record(command: Sequence[str], plan: Plan, executable: str, *, quiet: bool) -> Recorded:
@@ -151,8 +157,9 @@ def replay(
         )
     with folder() as place:
         start = replaying(recording, words, place, command=command, home=home, run_foreign=run_foreign)
-        where = start.cwd if cwd is None else os.fspath(cwd)
-        status, pid = run(start.argv, start.executable, start.environ, cwd=where, stdout=aside(quiet))
+        start = replace(start, cwd=start.cwd if cwd is None else os.fspath(cwd))
+        argv, executable = start.prepared()
+        status, pid = run(argv, executable, start.environ, cwd=start.cwd, stdout=aside(quiet))
         reports = reports_in(place)
     return judged(recording, start.argv, status, pid, reports)
 
@@ -188,9 +195,15 @@ def replaying(
     seed = seed or program.get("hash_seed")
     if seed is not None:
         environ.pop("PYTHONHASHSEED", None)
-    plan = Plan("replay", recording.id, path, str(LocalStore(home).root), str(place), options=words)
+    words = {**words, ACTS: {**(words.get(ACTS) or {}), "folder": str(place)}}
+    root = LocalStore(home).root
+    disk = None if words.get(FILES) == LIVE else disk_of(recording, (root, Path(path), place))
+    if disk is not None:
+        disk.attach(place)
+        words = {**words, FILES: str(disk.folder)}
+    plan = Plan("replay", recording.id, path, str(root), str(place), options=words)
     environ |= plan.environ(environ, seed=seed)
-    return Start(argv, executable, environ, cwd)
+    return Start(argv, executable, environ, cwd, disk)
 
 
 def judged(
@@ -259,7 +272,7 @@ def folder() -> Iterator[Path]:
     try:
         yield Path(path)
     finally:
-        shutil.rmtree(path, ignore_errors=True)
+        discard(path)
 
 
 def reports_in(place: Path) -> dict[str, Any]:

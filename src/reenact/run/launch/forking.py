@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,11 @@ from reenact.core.extras import needing
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.errors import RecordingError, UsageError
 from reenact.run.api.fork import Recording, load
+from reenact.run.files.disk import FILES, RECORDED, disk_of, keeping
 from reenact.run.fork.edit import parse
 from reenact.run.fork.point import point
 from reenact.run.launch import _correct, folder, reports_in
-from reenact.run.launch.process import aside, ended_by, executable_of, run, shown
+from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown, terminal_here
 from reenact.run.launch.program import by_proxy, remembered
 from reenact.run.plan import Plan
 
@@ -64,6 +64,8 @@ class Options:
     live: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     policy: tuple[str, ...] = ()
+    files: str = RECORDED
+    keep_files: str = ""
 
     def tree(self) -> dict[str, Any]:
         """For the plan of a process."""
@@ -88,7 +90,8 @@ def fork(
     store = LocalStore(home)
     parent = load(ref, home=home)
     edit = parse(options.set) or None
-    terminal = _terminal()
+    kept = keeping(options.keep_files, parent, options.files)
+    terminal = terminal_here()
     where = point(
         parent,
         options.at,
@@ -117,17 +120,18 @@ def fork(
         environ.pop("PYTHONHASHSEED", None)
     known_as, path = new_id(), str(Path(parent.path).absolute())
     with folder() as place:
-        plan = Plan(
-            "fork",
-            known_as,
-            path,
-            str(store.root),
-            str(place),
-            options={**options.tree(), "terminal": terminal},
-        )
+        disk = disk_of(parent, (store.root, Path(path), place)) if options.files == RECORDED else None
+        words = {**options.tree(), "terminal": terminal, FILES: "" if disk is None else str(disk.folder)}
+        if disk is not None:
+            disk.attach(place)
+        plan = Plan("fork", known_as, path, str(store.root), str(place), options=words)
         environ |= plan.environ(environ, seed=program.get("hash_seed"))
-        status, pid = run(argv, executable, environ, cwd=cwd, stdout=aside(quiet))
+        start = Start(argv, executable, environ, cwd, disk)
+        command, executable = start.prepared()
+        status, pid = run(command, executable, environ, cwd=cwd, stdout=aside(quiet))
         reports = reports_in(place)
+        if disk is not None and kept is not None:
+            disk.keep(kept)
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
     if failed or "how" not in said:
@@ -160,13 +164,3 @@ def _judged(parent: Recording, status: int, said: dict[str, Any], *, mine: bool)
         return Forked(parent, status, load(path), how, reason, tuple(said.get("ran", ())))
     except (RecordingError, UsageError) as error:
         return Forked(parent, status, None, "failed", str(error))
-
-
-def _terminal() -> str:
-    """Return the path of the terminal to ask on; empty if the user is at none."""
-    try:
-        if sys.stdin.isatty() and sys.stderr.isatty():
-            return os.ttyname(sys.stdin.fileno())
-    except (AttributeError, OSError, ValueError):
-        pass
-    return ""

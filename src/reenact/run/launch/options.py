@@ -8,8 +8,11 @@ from typing import Any
 from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import Rules
+from reenact.core.replay.policy import ActionPolicy
 from reenact.core.replay.reruns import Modes
 from reenact.errors import UsageError
+from reenact.run.files.disk import FILES, LIVE, RECORDED
+from reenact.run.replayer import ACTS
 
 STDOUT = "stdout"
 """The rule that lets a program write something else than recorded."""
@@ -51,7 +54,7 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of a replay, named as in `reenact.replay()`."""
+    """The options of a replay, named as in `reenact.replay()`; `terminal` is a path."""
 
     live: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -59,6 +62,9 @@ class Options:
     inserted: str = "refuse"
     pace: str = "fast"
     tools: tuple[str, ...] = ()
+    files: str = RECORDED
+    policy: tuple[str, ...] = ()
+    terminal: str = ""
 
     def tree(self) -> dict[str, Any]:
         """Return the options for the plan of a process. Raises UsageError for invalid ones."""
@@ -66,11 +72,13 @@ class Options:
             ("on-divergence", self.on_divergence, ("raise", "realign", "live")),
             ("inserted", self.inserted, ("refuse", "live")),
             ("pace", self.pace, ("fast", "real")),
+            (FILES, self.files, (RECORDED, LIVE)),
         ):
             if value not in known:
                 raise UsageError(f"--{name} {value}: it is one of {', '.join(known)}")
         Rules(self.ignore)
         Modes(self.tools)
+        ActionPolicy(self.policy)
         return {
             "live": list(self.live),
             "ignore": list(self.ignore),
@@ -78,4 +86,6 @@ class Options:
             "inserted": self.inserted,
             "pace": self.pace,
             "tools": list(self.tools),
+            **({FILES: LIVE} if self.files == LIVE else {}),
+            ACTS: {"words": list(self.policy), "terminal": self.terminal},
         }

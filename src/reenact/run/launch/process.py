@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -10,26 +11,40 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reenact.errors import UsageError
+from reenact.run.files.disk import Disk
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The parameters to start a program."""
+    """The parameters to start a program.
+
+    Attributes:
+        disk: The files that it runs on, where they are not the user's own.
+    """
 
     argv: list[str]
     executable: str
     environ: dict[str, str]
     cwd: str | None
+    disk: Disk | None = None
+
+    def prepared(self) -> tuple[list[str], str]:
+        """Lay the files, and return the command line and the path of what is to be started."""
+        if self.disk is None:
+            return self.argv, self.executable
+        laid = self.disk.lay(self.cwd, self.argv)
+        return self.disk.start(laid, self.argv, self.executable, self.cwd), sys.executable
 
     def open(self, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
         """Start it without a terminal, in a session of its own, with output to these descriptors.
 
         Raises UsageError where it cannot be run.
         """
+        argv, executable = self.prepared()
         try:
             return subprocess.Popen(  # noqa: S603 - to run what the user asks for is the point
-                self.argv,
-                executable=self.executable,
+                argv,
+                executable=executable,
                 env=self.environ,
                 cwd=self.cwd,
                 stdin=subprocess.DEVNULL,
@@ -134,3 +149,13 @@ def shown(command: Sequence[str]) -> str:
     """A command in a message."""
     text = " ".join(command)
     return text if len(text) <= 80 else text[:79] + "…"
+
+
+def terminal_here() -> str:
+    """Return the path of the terminal to ask on; empty if the user is at none."""
+    try:
+        if sys.stdin.isatty() and sys.stderr.isatty():
+            return os.ttyname(sys.stdin.fileno())
+    except (AttributeError, OSError, ValueError):
+        pass
+    return ""

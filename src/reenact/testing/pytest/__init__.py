@@ -46,8 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and refuse accidental live runs in CI."""
     config.addinivalue_line(
         "markers",
-        "reenact(file=None, *, live, ignore, on_divergence, inserted, pace, tools): run the test on a recording; "
-        "options as for reenact.replay()",
+        "reenact(file=None, *, live, ignore, on_divergence, inserted, pace, tools, policy): run the test "
+        "on a recording; options as for reenact.replay()",
     )
     chosen = mode(config)
     if chosen not in MODES:

@@ -25,7 +25,7 @@ from reenact.run.api.replaying import Replay, replay
 from reenact.team import ship
 from reenact.testing.pytest import mode
 
-_OPTIONS = ("live", "ignore", "on_divergence", "inserted", "pace", "tools")
+_OPTIONS = ("live", "ignore", "on_divergence", "inserted", "pace", "tools", "policy")
 
 
 class Taped:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from reenact.analysis.views.text import many
 from reenact.analysis.views.values import pretty
-from reenact.cli.present import many
 
 
 def told(output: Any) -> list[tuple[str, str]]:
@@ -31,6 +31,11 @@ def told(output: Any) -> list[tuple[str, str]]:
     if output.keys() == {"value", "url", "tab"}:
         return [("gave", pretty(output["value"]))]
     return []
+
+
+def sentences(output: Any) -> str:
+    """Return the outcome of a browser step as lines of text, or nothing if it is none."""
+    return "\n".join(text if label == "did" else f"{label} {text}" for label, text in told(output))
 
 
 def _healed(heal: dict[str, Any]) -> list[tuple[str, str]]:

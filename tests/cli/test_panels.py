@@ -1,0 +1,84 @@
+"""Help in groups, the newest recording as the default, and output for a pipe."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+import reenact
+from reenact.cli.application import GROUPS, INTERFACES
+from reenact.cli.framing import Framed, paged
+from reenact.cli.panels import PANELS, panel_of
+from reenact.verbs.registry import VERBS
+
+
+def test_every_command_is_in_one_group_of_the_help():
+    commands = [verb.name for verb in (*VERBS, *INTERFACES)] + list(GROUPS)
+    listed = [name for names in PANELS.values() for name in names]
+    assert sorted(listed) == sorted(commands)
+
+
+def test_the_help_lists_commands_by_group(run):
+    status, out, _ = run("--help")
+    assert status == 0
+    for title in PANELS:
+        assert f" {title} " in out
+
+
+def test_an_unknown_command_has_no_group():
+    assert panel_of("dance") is None
+
+
+@pytest.fixture
+def recorded(home):
+    with reenact.record("support", home=home) as recording:
+        reenact.tool(lambda order: f"order {order}", name="look")("A1")
+    return recording.id
+
+
+@pytest.mark.parametrize(
+    "command", [("show",), ("export", "-o", "run.reenact"), ("report", "-o", "run.html")]
+)
+def test_a_command_without_a_recording_takes_the_newest(run, recorded, command):
+    status, out, err = run(*command)
+    assert status == 0, err
+    assert command[0] != "show" or recorded in out
+
+
+def test_a_command_without_a_recording_says_so_where_there_is_none(run, home):
+    status, out, err = run("show")
+    assert (status, out, len(err.splitlines())) == (2, "", 1)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_result_has_a_frame_on_a_terminal_alone(terminal):
+    file = io.StringIO()
+    console = Console(file=file, width=80, force_terminal=terminal, color_system=None)
+    console.print(Framed(Text("faithful"), Text("2 answers served"), "green"))
+    assert ("╭" in file.getvalue()) is terminal
+    assert "2 answers served" in file.getvalue()
+
+
+@pytest.mark.parametrize("environ", [{"PAGER": "cat"}, {"TERM": "dumb", "PAGER": "less"}])
+def test_no_pager_is_started_where_it_cannot_work(monkeypatch, environ):
+    for name, value in {"TERM": "xterm", **environ}.items():
+        monkeypatch.setenv(name, value)
+    console = Console(file=io.StringIO(), force_terminal=True)
+    monkeypatch.setattr(console, "pager", lambda **_: pytest.fail("a pager was started"))
+    with paged(console):
+        console.print("text")
+
+
+def test_long_output_is_paged_on_a_terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("PAGER", "less")
+    monkeypatch.setenv("LESS", "")
+    shown = []
+    monkeypatch.setattr("rich.pager.SystemPager.show", lambda _, text: shown.append(text))
+    console = Console(file=io.StringIO(), force_terminal=True)
+    with paged(console):
+        console.print("text")
+    assert "text" in shown[0]
