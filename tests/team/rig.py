@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
-import psutil
 from sqlalchemy import func, select
 
 from reenact.core.store.local import LocalStore
@@ -21,6 +19,7 @@ from reenact.team.ship.news import News
 from reenact.team.ship.queue import Queue
 from reenact.team.store import TeamStore
 from reenact.team.tables import BLOBS, CHUNKS
+from tests.team.servers import killed
 from tests.team.ship.serving import Server, eventually, files, free_port
 
 ROOT = Path(__file__).parents[2]
@@ -93,8 +92,7 @@ class Rig:
     def kill_shipper(self):
         report = self._report()
         if report is not None:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                psutil.Process(report.pid).kill()
+            killed(report.pid)
 
     def ship(self):
         """Start a shipper, as the next recording would."""

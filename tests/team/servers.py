@@ -14,7 +14,6 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
 import psycopg
 import pytest
 
@@ -24,6 +23,9 @@ PATIENCE = 600
 
 def killed(pid):
     """Kill a process and its children with SIGKILL, and wait until they are gone."""
+    # Imported here: a recording in this process names psutil when a module of the program holds it.
+    import psutil
+
     try:
         server = psutil.Process(pid)
         family = [server, *server.children(recursive=True)]
