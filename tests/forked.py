@@ -111,7 +111,13 @@ class Forker:
 
     def on_a_terminal(self, words: list[str], environ: dict[str, str], columns: int, lines: int = 24) -> str:
         """What a command writes to a terminal of that size, without colours."""
-        environ = {**environ, "COLUMNS": str(columns), "LINES": str(lines), "TERM": "xterm-256color"}
+        environ = {
+            **environ,
+            "COLUMNS": str(columns),
+            "LINES": str(lines),
+            "TERM": "xterm-256color",
+            "PAGER": "cat",
+        }
         leader, follower = pty.openpty()
         with self._one_at_a_time, open(leader, "rb", buffering=0) as screen, ThreadPoolExecutor(1) as reader:
             if self._line is None:
