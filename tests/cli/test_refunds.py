@@ -119,6 +119,8 @@ CLIENT = """
 
     asyncio.run(main())
 """
+OWN_FILES = ("--files", "live")
+"""Write the user's files: without it, forks and replays write to a disk of their own."""
 
 
 class RefundServer:
@@ -218,7 +220,7 @@ def test_the_option_that_a_refusal_names_allows_it(shell, shop, body):
     refused = shell.run("fork", parent.id, "--at", "1")
     option = refused.ours[-1].partition("to let it run: ")[2].split()
     assert option == ["--policy", "refund=live"]
-    done = shell.run("fork", parent.id, "--at", "1", *option)
+    done = shell.run("fork", parent.id, "--at", "1", *option, *OWN_FILES)
     assert done.status == 0, done.err
     assert refunds(shell, shop) == 6
     assert "tool:refund (3 times, --policy refund=live)" in done.err
@@ -437,16 +439,16 @@ def test_the_option_that_a_refused_replay_names_allows_it(shell, shop, body):
     assert refunds(shell, shop) == 3
     assert "was not run: " in done.err
     (option,) = set(re.findall(r"to let it run: (--policy [^ ]+)", done.err))
-    done = shell.run("replay", parent.id, "--on-divergence", "live", *option.split())
+    done = shell.run("replay", parent.id, "--on-divergence", "live", *option.split(), *OWN_FILES)
     assert refunds(shell, shop) == 6, done.err
     assert "ran for real" in done.err
 
 
 def test_a_tool_named_by_its_own_name_runs_in_a_replay(shell, shop):
     parent = agent(shell, BODIES["a file"])
-    done = shell.run("replay", parent.id, "--live", "tool:refund")
+    done = shell.run("replay", parent.id, "--live", "tool:refund", *OWN_FILES)
     assert refunds(shell, shop) == 6, done.err
-    shell.run("replay", parent.id, "--live", "tool:refund", "--policy", "refund=refuse")
+    shell.run("replay", parent.id, "--live", "tool:refund", "--policy", "refund=refuse", *OWN_FILES)
     assert refunds(shell, shop) == 6
 
 
@@ -465,5 +467,5 @@ def test_a_host_or_a_command_that_may_run_is_enough_for_the_tool_that_asks_it(sh
     assert (done.status, refunds(shell, shop)) == (0, 6), done.err
     parent = agent(shell, BODIES["a program"].replace("check=True", "capture_output=True"))
     before = refunds(shell, shop)
-    done = shell.run("fork", parent.id, "--at", "1", "--policy", "sh=live")
+    done = shell.run("fork", parent.id, "--at", "1", "--policy", "sh=live", *OWN_FILES)
     assert (done.status, refunds(shell, shop)) == (0, before + 3), done.err

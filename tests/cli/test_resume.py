@@ -28,7 +28,8 @@ HEAD = """
         return number
 
     def passed():
-        kill_at(f"after-{os.path.getsize('counts/calls') // 16}")
+        for number in range(os.path.getsize("counts/calls") // 16 + 1):
+            kill_at(f"after-{number}")
 
     @reenact.tool(writes=False)
     def look(name):
@@ -133,7 +134,7 @@ def killed(shell, counts, kind, *places):
 
 @pytest.mark.parametrize("kind", TAILS)
 def test_a_run_killed_between_calls_goes_on_and_each_call_is_made_once(shell, counts, kind):
-    recording = killed(shell, counts, kind, "after-3", "after-4", "after-5")
+    recording = killed(shell, counts, kind, "after-3")
     path = shell.home / "recordings" / recording.id / "events.jsonl"
     before = path.read_bytes()
     done = shell.run("resume", "last")

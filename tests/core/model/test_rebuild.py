@@ -12,11 +12,11 @@ ROOT = Path(reenact.__file__).parent
 CALLERS = {
     "run/api/state.py",  # resume: the arguments of the program's own function
     "run/debugger/breaks.py",  # what the program that is being debugged holds
+    "run/fork/resumer.py",  # resume: the answers that the program itself has had
     "run/fork/edit.py",  # the program's own function that computes an answer
     "core/model/log.py",
     "core/model/putback.py",  # restore
     "core/replay/answers.py",
-    "core/replay/mixing.py",
     "core/replay/reads.py",
     "verbs/verify/zygote.py",  # the arguments of the program's own function
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,7 +25,7 @@ from reenact.core.store.local import EVENTS, LocalStore, load, new_id
 from reenact.core.store.writer import reseal
 from reenact.errors import Departure, Divergence, Mismatch, ProgramError, RecordingError
 from reenact.run.files.disk import FILES, LIVE, disk_of
-from reenact.run.files.scratch import discard
+from reenact.run.files.scratch import Scratch, discard
 from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed
 from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown
 from reenact.run.launch.program import by_proxy, remembered
@@ -267,12 +266,13 @@ def _differing(recording: Recording, said: dict[str, Any]) -> Iterator[str]:
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """Make a folder for the processes' reports, for the duration of the body."""
-    path = tempfile.mkdtemp(prefix="reenact-")
+    """Make a folder for the processes' reports, for the duration of the body; `prune` finds one that was left."""
+    reports = Scratch()
     try:
-        yield Path(path)
+        yield reports.folder
     finally:
-        discard(path)
+        discard(reports.folder)
+        reports.close()
 
 
 def reports_in(place: Path) -> dict[str, Any]:
