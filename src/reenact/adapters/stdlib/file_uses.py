@@ -84,8 +84,7 @@ def _writes(mode: object, flags: object) -> bool:
 
 
 def _listed(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
-    path = arguments[0]
-    name = _of_descriptor(path) if isinstance(path, int) else "." if path is None else _name(path)
+    name = named(arguments[0])
     if name is not None and not _imports(frame):
         sensor.listed(name)
 
@@ -136,6 +135,17 @@ def _locked(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) ->
         sensor.locks(arguments[0])
 
 
+def changed_by(event: str, arguments: tuple[Any, ...]) -> list[str]:
+    """Return the paths that an event changes, those within an open folder as well."""
+    found = [_within(arguments, at, folder) for at, folder in _CHANGED.get(event, ((0, None),))]
+    return [name for name in found if name is not None]
+
+
+def named(folder: Any) -> str | None:
+    """Return the path of a folder that is listed: by its name, its descriptor, or none for the current one."""
+    return "." if folder is None else _name(folder)
+
+
 def _within(arguments: tuple[Any, ...], at: int, folder: int | None) -> str | None:
     """Return a path among an event's arguments, in the folder of a descriptor if any."""
     name = _name(arguments[at]) if at < len(arguments) else None
@@ -175,19 +185,37 @@ def _imports(frame: FrameType | None) -> bool:
     return False
 
 
+_CHANGED: dict[str, tuple[tuple[int, int | None], ...]] = {
+    "os.link": ((1, 3),),
+    "os.symlink": ((1, 2),),
+    "os.remove": ((0, 1),),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.rmdir": ((0, 1),),
+    "os.mkdir": ((0, 2),),
+    "os.truncate": ((0, None),),
+    "os.chmod": ((0, 2),),
+    "os.utime": ((0, 3),),
+}
+"""The places of changed paths among an event's arguments, with that of the descriptor of their folder."""
+
 _HEARD: dict[str, Callable[[FileSensor, tuple[Any, ...], FrameType], None]] = {
     "open": _opened,
     "os.listdir": _listed,
     "os.scandir": _listed,
     "os.rename": _moved,
     "os.link": _linked,
-    "os.symlink": _changed((1, 2)),
-    "os.remove": _changed((0, 1)),
-    "os.rmdir": _changed((0, 1)),
-    "os.mkdir": _changed((0, 2)),
-    "os.truncate": _changed((0, None)),
-    "os.chmod": _changed((0, 2)),
-    "os.utime": _changed((0, 3)),
+    **{
+        event: _changed(*_CHANGED[event])
+        for event in (
+            "os.symlink",
+            "os.remove",
+            "os.rmdir",
+            "os.mkdir",
+            "os.truncate",
+            "os.chmod",
+            "os.utime",
+        )
+    },
     "shutil.rmtree": _deleted,
     "sqlite3.connect": _database,
     "fcntl.lockf": _locked,

@@ -104,9 +104,11 @@ class _Statement:
     """Notes that a tool uses a database."""
 
     def __init__(self, name: str) -> None:
-        self._name = Path(name).name
+        self._path, self._name = name, Path(name).name
 
     def __call__(self, statement: str) -> None:
         scope = current()
         if scope is not None and scope.tool is not None:
-            scope.tool.saw(f"uses the database {self._name}")
+            files = scope.run.files
+            kept = files is not None and not files.busy and files.keeps(self._path)
+            scope.tool.saw(f"uses the database {self._name}", kept=kept)

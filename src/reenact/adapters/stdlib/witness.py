@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from reenact.adapters.stdlib import callers
+from reenact.adapters.stdlib import callers, file_uses
 from reenact.core.boundary import Run, Scope, ToolInside
 from reenact.core.boundary.inside import ENDS
 
@@ -30,14 +30,17 @@ _LISTS = {
     "pathlib.Path.glob",
     "pathlib.Path.rglob",
 }
+_WALKS = _LISTS - {"os.listdir", "os.scandir"}
 _CHANGES = {
     "os.chflags", "os.chmod", "os.chown", "os.link", "os.mkdir", "os.remove", "os.removexattr", "os.rename",
     "os.rmdir", "os.setxattr", "os.symlink", "os.truncate", "os.utime", "shutil.chown", "shutil.copyfile",
     "shutil.copymode", "shutil.copystat", "shutil.copytree", "shutil.make_archive", "shutil.move", "shutil.rmtree",
     "shutil.unpack_archive",
 }  # fmt: skip
-_OF_TWO = {"os.link", "os.rename", "shutil.copyfile", "shutil.copytree", "shutil.move"}
+_OF_TWO = {"shutil.copyfile", "shutil.copytree", "shutil.move"}
 """Of these the second path is changed, too."""
+
+_MADE_OF_OTHERS = {event for event in _CHANGES if event.startswith("shutil.")}
 
 _STARTS = {
     "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.system", "pty.spawn",
@@ -86,19 +89,20 @@ def heard(event: str, arguments: tuple[Any, ...], tool: ToolInside, scope: Scope
     if event == "open":
         _opened(arguments, tool, scope, frame)
     elif event in _LISTS:
-        if not _ours(frame) and not _installed(arguments[0]):
-            tool.saw(f"lists {name_of(arguments[0])}")
+        # Where files are recorded, the folders that a walk or a pattern lists have events of their own.
+        walks = event in _WALKS and scope.run.files is not None
+        if not walks and not _ours(frame) and not _installed(arguments[0]):
+            name = file_uses.named(arguments[0]) or ""
+            tool.saw(f"lists {name or 'a folder'}", kept=_kept(scope, name, listed=True))
     elif event == _DATABASE:
         if on_disk(arguments[0]):
             _acts(tool, scope, f"opens the database {name_of(arguments[0])}", arguments[0])
     elif event in _CHANGES:
-        if not _ours(frame):
-            _acts(
-                tool,
-                scope,
-                f"changes files ({event} {name_of(arguments[0]) if arguments else ''})".replace(" )", ")"),
-                *arguments[: 2 if event in _OF_TWO else 1],
-            )
+        # Where files are recorded, what a function of `shutil` does has events of its own.
+        if not _ours(frame) and not (event in _MADE_OF_OTHERS and scope.run.files is not None):
+            paths = arguments[:2] if event in _OF_TWO else file_uses.changed_by(event, arguments)
+            what = f"changes files ({event} {name_of(arguments[0]) if arguments else ''})".replace(" )", ")")
+            _acts(tool, scope, what, *paths)
     elif event in _STARTS:
         if not _asks_the_machine(frame):
             _acts(tool, scope, "starts a process")
@@ -146,13 +150,19 @@ def _acts(tool: ToolInside, scope: Scope, what: str, *paths: Any) -> None:
     if scratch is not None and paths and all(scratch(name_of(path)) for path in paths):
         tool.saw(what)
         return
-    tool.acts(what)
+    tool.acts(what, kept=bool(paths) and all(_kept(scope, name_of(path)) for path in paths))
     if tool.again:
         raise scope.run.handler.refuse(
             scope.path,
             f"a tool that runs again {what}, which it did not when it was recorded",
             "to answer tools from the recording: tools=['answer']",
         )
+
+
+def _kept(scope: Scope, path: str, *, listed: bool = False) -> bool:
+    """Return True if the run records the content of a path."""
+    files = scope.run.files
+    return files is not None and not files.busy and files.keeps(path, listed=listed)
 
 
 def _opened(arguments: tuple[Any, ...], tool: ToolInside, scope: Scope, frame: FrameType) -> None:
@@ -163,13 +173,16 @@ def _opened(arguments: tuple[Any, ...], tool: ToolInside, scope: Scope, frame: F
     if name in _SILENT:
         return
     if _writes(mode, flags):
+        # A folder is named where a file without a name, or with one of its own event, is made in it.
+        if Path(name).is_dir():
+            return
         if not name.endswith(".pyc") and "__pycache__" not in name:
             _acts(tool, scope, f"writes the file {name}", name)
     elif callers.program(frame):
         if not name.endswith(_CODE):
-            tool.saw(f"reads the file {name}")
+            tool.saw(f"reads the file {name}", kept=_kept(scope, name))
     elif not name.endswith(_CODE) and not name.startswith(_SYSTEM) and not _installed(name):
-        tool.saw(f"reads the file {name}")
+        tool.saw(f"reads the file {name}", kept=_kept(scope, name))
 
 
 def _writes(mode: object, flags: object) -> bool:

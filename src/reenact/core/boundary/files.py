@@ -24,6 +24,9 @@ class FileSensor(Protocol):
     def opens_database(self, path: str) -> None:
         """Take notice that a database of SQLite is opened."""
 
+    def keeps(self, path: str, *, listed: bool = False) -> bool:
+        """Return True if the recording has what a used path holds; `listed`: the names in a folder."""
+
     def locks(self, descriptor: int) -> None:
         """Take notice that an open file is locked."""
 

@@ -22,31 +22,42 @@ class ToolInside:
 
     Attributes:
         unrecorded: The inputs so far, in words, at most eight.
+        files: Those of them that are files or folders whose content the recording has: a disk gives them again.
         permit: Called with an act on the world before it happens; raises `Halt` if it may not. None: all may.
     """
 
     __slots__ = ("_seen", "again", "free", "permit")
 
     def __init__(self, known: Iterable[str] = (), *, again: bool = False, free: bool = False) -> None:
-        self._seen = dict.fromkeys(known)
+        self._seen = dict.fromkeys(known, False)
         self.again = again
         self.free = free
         self.permit: Callable[[str], None] | None = None
 
-    def saw(self, what: str) -> None:
-        """Note an input or effect that crossed no boundary."""
-        if len(self._seen) < _MOST:
-            self._seen[what] = None
+    def saw(self, what: str, *, kept: bool = False) -> None:
+        """Note an input or effect that crossed no boundary; `kept`: on files that are recorded."""
+        if what in self._seen:
+            self._seen[what] = self._seen[what] and kept
+        elif len(self._seen) < _MOST:
+            self._seen[what] = kept
+        elif not kept and self.files:
+            # There is no more room, and this one decides that the tool cannot run again.
+            del self._seen[self.files[-1]]
+            self._seen[what] = False
 
-    def acts(self, what: str) -> None:
+    def acts(self, what: str, *, kept: bool = False) -> None:
         """Note an act that crossed no boundary. Raises `Halt` if it may not happen."""
-        self.saw(what)
+        self.saw(what, kept=kept)
         if self.permit is not None:
             self.permit(what)
 
     @property
     def unrecorded(self) -> list[str]:
         return list(self._seen)
+
+    @property
+    def files(self) -> list[str]:
+        return [what for what, kept in self._seen.items() if kept]
 
 
 ENDS: list[Callable[[Any, ToolInside], None]] = []

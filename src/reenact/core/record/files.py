@@ -110,6 +110,17 @@ class FileRecorder:
                 if place is not None:
                     self._lasting.add(place.path)
 
+    def keeps(self, path: str, *, listed: bool = False) -> bool:
+        """Return True if a used path, and what it is a link to, are recorded with their content."""
+        return all(self._keeps(name, listed=listed) for name in {path, os.path.realpath(path)})
+
+    def _keeps(self, path: str, *, listed: bool) -> bool:
+        place = self._places.find(path, makes=True)
+        known = None if place is None else self._known.get(place.path)
+        if known is None or known.state.why:
+            return False
+        return not listed or known.state.kind in ("none", "link") or known.names is not None
+
     def locks(self, descriptor: int) -> None:
         """The program locks a file: it must stay open here, as closing it would end the lock."""
         with self._own(), suppress(OSError):

@@ -43,6 +43,18 @@ class Place:
         return Place(self.root, within, f"{self.path}/{name}")
 
 
+def temporary_folder() -> str:
+    """Return the folder of temporary files, as `tempfile` finds it.
+
+    `tempfile` itself is not asked before the program has: it would draw from a generator that belongs to the program.
+    """
+    if tempfile.tempdir is not None:
+        return os.fsdecode(tempfile.tempdir)
+    named = (*(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")), "/tmp", "/var/tmp")  # noqa: S108
+    fit = (name for name in named if name and os.path.isdir(name) and os.access(name, os.W_OK | os.X_OK))
+    return os.path.abspath(next(fit, "."))
+
+
 class Places:
     """The folders whose files are recorded.
 
@@ -61,7 +73,7 @@ class Places:
         )
         fit = [one for one in given if one not in _TOO_WIDE and not _is_below(one, self._excluded)]
         self.roots = [one for one in fit if not any(one.startswith(f"{other}/") for other in fit)]
-        self._temporary = os.path.realpath(tempfile.gettempdir())
+        self._temporary = os.path.realpath(temporary_folder())
         self._made: set[str] = set()
         self._folders: dict[str, str] = {}
         self._rules: dict[str, IgnoreRules] = {}

@@ -34,6 +34,7 @@ from reenact.core.trust import Identity
 _RETURNED = b'{"event":"returned","call":%d,"value":%b%b'
 _STREAM, _WHOLE = b',"stream":true,"t":%.6f}', b',"t":%.6f}'
 _UNRECORDED = b',"unrecorded":%b'
+_FILES = b',"files":%b'
 _CHUNK = b'{"event":"chunk","call":%d,"value":%b,"t":%.6f}'
 _TEXT = b'{"event":"chunk","call":%d,"value":{"$utf8":%b},"t":%.6f}'
 _FIRED = b'{"event":"fired",%b,"in":%b,%b,"t":%.6f}'
@@ -254,7 +255,9 @@ class Recorder(Handler):
         if isinstance(outcome, Value):
             end = (_STREAM if outcome.stream else _WHOLE) % self._seconds()
             if ticket.tool is not None and not outcome.stream:
-                end = _UNRECORDED % codec.dumps(ticket.tool.unrecorded) + end
+                tool = ticket.tool
+                files = _FILES % codec.dumps(tool.files) if tool.files else b""
+                end = _UNRECORDED % codec.dumps(tool.unrecorded) + files + end
             line = _RETURNED % (ticket.call or 0, self._json(unkept, outcome.value), end)
             self._writer.append(self._redactor.line(line))
             if unkept:
@@ -265,6 +268,8 @@ class Recorder(Handler):
             line_ = {"event": "raised", "call": ticket.call, "error": tree, "t": self._now()}
             if ticket.tool is not None:
                 line_["unrecorded"] = ticket.tool.unrecorded
+                if ticket.tool.files:
+                    line_["files"] = ticket.tool.files
             self._write(line_)
         else:
             self._write({"event": "cancelled", "call": ticket.call, "t": self._now()})

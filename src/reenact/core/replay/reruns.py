@@ -7,6 +7,7 @@ recording, without running; the verdict lists it with the reason.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Literal, get_args
 
 from reenact.core.boundary import ToolInside
@@ -71,12 +72,14 @@ class Tools:
         answered: The tools that were answered without running though they are functions of this process, with the
             reason.
         changed: The answered tools with changed sources, one sentence each.
+        disk: True if the replay has the recorded files: tools that use nothing else that crossed no boundary run again.
     """
 
     def __init__(
         self, log: Log, terms: Terms, rules: match.Rules, words: Iterable[str], *, here: bool = False
     ) -> None:
         self.here = here
+        self.disk = False
         self.modes = Modes(words)
         self.again: dict[str, int] = {}
         self.answered: dict[str, str] = {}
@@ -85,8 +88,12 @@ class Tools:
         self._rules = rules
         self._digests: dict[int, str] = {}
         self._args = log.args
-        self._partly = _partly_recorded(log)
+        self._log = log
         self._fork = isinstance(log.opened.get("parent"), Mapping)
+
+    @cached_property
+    def _partly(self) -> dict[str, str]:
+        return _partly_recorded(self._log, disk=self.disk)
 
     def live(self, effect: Effect) -> bool:
         """Return True if a tool runs for real."""
@@ -182,14 +189,16 @@ class Tools:
         return {"error": _error(self._terms.clean(codec.encode_error(outcome.error, codec.Encoder())))}
 
 
-def _partly_recorded(log: Log) -> dict[str, str]:
+def _partly_recorded(log: Log, *, disk: bool) -> dict[str, str]:
     """Return the tools with input that is not recorded, by label, with the first such inputs.
 
     One such call is enough: what it has read (a cache, an open file) may serve the tool's other calls.
     """
     found: dict[str, dict[str, None]] = {}
     for call in log.calls.values():
-        reasons = (call.outcome or {}).get("unrecorded")
+        outcome = call.outcome or {}
+        files = outcome.get("files") or () if disk else ()
+        reasons = [what for what in outcome.get("unrecorded") or () if what not in files]
         if call.kind == TOOL and reasons:
             found.setdefault(call.label, {}).update(dict.fromkeys(reasons))
     return {label: ", ".join(list(reasons)[:3]) for label, reasons in found.items()}

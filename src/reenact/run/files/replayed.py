@@ -105,6 +105,7 @@ class ReplayedFiles:
                     raise
         files = cls(recording, log, laid, replayer, say=say, disk=disk)
         replayer.on_answer, replayer.on_run = files.passed, files.ran
+        replayer.tools.disk = True
         files.begin(first=log is recording.logs[0])
         return files
 

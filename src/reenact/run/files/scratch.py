@@ -10,11 +10,11 @@ import fcntl
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from reenact.core.record.places import temporary_folder
 from reenact.errors import UsageError
 
 LOCK = "lock"
@@ -129,7 +129,7 @@ def _place(avoid: tuple[Path, ...]) -> Path:
 
 def _places() -> list[Path]:
     """Return the folders that may hold this user's scratch."""
-    named = (tempfile.gettempdir(), "/var/tmp", "/dev/shm")  # noqa: S108 - what is found there must be the user's own
+    named = (temporary_folder(), "/var/tmp", "/dev/shm")  # noqa: S108 - what is found there must be the user's own
     return list(
         dict.fromkeys(Path(name, f"reenact-files-{os.getuid()}") for name in named if Path(name).is_dir())
     )
