@@ -154,8 +154,39 @@ def semaphore(start, limit):
     return say(said)
 
 
+def barrier(start, limit):
+    both, said = threading.Barrier(2), []
+
+    def meet():
+        start()
+        try:
+            both.wait()
+        except threading.BrokenBarrierError:
+            said.append("broken")
+
+    thread = threading.Thread(target=meet)
+    thread.start()
+    try:
+        both.wait(limit)
+    except threading.BrokenBarrierError:
+        said.append("late")
+    thread.join()
+    return say([*said, both.broken])
+
+
+def timer(start, limit):
+    said = []
+    thread = threading.Timer(limit, said.append, ["fired"])
+    thread.start()
+    start()
+    thread.cancel()
+    thread.join()
+    return say(said)
+
+
 PROGRAMS = [
     result, several, in_order, mapped, queued, queued_in_c, full, event, joined, condition, condition_for, semaphore,
+    barrier, timer,
 ]  # fmt: skip
 programs = pytest.mark.parametrize("program", PROGRAMS, ids=[program.__name__ for program in PROGRAMS])
 
@@ -238,6 +269,29 @@ def test_a_wait_in_time_for_what_no_longer_comes_is_a_departure(home):
         reenact.replay(recording.id),
     ):
         program(comes=False)
+
+
+def test_a_wait_that_had_not_ended_when_the_recording_did_comes_after_all_else(home):
+    def program(work):
+        thread = threading.Thread(target=lambda: threading.Event().wait(0.2) or say("late"), daemon=True)
+        thread.start()
+        work()
+        say("first")
+
+    with reenact.record("unended") as recording:
+        program(lambda: None)
+    with reenact.replay(recording.id) as replay:
+        program(lambda: native(0.5))
+    assert replay.verdict.faithful, str(replay.verdict)
+
+
+def test_a_timer_of_a_library_leaves_no_line(home):
+    with reenact.record("library") as recording:
+        code = compile("timer.start()", threading.__file__.replace("threading", "sched"), "exec")
+        timer = threading.Timer(SHORT, say, ["fired"])
+        exec(code, {"timer": timer, "__name__": "sched_like"})
+        timer.join()
+    assert b"limit:event" not in Path(recording.path, "events.jsonl").read_bytes()
 
 
 def test_a_recording_without_outcomes_of_waits_replays_with_the_time_limits_of_the_program(home, monkeypatch):

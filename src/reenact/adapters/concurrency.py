@@ -134,6 +134,7 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
         # The inside of a live call: nothing of it is recorded, but it must be known as such.
         thread.run = functools.partial(_run_within, scope, thread.run)  # type: ignore[method-assign]
         return original(thread)
+    waits.started(thread, sys._getframe(2))
     child = scope.child("thread:" + name_of(getattr(thread, "_target", None) or type(thread).run))
     turnstile = scope.run.turnstile
     run = thread.run

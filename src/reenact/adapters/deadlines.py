@@ -24,7 +24,7 @@ from typing import Any
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, entered
-from reenact.core.boundary.turnstile import real_time
+from reenact.core.boundary.turnstile import LAST, real_time
 from reenact.core.store.writer import warn
 
 _LATE = ":late"
@@ -86,7 +86,9 @@ class Deadline:
             if write is not None:
                 write()
 
-        run.turnstile.pass_sync(None, fire)
+        # An end that is not in the recording had not come when the recording ended.
+        unseen = not met and run.replaying and not run.handler.gone_live
+        run.turnstile.pass_sync(LAST if unseen else None, fire)
 
     def due(self) -> tuple[bool, str, int] | None:
         """Return the recorded outcome with its name and place, or None."""

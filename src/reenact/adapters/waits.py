@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from queue import SimpleQueue
 from sys import _getframe
+from types import FrameType
 from typing import Any
 
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours
@@ -27,6 +28,9 @@ _wait, _as_completed = concurrent.futures.wait, concurrent.futures.as_completed
 _alive = threading.Thread.is_alive
 
 Replace = Callable[[Any, str, Callable[..., Any]], None]
+
+_BARRIER, _TIMER = threading.Barrier._wait.__code__, threading.Timer.run.__code__  # type: ignore[attr-defined]
+"""Code of `threading` that waits with a time limit on behalf of its caller."""
 
 
 def install(replace: Replace) -> None:
@@ -50,6 +54,21 @@ def install(replace: Replace) -> None:
     early.put(queue, "SimpleQueue", _SimpleQueue)
     early.replace(concurrent.futures, "wait", _wait_for_all)
     early.replace(concurrent.futures, "as_completed", _in_order_of_ends)
+
+
+def started(thread: threading.Thread, caller: FrameType) -> None:
+    """Keep of a timer whether the program's own code has started it: then its time limit counts."""
+    if isinstance(thread, threading.Timer):
+        thread._reenact_counts = callers.program(caller)  # type: ignore[attr-defined]
+
+
+def _counts(caller: FrameType) -> bool:
+    """Return True if a wait is the program's own, also one within a barrier or a timer."""
+    if caller.f_code is _TIMER:
+        return getattr(caller.f_locals["self"], "_reenact_counts", False)
+    if caller.f_code is _BARRIER and caller.f_back is not None:
+        return callers.program(caller.f_back.f_back)
+    return callers.program(caller)
 
 
 # -- futures -----------------------------------------------------------------------------------------------
@@ -231,7 +250,7 @@ def _true(attempt: Callable[[float], Any]) -> Callable[[float], Any]:
 
 def _event(original: Callable[..., Any], event: Any, timeout: float | None = None) -> Any:
     """`Event.wait`."""
-    limited = deadline("event", timeout, _getframe(2))
+    limited = deadline("event", timeout, _getframe(2), _counts)
     if limited is None:
         return original(event, timeout)
     try:
@@ -274,7 +293,7 @@ def _asked(what: str, reached: Callable[[Any], bool], original: Callable[..., bo
     value = original(thing)
     if not getattr(thing, "_reenact_late", False):
         return value
-    limited = deadline(what, 0.0, _getframe(2))
+    limited = deadline(what, 0.0, _getframe(2), _counts)
     met = None if limited is None else limited.recorded()
     if limited is None or met is None:
         if limited is not None:
@@ -330,7 +349,7 @@ def _wait_for(
     original: Callable[..., Any], condition: Any, predicate: Callable[[], Any], timeout: float | None = None
 ) -> Any:
     """`Condition.wait_for`."""
-    limited = deadline("wait_for", timeout, _getframe(2))
+    limited = deadline("wait_for", timeout, _getframe(2), _counts)
     if limited is None or not condition._is_owned():
         return original(condition, predicate, timeout)
     if limited.due() is None:
