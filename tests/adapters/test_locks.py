@@ -78,19 +78,19 @@ def reentrant():
 
 
 def two_locks():
-    first, second, seen = threading.Lock(), threading.Lock(), []
+    first, second, seen, others = threading.Lock(), threading.Lock(), [], []
 
     def job(number, step):
         work()
         with first:
             seen.append(("first", number))
             with second:
-                seen.append(("both", number, say(len(seen))))
+                others.append(("both", number, say(len(seen))))
         with second:
-            seen.append(("second", number))
+            others.append(("second", number))
 
     many(job)
-    return seen
+    return seen + others
 
 
 def tried():

@@ -18,12 +18,14 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.thread import _WorkItem
 from contextlib import nullcontext
 from contextvars import Context, ContextVar
+from types import FrameType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakSet
 
-from reenact.adapters import locks, ordered, process_pools, sleepers, waits
+from reenact.adapters import locks, ordered, process_pools, readiness, sleepers, waits
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
+from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, entered
 from reenact.core.boundary.scope import _scope, current
 from reenact.core.boundary.turnstile import real_time
@@ -51,6 +53,7 @@ def install() -> None:
     patch(loop, "create_task", _create_task, library="asyncio")
     patch(loop, "time", _time, library="asyncio")
     _replace(loop, "call_at", _call_at)
+    _replace(loop, "call_soon_threadsafe", _call_from_thread)
     _replace(loop, "run_in_executor", _run_in_executor)
     _replace(loop, "run_forever", _run_forever)
     _replace(concurrent.futures.Future, "__init__", ordered.future)
@@ -61,6 +64,7 @@ def install() -> None:
     _replace(threading.Condition, "wait", sleepers.wait)
     _replace(threading.Condition, "notify", sleepers.notify)
     waits.install(_replace)
+    readiness.install(_replace)
     locks.install()
     process_pools.install(_replace)
     _replace(ThreadPoolExecutor, "__init__", _made)
@@ -370,6 +374,44 @@ def _call_at(
 
     handle = original(loop, when, fire, context=Context())
     return handle
+
+
+def _call_from_thread(
+    original: Callable[..., Any], loop: Any, callback: Any, *args: Any, context: Context | None = None
+) -> Any:
+    """`loop.call_soon_threadsafe` of another thread of the program: it wakes the loop in its turn."""
+    scope = listening()
+    own = getattr(loop, "_thread_id", None) == threading.get_ident()
+    if scope is None or own or not _wakes(sys._getframe(2)):
+        return original(loop, callback, *args, context=context)
+    run = scope.run
+    name = f"wake#{scope.count('wake')}"
+    order = run.handler.due(scope, name)
+    due = asyncio.Handle(callback, args, loop, context)
+
+    def release() -> None:
+        run.handler.fire(scope, name)
+        run.turnstile.job_passed()
+        due._run()
+
+    def given_up() -> bool:
+        if due.cancelled() and not told:
+            told.append(True)
+            run.turnstile.job_passed()
+        return due.cancelled()
+
+    told: list[bool] = []
+    when = None if run.replaying and order is None else 0.0
+    original(loop, lambda: run.turnstile.push(loop, order, release, given_up, when), context=Context())
+    run.turnstile.job_done()
+    return due
+
+
+def _wakes(caller: FrameType) -> bool:
+    """Return True if the program itself wakes a loop, by a callback or a coroutine."""
+    if caller.f_code is asyncio.run_coroutine_threadsafe.__code__ and caller.f_back is not None:
+        caller = caller.f_back
+    return callers.program(caller)
 
 
 def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, func: Any, *args: Any) -> Any:

@@ -14,6 +14,7 @@ again and again. Barriers' time limits are not recorded.
 from __future__ import annotations
 
 import threading
+from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -177,3 +178,10 @@ def deadline(
 def not_ours(caller: FrameType) -> bool:
     """Return True for all code but Reenact's."""
     return callers.program(caller) or not caller.f_code.co_filename.startswith(callers.OURS)
+
+
+def pause(seconds: float = 0.001) -> None:
+    """Let other threads run for a moment."""
+    lock = allocate_lock()
+    lock.acquire()
+    lock.acquire(timeout=seconds)

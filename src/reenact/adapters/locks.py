@@ -20,6 +20,7 @@ from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Callable
 from hashlib import blake2b
+from pathlib import Path
 from sys import _getframe
 from types import FrameType
 from typing import Any
@@ -36,7 +37,10 @@ _SLICE = 0.02
 _LOOKS = 25
 """The number of looks in a row that must all find no thread that can go on."""
 
-_CARRIERS = {threading.__file__, queue.__file__}
+THREAD_POOL = str(Path(queue.__file__).parent / "multiprocessing" / "pool.py")
+"""The file of `multiprocessing.pool.ThreadPool`, whose threads share queues."""
+
+_CARRIERS = {threading.__file__, queue.__file__, THREAD_POOL}
 _POOLS = {concurrent.futures.thread.__file__, concurrent.futures.process.__file__}
 _PLAIN = {threading.Event.__init__.__code__, threading.Thread.__init__.__code__}
 """Code whose locks decide nothing: an event is set or not."""

@@ -15,8 +15,8 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours
-from reenact.adapters.locks import OrderedLock
+from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours, pause
+from reenact.adapters.locks import THREAD_POOL, OrderedLock
 from reenact.adapters.stdlib import callers, early
 from reenact.core.boundary import entered
 from reenact.core.boundary.turnstile import real_time
@@ -68,7 +68,14 @@ def _counts(caller: FrameType) -> bool:
         return getattr(caller.f_locals["self"], "_reenact_counts", False)
     if caller.f_code is _BARRIER and caller.f_back is not None:
         return callers.program(caller.f_back.f_back)
-    return callers.program(caller)
+    return callers.program(_out_of_pool(caller))
+
+
+def _out_of_pool(caller: FrameType | None) -> FrameType | None:
+    """Return the frame that uses a `ThreadPool`, or the given one."""
+    while caller is not None and caller.f_code.co_filename == THREAD_POOL:
+        caller = caller.f_back
+    return caller
 
 
 # -- futures -----------------------------------------------------------------------------------------------
@@ -198,7 +205,7 @@ class _SimpleQueue(queue.Queue, metaclass=_AnyQueue):  # type: ignore[type-arg]
 
     def __new__(cls) -> Any:
         """Return a queue in C to libraries."""
-        if cls is _SimpleQueue and not callers.program(_getframe(1)):
+        if cls is _SimpleQueue and not callers.program(_out_of_pool(_getframe(1))):
             return SimpleQueue()
         return super().__new__(cls)
 
@@ -307,17 +314,10 @@ def _asked(what: str, reached: Callable[[Any], bool], original: Callable[..., bo
         while not reached(original(thing)):
             if real_time() > until:
                 raise TooLate
-            _pause()
+            pause()
         return original(thing)
 
     return bool(limited.until(attempt))
-
-
-def _pause() -> None:
-    """Let other threads run for a moment."""
-    lock = allocate_lock()
-    lock.acquire()
-    lock.acquire(timeout=0.001)
 
 
 # -- conditions --------------------------------------------------------------------------------------------
@@ -325,7 +325,7 @@ def _pause() -> None:
 
 def _notified(original: Callable[..., Any], condition: Any, timeout: float | None = None) -> Any:
     """`Condition.wait`."""
-    limited = None if timeout is None else deadline("wait", timeout, _getframe(2))
+    limited = None if timeout is None else deadline("wait", timeout, _getframe(2), _counts)
     if limited is None or not condition._is_owned():
         return original(condition, timeout)
     if limited.due() is None:

@@ -13,10 +13,11 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from reenact.adapters.stdlib import callers, early
 from reenact.core.boundary import Run, current, draw
@@ -46,6 +47,10 @@ _own = {"getpid": os.getpid, "getppid": os.getppid, "get_native_id": threading.g
 _asked: set[str] = set()
 """Functions that the program has called for a number of its process or thread."""
 
+_servers: WeakKeyDictionary[Run, WeakSet[socket.socket]] = WeakKeyDictionary()
+"""The sockets at which each run listens."""
+
+_getsockname = socket.socket.getsockname
 _given: set[int] = set()
 """The ports that a program has chosen by itself."""
 
@@ -67,12 +72,6 @@ class Values:
         self._known: dict[bytes, str] = {}
         self._numbers: dict[tuple[int, int, int], dict[bytes, str]] = {}
         self._named: set[str] = set()
-        self._served: set[int] = set()
-
-    def serves(self, port: int) -> None:
-        """The program listens at a port."""
-        if len(self._served) < _MOST:
-            self._served.add(port)
 
     def add(self, value: str, words: str) -> None:
         """Look for a value from here on."""
@@ -88,8 +87,6 @@ class Values:
 
     def look(self, line: bytes, label: str, call: int) -> None:
         """Look for the values in a written question, and name those that it has."""
-        if self._served and label.startswith("http:"):
-            self._look_for_server(label)
         begin, end = line.find(b'"args":'), line.rfind(b',"t":')
         for words in self._found(line[begin : min(end, begin + _LOOKED)]):
             key = f"{label} {words}"
@@ -98,15 +95,6 @@ class Values:
                 text = f"{label} at {_place(sys._getframe())} was asked with {words}, which is not recorded"
                 self._run.handler.note("source", text, call=call)
                 warn(f"{text}: a replay may ask with another one, and diverge there")
-
-    def _look_for_server(self, label: str) -> None:
-        found = _LOCAL.search(label)
-        if found is not None and int(found[1]) in self._served:
-            place = _place(sys._getframe(1))
-            self.named(
-                f"the program asks its own server at {place} (port {found[1]}): a replay answers from the recording, "
-                "and the server's code does not run"
-            )
 
     def _found(self, args: bytes) -> Iterator[str]:
         here = _own["getpid"](), threading.get_ident(), len(_asked)
@@ -247,7 +235,7 @@ def install() -> None:
 
 
 def _hook_ports() -> None:
-    original, bind, listen = socket.socket.getsockname, socket.socket.bind, socket.socket.listen
+    original, bind, listen = _getsockname, socket.socket.bind, socket.socket.listen
 
     def getsockname(self: socket.socket) -> Any:
         address = original(self)
@@ -268,12 +256,27 @@ def _hook_ports() -> None:
 
     def listening(self: socket.socket, *backlog: int) -> None:
         listen(self, *backlog)
-        values, address = _listening_values(), original(self)
-        if values is not None and isinstance(address, tuple) and len(address) > 1:
-            values.serves(address[1])
+        scope = current()
+        if scope is not None and not scope.hidden and len(_servers.setdefault(scope.run, WeakSet())) < _MOST:
+            _servers[scope.run].add(self)
+            scope.run.serves = partial(_serves, _servers[scope.run])
 
     socket.socket.getsockname = getsockname  # type: ignore[assignment,method-assign]
     socket.socket.bind, socket.socket.listen = bound, listening  # type: ignore[assignment,method-assign]
+
+
+def _serves(servers: WeakSet[socket.socket], name: str) -> bool:
+    """Return True if a request's name has the port of one of these sockets, on this machine."""
+    found = _LOCAL.search(name)
+    return found is not None and any(_port_of(server) == int(found[1]) for server in list(servers))
+
+
+def _port_of(server: socket.socket) -> int | None:
+    try:
+        address = _getsockname(server)
+    except OSError:
+        return None  # it is closed
+    return address[1] if isinstance(address, tuple) and len(address) > 1 else None
 
 
 def _listening_values() -> Values | None:

@@ -329,17 +329,26 @@ class Call:
 
     def _pass(self, outcome: Outcome) -> None:
         handler, ticket, turnstile = self._live()
-        if not (isinstance(outcome, Value) and outcome.stream):
+        stream = isinstance(outcome, Value) and outcome.stream
+        if not stream:
             self._live_ends()
         if ticket.again:
             self.instead = handler.ran_again(ticket, outcome)
-        turnstile.pass_sync(ticket.order, lambda: handler.leave(ticket, outcome))
+        if stream:
+            # While it waits for its turn, nothing of it is on its way.
+            turnstile.live_ends()
+        try:
+            turnstile.pass_sync(ticket.order, lambda: handler.leave(ticket, outcome))
+        finally:
+            if stream:
+                turnstile.live_begins()
         if self.scope.run.halt is not None:
             raise self.scope.run.halt
 
     async def _apass(self, outcome: Outcome) -> None:
         handler, ticket, turnstile = self._live()
-        if not (isinstance(outcome, Value) and outcome.stream):
+        stream = isinstance(outcome, Value) and outcome.stream
+        if not stream:
             self._live_ends()
         if ticket.again:
             self.instead = handler.ran_again(ticket, outcome)
@@ -350,12 +359,17 @@ class Call:
             told = True
             handler.leave(ticket, outcome)
 
+        if stream:
+            turnstile.live_ends()
         try:
             await turnstile.pass_async(ticket.order, write)
         except CancelledError:
             if not told:
                 handler.leave(ticket, Cancelled())
             raise
+        finally:
+            if stream:
+                turnstile.live_begins()
         if self.scope.run.halt is not None:
             raise self.scope.run.halt
 

@@ -197,12 +197,13 @@ class Run:
         files: Hears of the files that the program uses, or None: they are not recorded.
         asked: Called with each recorded question: its line, label and number. None: nothing looks at them.
         waits: Called when the program sleeps once more than recorded. None: nothing is due then.
+        serves: Returns True for the name of an HTTP request to a server of this process. None: there is none.
         scratch: Returns True for a path on a disk of this run's own, which may be written to. None: there is none.
     """
 
     __slots__ = (
         "__weakref__", "asked", "family", "files", "forked", "halt", "handler", "lock", "model", "replaying",
-        "root", "rules", "scratch", "tracked", "turnstile", "waits",
+        "root", "rules", "scratch", "serves", "tracked", "turnstile", "waits",
     )  # fmt: skip
 
     def __init__(
@@ -217,6 +218,7 @@ class Run:
         self.rules = RULES
         self.asked: Callable[[bytes, str, int], None] | None = None
         self.scratch: Callable[[str], bool] | None = None
+        self.serves: Callable[[str], bool] | None = None
         self.waits: Callable[[], None] | None = None
         self.files: FileSensor | None = None
         self.lock = threading.RLock()

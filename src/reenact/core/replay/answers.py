@@ -50,6 +50,11 @@ class Answers:
         cut = behind if end is None and value.stream else None
         return Answer(value, call.order, call.number, pieces, end, call.end_order, cut)
 
+    def body(self, call: CallRecord) -> bytes:
+        """Return the recorded bytes of a stream."""
+        values = [self._value(call, tree) for _, _, tree in call.pieces]
+        return b"".join(value for value in values if isinstance(value, bytes))
+
     def edited(self, call: CallRecord, edit: Edit) -> Answer:
         """Return an edited answer, at the place of the recorded one in the order."""
         orders = [order for order, _, _ in call.pieces]

@@ -23,6 +23,7 @@ from reenact.core.replay.answers import Answers
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.departures import HINT, Departures, forking_hint
 from reenact.core.replay.live_calls import LiveCalls, RecordedAnswers
+from reenact.core.replay.own_requests import OwnRequests, departure
 from reenact.core.replay.printed import RecordedPrints
 from reenact.core.replay.question import Question
 from reenact.core.replay.reads import Reads
@@ -31,7 +32,7 @@ from reenact.core.replay.reruns import Tools
 from reenact.core.replay.rulings import ActionGuard
 from reenact.core.replay.terms import Terms
 from reenact.core.replay.watch import Edit, Watch
-from reenact.errors import Departure, Divergence, Halt, UsageError
+from reenact.errors import Departure, Divergence, Halt, Mismatch, UsageError
 
 Policy = Literal["raise", "realign", "live"]
 Inserted = Literal["refuse", "live"]
@@ -116,6 +117,9 @@ class Replayer(Handler):
         """Called when a call has run for real or again."""
         self.terms = Terms(log, redactor)
         self.tools = Tools(log, self.terms, self.rules, tools, here=here)
+        self.asks_own_server = True
+        """True if requests to the program's own server are made again."""
+        self._own = OwnRequests(log, self.terms, self.rules, self._answers.body)
         self._live_calls: LiveCalls | None = None
 
     def guard(self, guard: ActionGuard) -> None:
@@ -180,9 +184,27 @@ class Replayer(Handler):
             self._live_calls.act(effect, scope)
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
+        begun = self._own.begun(ticket.call, outcome)
+        if begun is not None:
+            # What follows the head comes as it comes.
+            ticket.order = None
+        self._compare(begun)
         self.on_run(ticket.call)
         if self.watch is not None:
             self.watch.left(ticket.call, outcome)
+
+    def chunk(self, ticket: Ticket, value: Any) -> None:
+        self._own.chunk(ticket.call, value)
+
+    def end(self, ticket: Ticket, how: str | BaseException) -> None:
+        found = self._own.ended(ticket.call, how)
+        if found is not None and not found[1]:
+            self.served[found[0].kind] += 1
+        self._compare(found)
+
+    def _compare(self, found: tuple[CallRecord, tuple[Mismatch, ...]] | None) -> None:
+        if found is not None and found[1] and not self._gone_live and self._poison is None:
+            self._named(departure(found[0], self._steps[found[0].number], found[1]))
 
     def passed(self, answer: Answer, piece: int | None) -> None:
         self.prints.passed(answer, piece)
@@ -400,11 +422,13 @@ class Replayer(Handler):
         if ticket is not None:
             if effect.kind == "tool":
                 self._ran = min(self._ran or self._steps[call.number], self._steps[call.number])
-            # Its chunks are other ones, at places of their own.
-            chunks = [order for order, _, _ in call.pieces]
-            self.turnstile.abandon(chunks if call.end_order is None else (*chunks, call.end_order))
+            self._abandon_parts(call)
             self._counted(effect)
             return ticket
+        own = self.asks_own_server and call.number not in self.edits
+        if own and self._own.runs(effect, question.scope, call):
+            self._abandon_parts(call)
+            return Ticket(call.number, call.order)
         again = self.tools.runs_again(question, call) if call.number not in self.edits else None
         if again is not None:
             return Ticket(call.number, call.order, again)
@@ -419,6 +443,11 @@ class Replayer(Handler):
             # Its answer never comes.
             self.prints.passed(answer, None)
         return answer
+
+    def _abandon_parts(self, call: CallRecord) -> None:
+        """The chunks of a call that runs for real are other ones, at places of their own."""
+        chunks = [order for order, _, _ in call.pieces]
+        self.turnstile.abandon(chunks if call.end_order is None else (*chunks, call.end_order))
 
     def _unanswerable(self, call: CallRecord, flaw: str) -> Halt:
         hint = f"let it run: live=['{call.label}']"

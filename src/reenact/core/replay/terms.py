@@ -61,6 +61,10 @@ class Terms:
         """A tree without its secrets."""
         return codec.loads(self._redactor.line(codec.dumps(tree)))
 
+    def raw(self, data: bytes) -> bytes:
+        """Bytes without their secrets."""
+        return self._redactor.raw(data)
+
     def secret(self, value: str) -> str:
         """Return the recorded token for a value known to be secret."""
         return self._redactor.secret("", value)

@@ -60,6 +60,7 @@ class Forker(Handler):
         guard: ActionGuard,
     ) -> None:
         self.replayer = replayer
+        replayer.asks_own_server = False
         self.recorder = recorder
         self.reached = False
         """True if the program has asked the question of the step."""

@@ -1,0 +1,184 @@
+"""What threads ask of event loops, and pools of threads, in the recorded order."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import random
+import threading
+import time
+from multiprocessing import TimeoutError as TooLate
+from multiprocessing.pool import ThreadPool
+from pathlib import Path
+
+import pytest
+
+import reenact
+
+
+def native(seconds):
+    """Work that no event of a recording is in, and whose time is another in each run."""
+    ctypes.CDLL(None).usleep(round(seconds * 1e6))
+
+
+@reenact.tool
+def say(what):
+    """An answer at once."""
+    return what
+
+
+def called_from_threads(work):
+    async def main():
+        loop, box, said = asyncio.get_running_loop(), asyncio.Queue(), []
+
+        def produce(name):
+            for number in range(4):
+                time.sleep(random.random() * 0.01)
+                work()
+                loop.call_soon_threadsafe(box.put_nowait, f"{name}{number}")
+
+        threads = [threading.Thread(target=produce, args=(name,)) for name in "ab"]
+        for thread in threads:
+            thread.start()
+        while sum(word != "late" for word in said) < 8:
+            try:
+                said.append(await asyncio.wait_for(box.get(), 0.004))
+            except TimeoutError:
+                said.append("late")
+        for thread in threads:
+            thread.join()
+        return said
+
+    return say(asyncio.run(main()))
+
+
+def coroutines_of_threads(work):
+    async def main():
+        loop, said, over, ended = asyncio.get_running_loop(), [], asyncio.Event(), []
+
+        async def part(name, number):
+            said.append(f"in {name}{number}")
+            await asyncio.sleep(random.random() * 0.004)
+            said.append(f"out {name}{number}")
+
+        def ask(name):
+            for number in range(3):
+                time.sleep(random.random() * 0.005)
+                work()
+                job = asyncio.run_coroutine_threadsafe(part(name, number), loop)
+                if number != 1:
+                    job.result()
+            loop.call_soon_threadsafe(end, name)
+
+        def end(name):
+            ended.append(name)
+            if len(ended) == 2:
+                over.set()
+
+        threads = [threading.Thread(target=ask, args=(name,)) for name in "ab"]
+        for thread in threads:
+            thread.start()
+        for _ in range(8):
+            await asyncio.sleep(0.003)
+            said.append("tick")
+        await over.wait()
+        return said + ended
+
+    return say(asyncio.run(main()))
+
+
+def pool_of_threads(work):
+    said = []
+
+    def job(number):
+        time.sleep(random.random() * 0.005)
+        work()
+        said.append(say(number))
+        return number
+
+    with ThreadPool(3) as pool:
+        found = list(pool.imap_unordered(job, range(8)))
+        return say([found, said, pool.map(job, range(3))])
+
+
+def pool_with_limits(work):
+    said = []
+
+    def job(number):
+        time.sleep(0.005 * number)
+        work()
+        return number
+
+    with ThreadPool(2) as pool:
+        for result in [pool.apply_async(job, (number,)) for number in range(5)]:
+            try:
+                said.append(result.get(timeout=0.004))
+            except TooLate:
+                said.append("late")
+        parts = pool.imap_unordered(job, range(3))
+        while len(said) < 60:
+            try:
+                said.append(parts.next(timeout=0.003))
+            except TooLate:
+                said.append("late")
+            except StopIteration:
+                break
+    return say(said)
+
+
+PROGRAMS = [called_from_threads, coroutines_of_threads, pool_of_threads, pool_with_limits]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("slower", [0.0, 0.02])
+def test_threads_do_the_same_again_where_all_is_slower(program, slower, home):
+    with reenact.record("threads") as recording:
+        said = program(lambda: None)
+    for _ in range(3):
+        with reenact.replay(recording.id) as replay:
+            assert program(lambda: native(slower)) == said
+        assert replay.verdict.faithful, str(replay.verdict)
+
+
+def test_a_call_from_a_thread_that_is_cancelled_is_cancelled_again(home):
+    def program():
+        async def main():
+            said, over = [], asyncio.Event()
+            loop = asyncio.get_running_loop()
+
+            def ask():
+                loop.call_soon_threadsafe(said.append, "cancelled").cancel()
+                loop.call_soon_threadsafe(said.append, "called")
+                loop.call_soon_threadsafe(over.set)
+
+            thread = threading.Thread(target=ask)
+            thread.start()
+            thread.join()
+            await over.wait()
+            return said
+
+        return say(asyncio.run(main()))
+
+    with reenact.record("cancelled") as recording:
+        assert program() == ["called"]
+    with reenact.replay(recording.id) as replay:
+        assert program() == ["called"]
+    assert replay.verdict.faithful, str(replay.verdict)
+
+
+def test_a_loop_that_is_closed_says_so(home):
+    loop = asyncio.new_event_loop()
+    loop.close()
+    with reenact.record("closed"), pytest.raises(RuntimeError, match="closed"):
+        loop.call_soon_threadsafe(print)
+
+
+def test_calls_of_the_loops_own_thread_leave_no_line(home):
+    async def main():
+        over = asyncio.Event()
+        asyncio.get_running_loop().call_soon_threadsafe(over.set)
+        await over.wait()
+
+    with reenact.record("own") as recording:
+        asyncio.run(main())
+    assert b"wake#" not in Path(recording.path, "events.jsonl").read_bytes()
