@@ -371,6 +371,8 @@
     const type = typeOf(el), ticked = type === "checkbox" || type === "radio";
     const field = FIELD.has(tagOf(el)) ? ticked || !/^(submit|button|reset|image|hidden)$/.test(type) : editable(el);
     if (!field) return "";
+    const column = columnOf(el, selectors);
+    if (column?.twin) return column.name;
     const fields = "input:not([type=hidden]),select,textarea";
     for (let at = el, up = 0; at && up < 4 && !/^(form|body|fieldset|dialog)$/.test(tagOf(at)); at = at.parentElement) {
       if ((at.parentElement?.childElementCount ?? 2) > 1 || beside(at)) up += 1;
@@ -415,6 +417,7 @@
       path: pathOf(el),
       siblings: outer(el) ? (el.parentElement || el.getRootNode()).children.length : 1,
       record: recordOf(el, selectors),
+      column: columnOf(el, selectors),
       region: regionOf(el, selectors),
       icon: hidden ? "" : iconOf(el),
       submits: submits(el),
@@ -473,14 +476,33 @@
   const kin = (one, other) => tagOf(one) === tagOf(other) && roleOf(one) === roleOf(other);
   const shapeOf = (el) => [...el.classList].filter((one) => !/active|selected|hover|focus|even|odd|first|last|current|open/i.test(one))[0] ?? "";
 
+  // Forms and groups of fields beside one another are of a kind, whatever their classes, and are known by their headings.
+  const GROUPS = /^(form|fieldset)$/;
+
   // The records beside one: its siblings of the same kind.
   function kindred(at) {
     const around = at.parentElement || at.getRootNode();
+    const named = ROW_TAGS.test(tagOf(at)) || GROUPS.test(tagOf(at));
     const found = [];
     for (const other of around?.children ?? []) {
-      if (other !== at && kin(at, other) && (shapeOf(at) === shapeOf(other) || ROW_TAGS.test(tagOf(at)))) found.push(other);
+      if (other !== at && kin(at, other) && (named || shapeOf(at) === shapeOf(other))) found.push(other);
       if (found.length >= 200) break;
     }
+    return found;
+  }
+
+  // What a record holds besides shown texts: pictures' alternative texts, values that the page itself gave to fields, its
+  // own id, where its links lead.
+  function hintsOf(row, el, selectors) {
+    const found = [];
+    const add = (kind, value) => value && found.length < 12 && found.push(`${kind} ${cut(value, 80)}`);
+    const hidden = (one) => one === el || selectors.some((selector) => matches(one, selector));
+    for (const one of row.querySelectorAll("img[alt]")) if (!hidden(one)) add("picture", tidy(one.alt));
+    for (const one of row.querySelectorAll("input[value]"))
+      if (!hidden(one) && /^(text|search|number|email|url)$/.test(typeOf(one)) && !secret(one, selectors))
+        add("value", tidy(one.getAttribute("value")));
+    for (const name of ["data-id", "data-key", "data-row-id", "id"]) add(name, tidy(row.getAttribute(name)));
+    for (const one of row.querySelectorAll("a[href]")) if (!hidden(one)) add("link", attributesOf(one).href);
     return found;
   }
 
@@ -489,30 +511,120 @@
   function recordOf(el, selectors = []) {
     for (let at = el, up = 0; at && up < 12; at = shownAbove(at), up += 1) {
       const tag = tagOf(at);
-      if (/^(body|html|main|form|nav|dialog|table|ul|ol|select)$/.test(tag)) {
-        if (tag === "body" || tag === "html" || tag === "main" || tag === "dialog") return null;
-        continue;
-      }
+      if (/^(body|html|main|dialog)$/.test(tag)) break;
+      if (/^(nav|table|ul|ol|select)$/.test(tag)) continue;
       if (at === el && (matches(at, CONTROLS) || tag === "a" || tag === "option" || tag === "td" || tag === "th")) continue;
-      const row = ROW_TAGS.test(tag) || ROW_ROLES.test(roleOf(at));
+      const row = ROW_TAGS.test(tag) || ROW_ROLES.test(roleOf(at)), group = GROUPS.test(tag);
       const others = kindred(at);
       if (!row && !others.length) continue;
       if (!row && (INLINE.has(tag) || tag === "label" || tag === "a" || tag === "button" || tag === "slot")) continue;
       if (selectors.some((one) => near(at, one))) return null;
-      const own = chunksOf(at, el, selectors);
-      if (!own.length) continue;
-      const theirs = others.map((one) => new Set(chunksOf(one, null, selectors).map(([text]) => text)));
+      const own = chunksOf(at, el, selectors).filter(([, outstanding]) => outstanding || !group);
       // A box that has texts but none like its neighbours is no record, but a part of the page.
-      if (!row && !others.some((one) => alikeInside(at, one))) continue;
-      const unique = own.filter(([text]) => !theirs.some((one) => one.has(text)));
-      const ranked = unique.map(([text, outstanding], order) => [worth(text, outstanding), order, text]);
-      ranked.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+      if (!row && !group && !others.some((one) => alikeInside(at, one))) continue;
+      const ranked = rankedOf(own, others.map((one) => chunksOf(one, null, selectors)));
       const texts = own.map(([text]) => text);
-      const key = ranked.length ? ranked[0][2] : "";
-      return { tag, role: roleOf(at), key, texts: texts.slice(0, 12), alone: !others.length, sole: ranked.length > 0 };
+      const [hint] = ranked.length || group ? [] : hintsAlone(at, others, el, selectors);
+      if (!own.length && !hint) continue;
+      if (hint) texts.push(hint);
+      return { tag, role: roleOf(at), key: hint ?? ranked[0] ?? "", texts: texts.slice(-12) };
+    }
+    return partOf(el, selectors);
+  }
+
+  // The texts that none of the others has, the best names first.
+  function rankedOf(own, theirs) {
+    const sets = theirs.map((one) => new Set(one.map(([text]) => text)));
+    const ranked = own.filter(([text]) => !sets.some((one) => one.has(text)))
+      .map(([text, outstanding], order) => [worth(text, outstanding), order, text]);
+    return ranked.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(([, , text]) => text);
+  }
+
+  function hintsAlone(row, others, el, selectors) {
+    const theirs = new Set(others.flatMap((one) => hintsOf(one, null, selectors)));
+    return hintsOf(row, el, selectors).filter((one) => !theirs.has(one));
+  }
+
+  const TWINS = 60;
+  // Other elements of the same sort and name. Not of a tag that the page has in great numbers.
+  function twinsOf(el, selectors, within) {
+    const tag = tagOf(el), role = roleOf(el), name = nameOf(el, selectors), kind = typeOf(el);
+    const same = (one) => one !== el && tagOf(one) === tag && typeOf(one) === kind && roleOf(one) === role &&
+      nameOf(one, selectors) === name && !hiddenBy(one);
+    const all = [...within];
+    return all.length > TWINS ? [] : all.filter(same);
+  }
+
+  // A record without a box of its own: what stands between an element and its twin before it, the heading over it, or for
+  // a name without letters (a day of a calendar) the text around it. Null where nothing else has its name.
+  function partOf(el, selectors) {
+    if (!el.parentElement || selectors.some((one) => near(el, one))) return null;
+    const name = nameOf(el, selectors);
+    if (name && !/\p{L}/u.test(name)) return periodOf(el, selectors);
+    const beside = twinsOf(el, selectors, [...el.parentElement.children].filter((one) => tagOf(one) === tagOf(el)));
+    if (beside.length) {
+      const parts = segmentsOf(el, beside, selectors);
+      const key = parts ? rankedOf(parts[0], parts.slice(1))[0] : "";
+      if (key) return { tag: "part", role: "", key, texts: parts[0].map(([text]) => text).slice(-12) };
+    }
+    const twins = twinsOf(el, selectors, el.getRootNode().querySelectorAll(tagOf(el)));
+    if (!twins.length) return null;
+    const headings = [...document.querySelectorAll(HEADINGS)];
+    const key = headingOf(el, headings, selectors);
+    if (!key || twins.some((one) => headingOf(one, headings, selectors) === key)) return null;
+    return { tag: "part", role: "", key, texts: [key] };
+  }
+
+  // The texts of an element's part of its parent, then those of its twins' parts: as many siblings before each as stand
+  // between two of them. Null where the parts are not of one length.
+  function segmentsOf(el, twins, selectors) {
+    const all = [...el.parentElement.children];
+    const places = [el, ...twins].map((one) => all.indexOf(one)).sort((a, b) => a - b);
+    const apart = places[1] - places[0];
+    if (apart < 2 || places.some((place, order) => order && place - places[order - 1] !== apart)) return null;
+    const ahead = places[0] >= apart - 1;
+    return [el, ...twins].map((one) => {
+      const place = all.indexOf(one);
+      const around = ahead ? all.slice(place - apart + 1, place) : all.slice(place + 1, place + apart);
+      return around.flatMap((other) => matches(other, CONTROLS) ? [] : HEADING_TAGS.test(tagOf(other))
+        ? [[textOf(other, selectors, 80), true]] : chunksOf(other, el, selectors)).filter(([text]) => text);
+    });
+  }
+
+  function periodOf(el, selectors) {
+    for (let at = outer(el), up = 0; at && up < 8 && !/^(body|html)$/.test(tagOf(at)); at = outer(at), up += 1) {
+      if (selectors.some((one) => near(at, one))) return null;
+      const said = chunksOf(at, el, selectors).map(([text]) => text).find((one) => /\p{L}/u.test(one) && /\d/.test(one));
+      if (said) return { tag: "part", role: "", key: said, texts: [said] };
     }
     return null;
   }
+
+  // The heading of the column that an element stands in, and whether its row has another of its name: else the row tells
+  // enough.
+  function columnOf(el, selectors = []) {
+    const cell = el.closest?.("td,th,[role=gridcell],[role=cell]");
+    const row = cell?.parentElement, table = cell?.closest("table,[role=grid],[role=table]");
+    if (!row || !table || selectors.some((one) => near(cell, one))) return null;
+    const head = [...table.querySelectorAll("tr,[role=row]")].find((one) => [...one.children].filter(heads).length > 1);
+    if (!head || head === row) return null;
+    const place = startOf(row, cell);
+    const over = [...head.children].find((one) => startOf(head, one) <= place && place < startOf(head, one) + (one.colSpan || 1));
+    const name = over && heads(over) ? textOf(over, selectors, 60) : "";
+    if (!name) return null;
+    const twin = twinsOf(el, selectors, row.querySelectorAll(tagOf(el))).some((one) => !cell.contains(one));
+    return { name, twin };
+  }
+  const heads = (one) => tagOf(one) === "th" || roleOf(one) === "columnheader";
+  function startOf(row, cell) {
+    let place = 0;
+    for (const one of row.children) {
+      if (one === cell) break;
+      place += one.colSpan || 1;
+    }
+    return place;
+  }
+
   // Whether two boxes are built alike: the same tags at the top, or the same class with a control in each.
   function alikeInside(one, other) {
     const tags = (el) => [...(el.shadowRoot || el).children].map(tagOf).join();

@@ -97,6 +97,9 @@ class TargetIdentity:
         near: The texts beside it.
         marks: Its lasting attributes: test id, id, field name.
         path: Its place in the page.
+        heading: The heading before it.
+        column: The heading of its column in a table.
+        twin: True if its row has others of its name, so that the column tells them apart.
     """
 
     role: str = ""
@@ -110,12 +113,16 @@ class TargetIdentity:
     near: tuple[str, ...] = ()
     marks: tuple[tuple[str, str], ...] = ()
     path: str = ""
+    heading: str = ""
+    column: str = ""
+    twin: bool = False
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> TargetIdentity:
         """Return the identity in a fingerprint. Those of older recordings have no record."""
         record = told.get("record") or {}
         region = told.get("region") or {}
+        column = told.get("column") or {}
         texts = tuple(str(one) for one in record.get("texts") or ())
         # A clickable record is known by its key: its name is all its texts.
         whole = told.get("role") not in _FIELDS and len(texts) > 1
@@ -134,6 +141,9 @@ class TargetIdentity:
             near=tuple(str(one) for one in told.get("near") or ()),
             marks=tuple(marks),
             path=str(told.get("path") or ""),
+            heading=str(told.get("heading") or ""),
+            column=str(column.get("name") or ""),
+            twin=bool(column.get("twin")),
         )
 
     @property
@@ -142,6 +152,8 @@ class TargetIdentity:
         told = {"role": self.role, "name": self.name, "record": self.record or "", "region": self.region}
         if not self.name:
             told["icon"] = self.icon
+        if self.twin and not same_name(self.name, self.column):
+            told["column"] = self.column
         return {name: value for name, value in told.items() if value}
 
     def __str__(self) -> str:
@@ -152,6 +164,8 @@ class TargetIdentity:
             words += f" with the picture {self.icon[:60]}"
         if self.record:
             words += f' of the record "{self.record}"'
+        if "column" in self.shown:
+            words += f' in the column "{self.column}"'
         if self.region:
             words += f' in "{self.region}"'
         return words + (" in a frame" if self.frames else "")
@@ -171,6 +185,9 @@ class KnownTarget:
         context: The other texts of the selector, such as its record's.
         seconds: The longest time that its element took to appear in a good run.
         like: The newest fingerprint, or None.
+        writes: The requests of good runs that may change something (`writes.Written`): the first one of the step is
+            compared with them before it is let go.
+        whole: True if it must be equal in path and body.
     """
 
     pasts: tuple[TargetIdentity, ...] = ()
@@ -179,6 +196,8 @@ class KnownTarget:
     context: tuple[str, ...] = ()
     seconds: float = 0.0
     like: Mapping[str, Any] | None = None
+    writes: tuple[Mapping[str, Any], ...] = ()
+    whole: bool = False
 
     @property
     def meant(self) -> str:
@@ -259,7 +278,7 @@ def belongs(found: TargetIdentity, told: Mapping[str, Any], text: str) -> bool:
 
 def contradiction(wanted: TargetIdentity, found: TargetIdentity) -> str:
     """Return the reason that it has another record, dialog or frame, or ""."""
-    parts = [_frame(wanted, found), _dialog(wanted, found), _record(wanted, found)]
+    parts = [_frame(wanted, found), _dialog(wanted, found), _record(wanted, found), _column(wanted, found)]
     one = next((part for part in parts if part is not None), None)
     return "" if one is None else f"its {one.part} is {one.found!r}, not {one.meant!r}"
 
@@ -287,6 +306,8 @@ def _between(
     wanted: TargetIdentity, found: TargetIdentity, *, bound: frozenset[str]
 ) -> list[TargetDifference]:
     parts = [_role(wanted, found), _frame(wanted, found), _dialog(wanted, found)]
+    if "record" in bound:
+        parts.append(_column(wanted, found))
     if "name" in bound:
         parts.append(_name(wanted, found))
     if "record" in bound:
@@ -320,6 +341,12 @@ def _dialog(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
     )
 
 
+def _column(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    if not wanted.twin or same_name(wanted.column, found.column):
+        return None
+    return TargetDifference("column", wanted.column, found.column or "none")
+
+
 def _name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
     if wanted.name:
         if same_name(wanted.name, found.name):
@@ -343,7 +370,7 @@ def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
         return _without_record(wanted, found)
     if not wanted.record:
         return None  # nothing told it from the records beside it
-    texts = found.texts or (*found.near, found.name, found.region)
+    texts = found.texts or (*found.near, found.name, found.region, found.heading)
     if not any(tokens(one) == tokens(wanted.record) for one in texts) and not (
         not found.texts and any(says(one, wanted.record) for one in texts)
     ):
