@@ -79,6 +79,20 @@ def test_recordings_of_other_scripts_and_such_that_ended_badly_know_nothing(stor
     assert (known.recordings, known.pasts) == (1, ())
 
 
+def test_a_step_is_known_though_many_other_sessions_of_the_program_came_after_it(store):
+    store.ran(OPENED, outcome(SAVE))
+    for _ in range(memory.NEWEST + 2):
+        store.ran(OPENED, outcome({"type": "click", "selector": "#other"}))
+    assert len(store.known().pasts) == 1
+
+
+def test_sessions_with_the_same_name_count_before_others_of_the_program(store):
+    store.ran(OPENED, outcome(SAVE, name="Store"), name="harbour")
+    store.ran(OPENED, outcome(SAVE, name="Keep"), name="pier")
+    known = store.known(name="harbour")
+    assert [one.fingerprint["name"] for one in known.pasts] == ["Store"]
+
+
 def test_of_several_equal_steps_the_one_at_the_same_place_is_meant(store):
     store.ran(OPENED, outcome(SAVE, name="first"), outcome(SAVE, name="second"))
     assert store.known("click #save @/cart/# #1").pasts[0].fingerprint["name"] == "second"

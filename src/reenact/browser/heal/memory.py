@@ -16,7 +16,7 @@ import orjson
 from reenact.browser.heal.mend import PastStep, StepHistory
 from reenact.browser.page.consequence import plain
 from reenact.browser.page.target import TargetIdentity
-from reenact.browser.script.good_runs import answers, good_runs
+from reenact.browser.script.good_runs import MOST, answers, good_runs
 from reenact.browser.script.step_key import base_of
 from reenact.core.boundary import aperform
 from reenact.core.model.codec import view
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 NEWEST = 20
-"""Number of good recordings that are read."""
+"""Number of good recordings with the step that are read."""
 
 KEPT = 4
 """Number of different past behaviours of a step that are kept, the newest first."""
@@ -54,10 +54,11 @@ def read(folder: Path, key: str) -> dict[str, Any]:
     """Read a step's history from the recordings in the same store. Skip damaged ones."""
     pasts: dict[bytes, dict[str, Any]] = {}
     heals: dict[bytes, dict[str, Any]] = {}
-    count = 0
-    for other in good_runs(folder, NEWEST):
-        count += 1
+    count = knowing = 0
+    for other in good_runs(folder, MOST):
         past, mended = _of(other, key)
+        count += 1
+        knowing += bool(past or mended)
         for one in past:
             # Differences in numbers alone do not count, but for those of the element's name and record.
             mark = plain(orjson.dumps([one["selectors"], one["consequence"]]).decode()).encode()
@@ -68,6 +69,8 @@ def read(folder: Path, key: str) -> dict[str, Any]:
                 pasts[mark] = one
         for heal in mended:
             heals.setdefault(orjson.dumps(heal.get("new")), heal)
+        if knowing == NEWEST:
+            break
     return {"recordings": count, "steps": list(pasts.values()), "heals": list(heals.values())[:KEPT]}
 
 

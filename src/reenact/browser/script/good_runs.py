@@ -15,27 +15,51 @@ from reenact.core.store.local import EVENTS, LocalStore
 LOOKED = 300
 """Number of recordings whose header is read."""
 
+MOST = 60
+"""Number of good recordings that are looked through for a step that the newest ones do not have."""
+
+READ = 64_000_000
+"""Bytes of good recordings that are read."""
+
 _TAIL = 2048
 _UNNAMED = {"", "browser session"}
 
 
 def good_runs(folder: Path, most: int) -> Iterator[Path]:
-    """Yield the newest good recordings of the same script, from the same store."""
+    """Yield the newest good recordings of the same script, from the same store; at most `READ` bytes.
+
+    A program may open many sessions. Where a session has a name, and others have the same, only those count.
+    """
     own = header_of(folder)
     if own is None:
         return
     store = LocalStore(folder.parent.parent)
-    found = 0
+    name = _name(own)
+    alike: list[Path] = []
+    namesakes: list[Path] = []
     for id in store.ids()[:LOOKED]:
         other = store.folder(id)
         if id == folder.name or not _ended_well(other):
             continue
         header = header_of(other)
-        if header is not None and same_script(own, header):
-            found += 1
-            yield other
-        if found == most:
+        if header is None or not same_script(own, header):
+            continue
+        alike.append(other)
+        if name and name == _name(header):
+            namesakes.append(other)
+        if len(namesakes if name else alike) == most:
+            break
+    read = 0
+    for other in (namesakes or alike)[:most]:
+        read += other.joinpath(EVENTS).stat().st_size
+        if read > READ:
             return
+        yield other
+
+
+def _name(header: Mapping[str, Any]) -> str:
+    name = str(header.get("name") or "")
+    return "" if name in _UNNAMED else name
 
 
 def header_of(folder: Path) -> dict[str, Any] | None:
@@ -64,8 +88,7 @@ def same_script(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     script = script_of(one)
     if script is not None and script == script_of(other):
         return True
-    name = str(one.get("name") or "")
-    return name not in _UNNAMED and name == other.get("name")
+    return bool(_name(one)) and _name(one) == _name(other)
 
 
 def answers(folder: Path) -> Iterator[dict[str, Any]]:

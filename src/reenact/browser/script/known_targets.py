@@ -6,6 +6,7 @@ They are read once in a session, in a thread, and only for a live browser: a rep
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,12 +15,12 @@ from typing import Any
 from reenact.browser.actions import types as do
 from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.target import KnownTarget, TargetIdentity, written_parts
-from reenact.browser.script.good_runs import answers, good_runs
+from reenact.browser.script.good_runs import MOST, answers, good_runs
 from reenact.browser.script.step_key import base_of
 from reenact.core.model.codec import view
 
 NEWEST = 5
-"""Number of good recordings that are read."""
+"""Number of good recordings with a step that count for it."""
 
 KEPT = 4
 """Number of different identities of a step that are kept, the newest first."""
@@ -71,12 +72,16 @@ def read(folder: Path) -> dict[str, PastTarget]:
         By key; a step that each recording has only once also by its key without the ordinal.
     """
     known: dict[str, PastTarget] = {}
-    for other in good_runs(folder, NEWEST):
+    counted: Counter[str] = Counter()
+    for other in good_runs(folder, MOST):
         try:
             steps = _steps(other)
         except (ValueError, TypeError, KeyError, AttributeError):
             continue
         for key, (told, seconds) in steps.items():
+            if counted[key] == NEWEST:
+                continue
+            counted[key] += 1
             identity = TargetIdentity.of(told)
             past = known.setdefault(key, PastTarget(like=told))
             past.seconds = max(past.seconds, seconds)
