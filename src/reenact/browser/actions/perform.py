@@ -19,6 +19,7 @@ from reenact.browser.actions.running import RunningAction, TargetCheck
 from reenact.browser.actions.why import why
 from reenact.browser.isolation.addresses import typed
 from reenact.browser.page import consequence, selectors, snapshot
+from reenact.browser.page.held import DroppedRequest, HeldRequests
 from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.page.target import DriftedTarget
 from reenact.errors import ActionError, SessionError
@@ -70,8 +71,7 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
         if camera is not None:
             await camera.before(call, deed.page, actor, told, _target(deed))
         deed.navigations, deed.requests = live.navigations, live.requests.count
-        await DEEDS[deed.action.type](deed)
-        await _settle(deed)
+        await _done(deed)
         if camera is not None:
             deed.said += camera.aside()
         deed.said += live.watchdog.said()
@@ -167,6 +167,24 @@ def _delivered(deed: RunningAction, error: Exception) -> _Delivered:
     return sent > max((one.start() for one in _TAKEN_BACK.finditer(log)), default=-1)
 
 
+async def _done(deed: RunningAction) -> None:
+    """Do the action, and wait for its page. What it sends is held where good runs say what that is."""
+    known = deed.known
+    if known is None or not known.writes:
+        await DEEDS[deed.action.type](deed)
+        await _settle(deed)
+        return
+    held = HeldRequests(deed.live.context, known.writes, whole=known.whole)
+    await held.begin()
+    try:
+        await DEEDS[deed.action.type](deed)
+        deed.sent = True
+        await held.end()
+        await _settle(deed)
+    finally:
+        await held.release()
+
+
 async def _settle(deed: RunningAction) -> None:
     """Wait for the page to which an action leads, if it does."""
     live = deed.live
@@ -200,7 +218,7 @@ async def _reason(
         return f"the script failed: {_first(error.message)}{hint}", None
     if isinstance(error, DriftedTarget):
         return f"{error}. {_ACCEPT}", dict(error.facts)
-    if isinstance(error, UndeliveredPress):
+    if isinstance(error, (UndeliveredPress, DroppedRequest)):
         return str(error), dict(error.facts)
     if isinstance(error, (ActionError, snapshot.StaleElement, selectors.SelectorError, OSError)):
         return str(error), None
@@ -296,6 +314,8 @@ def _became(deed: RunningAction, after: consequence.Digest | None) -> dict[str, 
     told = consequence.consequence(deed.before, after, requests, loaded=loaded)
     if after is None and loaded and (page := live_page(deed.live)) is not None:
         told["navigated"] = consequence.where(page.url)
+    if writes := deed.live.requests.writes(deed.requests):
+        told["writes"] = writes
     if deed.filled is not None:
         told["filled"] = deed.filled
     return {"consequence": told}

@@ -237,7 +237,8 @@ class AgentFallback:
 
     def _called(self, failed: FailedStep) -> Agent | RemoteAgent | None:
         """Return the agent that takes over here, or None."""
-        self.success, self.error, self._over = False, failed.result.message, True
+        self.success, self._over = False, True
+        self.error = f"{failed.result.message} {self._helper.left}".strip()
         return self._helper.called(failed)
 
     def _heard(self, answer: AgentStatusResponse) -> None:

@@ -185,15 +185,26 @@ def _place(told: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 async def taken(
-    session: Session, failed: FailedStep, one: Mapping[str, Any], choice: ElementChoice, rung: str
+    session: Session,
+    failed: FailedStep,
+    one: Mapping[str, Any],
+    choice: ElementChoice,
+    rung: str,
+    *,
+    writes: Sequence[Mapping[str, Any]] = (),
+    whole: bool = False,
 ) -> Mend | None:
-    """Do the step with a candidate. Return None where it was not done."""
+    """Do the step with a candidate. Return None where it was not done.
+
+    What it sends is held and compared with `writes`, the requests of good runs; with `whole` in path and body, too.
+    """
     asked = failed.asked
     assert isinstance(asked, do.Aimed)
     if not one["selectors"]:
         return None
     again = asked.model_copy(update={"id": None, "selector": one["selectors"], "timeout": PATIENCE})
-    target = KnownTarget(pasts=(TargetIdentity.of(one["fingerprint"]),))
+    identity = TargetIdentity.of(one["fingerprint"])
+    target = KnownTarget(pasts=(identity,), writes=tuple(writes), whole=whole)
     result = await arun(session.core.perform(again, "heal", target=target))
     if not result.success and not result.delivered:
         return None

@@ -41,13 +41,14 @@ class BlockHelper:
     Attributes:
         agent: The agent, once it was called.
         heals: The records of the repairs.
+        left: The message of a repair that failed and has changed the page, or empty.
     """
 
     def __init__(self, session: Session, heal: str, params: Mapping[str, Any]) -> None:
         self._session = session
         self._heal = heal
         self._params = params
-        self._left = ""
+        self.left = ""
         self._asks = False
         """True if the server of the session has a model of its own."""
         self.agent: Agent | RemoteAgent | None = None
@@ -88,7 +89,7 @@ class BlockHelper:
         self._keep(record.mended(failed, mend, seconds=now(self._session) - began))
         if mend.verified:
             return mend.result
-        self._left = mend.result.message
+        self.left = mend.result.message
         return None
 
     def called(self, failed: FailedStep) -> Agent | RemoteAgent | None:
@@ -107,7 +108,7 @@ class BlockHelper:
         except UsageError as missing:
             raise UsageError(f"{error.rstrip('.')}; and nobody can take over: {missing}") from None
         self.agent = agent_for(self._session, **{**self._params, "reasoning_model": model})
-        self.agent.trouble = f"{error} {self._left}".strip()
+        self.agent.trouble = f"{error} {self.left}".strip()
         return self.agent
 
     def wrote(self, failed: FailedStep, answer: AgentStatusResponse, *, healed: bool, by: str) -> None:

@@ -6,6 +6,7 @@ id, a field's name); nothing contradicts; it is alike enough, and no other possi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,7 @@ from reenact.browser.page.target import (
     OTHER,
     TargetIdentity,
     contradiction,
+    grave,
 )
 
 CAP = 0.6
@@ -123,6 +125,33 @@ def choose(
         return ElementChoice(None, score, margin, objection)
     agreed = ", ".join(marks(wanted, told)) or "no mark"
     return ElementChoice(best, score, margin, f"{named(wanted, told)} name, {agreed} the same")
+
+
+def renamed(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> ElementChoice:
+    """Choose the element that has only another name: all else is as before, and the verb is the same.
+
+    That is no proof: what it sends must be compared before it is let go.
+    """
+    mine = TargetIdentity.of(wanted)
+    fit = [one["fingerprint"] for one in found if kind(wanted, one["fingerprint"], "click")]
+    if not mine.name or any(named(wanted, told) in {"same", "near"} for told in fit):
+        return ElementChoice(None, 0.0, 0.0, "one of its name is there")
+    for place, one in enumerate(found):
+        told = one["fingerprint"]
+        its = TargetIdentity.of(told)
+        same = all(wanted.get(part) == told.get(part) for part in _UNMOVED)
+        verbs = grave(mine.name) & grave(its.name)
+        if not same or not verbs or grave(its.name) - verbs or refused(wanted, told):
+            continue
+        if words_in(told) & OTHER - words_in(wanted) or re.findall(r"\d+", its.name) != re.findall(
+            r"\d+", mine.name
+        ):
+            continue
+        return ElementChoice(place, float(one["score"]), 1.0, "only its name is another, with the same verb")
+    return ElementChoice(None, 0.0, 0.0, "nothing there is the same but for its name")
+
+
+_UNMOVED = ("tag", "role", "path", "frames", "classes", "siblings", "heading", "region", "near")
 
 
 def _rank(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> int:

@@ -113,6 +113,11 @@ class StepHistory:
         return bool(self.consequences) or any(one.download for one in self.pasts)
 
     @property
+    def writes(self) -> list[dict[str, Any]]:
+        """The requests of the past consequences that may change something."""
+        return [dict(one) for past in self.consequences for one in past.get("writes") or ()]
+
+    @property
     def consequences(self) -> list[dict[str, Any]]:
         """The past consequences of the step that contain evidence."""
         return [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,12 +36,17 @@ FILLING = frozenset({"fill", "fallback_fill"})
 class SentRequests:
     """The requests of a session's tabs, as far as the page's code or a form sends them; bounded.
 
+    Args:
+        print_of: Returns the print of a request that may change something (`writes.written`).
+
     Attributes:
         count: The number sent.
         under_way: Those without an answer yet.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, print_of: Callable[[Any], Mapping[str, Any]]) -> None:
+        self._print_of = print_of
+        self._writes: deque[tuple[int, Mapping[str, Any]]] = deque(maxlen=50)
         self.count = 0
         self.under_way: set[Any] = set()
         self._latest: deque[tuple[int, str]] = deque(maxlen=200)
@@ -55,6 +60,8 @@ class SentRequests:
         self.under_way.add(request)
         with suppress(Error, ValueError):
             self._latest.append((self.count, f"{request.method} {where(request.url, _site(request))}"))
+            if request.method != "GET":
+                self._writes.append((self.count, self._print_of(request)))
 
     def answered(self, request: Any) -> None:
         """Note that a request has ended or failed."""
@@ -68,6 +75,10 @@ class SentRequests:
     def since(self, count: int) -> list[str]:
         """Return the requests sent after the first `count`, each once, in order."""
         return list(dict.fromkeys(text for number, text in self._latest if number > count))[:MOST]
+
+    def writes(self, count: int) -> list[Mapping[str, Any]]:
+        """Return the prints of those after the first `count` that may change something, in order."""
+        return [one for number, one in self._writes if number > count][:MOST]
 
 
 def _site(request: Any) -> str:

@@ -36,6 +36,7 @@ from reenact.browser.isolation.endpoint import DebugEndpoint
 from reenact.browser.isolation.sandbox import Sandbox
 from reenact.browser.page import secret, snapshot
 from reenact.browser.page.consequence import SentRequests
+from reenact.browser.page.held import print_of
 from reenact.browser.page.hiding import hide_element, hide_named, hide_secrets
 from reenact.browser.page.launcher import DOWNLOADS, LaunchSettings, connect, launch
 from reenact.browser.page.watchdog import Watchdog
@@ -77,7 +78,7 @@ class LiveBrowser:
         self.navigations = 0
         self.asked: tuple[object, Locator | LookupError] | None = None
         self._hidden: dict[Page, list[str]] = {}
-        self.requests = SentRequests()
+        self.requests = SentRequests(print_of)
         self._under_way: set[Any] = set()
         self._leading: set[asyncio.Task[None]] = set()
         self._unborn = 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reenact.browser.actions import types as do
 from reenact.browser.heal.candidates import chosen, taken
 from reenact.browser.heal.evidence import identified, marks, other_name
-from reenact.browser.heal.identity import Against, ElementChoice, choose, kind
+from reenact.browser.heal.identity import Against, ElementChoice, choose, kind, renamed
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, PastStep, StepHistory
 from reenact.browser.page.likeness import alike, sought
 from reenact.browser.page.selector_words import texts_of
@@ -64,11 +64,23 @@ class AlternativeRung:
                 continue
             if not _provable(failed, known, means, past, one):
                 return means.pass_on(self.name, "nothing could verify the result", said(one))
-            mend = await taken(session, failed, one, choice, self.name)
+            mend = await taken(session, failed, one, choice, self.name, writes=known.writes)
             if mend is None:
                 means.pass_on(self.name, "it could not be acted on", said(one))
             return mend
-        return None
+        return await self._renamed(session, failed, known, pasts)
+
+    async def _renamed(
+        self, session: Session, failed: FailedStep, known: StepHistory, pasts: Sequence[PastStep]
+    ) -> Mend | None:
+        """Press the element in the old place under a new name, if what it sends can be held and compared."""
+        if not known.writes or failed.asked.type != "click":
+            return None
+        wanted = pasts[0].fingerprint or {}
+        choice, one = await chosen(session, failed, wanted, lambda found: renamed(wanted, found))
+        if choice.place is None:
+            return None
+        return await taken(session, failed, one, choice, self.name, writes=known.writes, whole=True)
 
     async def sees(
         self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions

@@ -1,0 +1,149 @@
+"""Requests that may change something: their prints, and the comparison with those of good runs.
+
+A print has the method, the path and for each field of the body three hexadecimal digits. They tell two values apart
+and give neither back. Fields that are secret by their names have none.
+"""
+
+from __future__ import annotations
+
+import email.parser
+import email.policy
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from reenact.browser.page.consequence import plain, where
+from reenact.core.redact.names import says_secret
+
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing."""
+
+FIELDS = 60
+"""Fields of a body that are compared."""
+
+LARGEST = 256_000
+"""Bytes of a body that is read; a larger one has a print of its whole."""
+
+_PASSING = re.compile(
+    r"csrf|xsrf|nonce|token|time|stamp|uuid|guid|request.?id|idempot|signature|^_+$", re.IGNORECASE
+)
+"""Names of fields that have another value in each run."""
+
+_ACTING = re.compile(r"^_?(operation.?name|action|method|cmd|command|intent|op|verb)$", re.IGNORECASE)
+"""Names of fields that say what is to be done."""
+
+Written = Mapping[str, Any]
+"""The print of a request: `method`, `path`, `body` (name: print)."""
+
+
+def written(method: str, url: str, site: str, kind: str, body: bytes | None) -> dict[str, Any]:
+    """Return the print of a request.
+
+    Args:
+        method: Its method.
+        url: Its address.
+        site: The address of the page that sends it.
+        kind: Its content type.
+        body: Its body, or None.
+    """
+    query = [(f"?{name}", value) for name, value in parse_qsl(_query(url))[:FIELDS]]
+    fields = [*query, *_fields(kind, body or b"")][:FIELDS]
+    return {
+        "method": method,
+        "path": where(url, site),
+        "body": {name: _print(name, text) for name, text in fields},
+    }
+
+
+def _query(url: str) -> str:
+    try:
+        return urlsplit(url).query
+    except ValueError:
+        return ""
+
+
+def _print(name: str, text: str) -> str:
+    if says_secret(name.rpartition(".")[2]):
+        return ""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:3]
+
+
+def _fields(kind: str, body: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a body; one without a name for a body of another form."""
+    if not body:
+        return
+    whole = [("", body.decode("latin-1"))]
+    if len(body) > LARGEST:
+        yield from whole
+        return
+    try:
+        if "json" in kind or body[:1] in b"{[":
+            yield from _inside("", json.loads(body), 3)
+        elif "urlencoded" in kind:
+            yield from parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=1000)
+        elif "multipart" in kind:
+            yield from _parts(kind, body)
+        else:
+            yield from whole
+    except (ValueError, RecursionError):
+        yield from whole
+
+
+def _inside(name: str, value: Any, deep: int) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict) and deep:
+        for key, one in list(value.items())[:FIELDS]:
+            yield from _inside(f"{name}.{key}" if name else str(key), one, deep - 1)
+    else:
+        yield name, json.dumps(value, sort_keys=True)
+
+
+def _parts(kind: str, body: bytes) -> Iterator[tuple[str, str]]:
+    parser = email.parser.BytesParser(policy=email.policy.HTTP)
+    message = parser.parsebytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + body)
+    if not message.is_multipart():
+        raise ValueError("no parts")
+    for part in list(message.iter_parts())[:FIELDS]:
+        name = str(part.get_param("name", header="content-disposition") or "")
+        content = part.get_payload(decode=True)
+        yield name, content.decode("latin-1") if isinstance(content, bytes) else ""
+
+
+def other(now: Written, then: Sequence[Written], *, whole: bool) -> str:
+    """Return the reason that a request is none of those of good runs, or "".
+
+    Args:
+        now: The request.
+        then: Those of good runs.
+        whole: True if path and body must be equal, digits kept, but for what differs from run to run. Else the path
+            without its numbers, and the fields that say what is to be done.
+    """
+    of_method = [one for one in then if one["method"] == now["method"]]
+    if not of_method:
+        return f"it sends {now['method']} {now['path']}, and good runs {_shown(then)}"
+    path = str if whole else plain
+    of_path = [one for one in of_method if path(str(one["path"])) == path(str(now["path"]))]
+    if not of_path:
+        return f"it sends {now['method']} {now['path']}, and good runs {_shown(then)}"
+    reasons = [_another(now["body"], one["body"], of_path, whole=whole) for one in of_path]
+    return "" if "" in reasons else f"it sends {now['method']} {now['path']} with {reasons[0]}"
+
+
+def _another(
+    mine: Mapping[str, str], its: Mapping[str, str], all_runs: Sequence[Written], *, whole: bool
+) -> str:
+    for name in sorted(set(mine) | set(its)):
+        if _PASSING.search(name) or not (whole or _ACTING.search(name.rpartition(".")[2])):
+            continue
+        if name not in mine or name not in its:
+            return f"{'a' if name in mine else 'no'} field {name!r}"
+        varies = len({one["body"].get(name) for one in all_runs}) > 1
+        if not varies and mine[name] != its[name]:
+            return f"another value of {name!r}" if name else "another body"
+    return ""
+
+
+def _shown(then: Sequence[Written]) -> str:
+    return ", ".join(dict.fromkeys(f"{one['method']} {one['path']}" for one in then)) or "none"
