@@ -97,6 +97,40 @@ def test_a_label_that_changed_and_an_element_that_is_gone(stage, site):
     assert gone.ms > 0
 
 
+FLEET = "<h2>Fleet</h2><ul>" + "".join(
+    f"<li><b>{name}</b> <button type=button class=scrap>Scrap</button></li>" for name in ("Sloop", "Brig", "Bark")
+) + "</ul><button type=button id=sell>Sell</button><p>Harbour</p>"  # fmt: skip
+
+CHOICES = """
+import urllib.parse
+from reenact import Client
+with Client().Session() as session:
+    session.execute(type="goto", url=URL)
+    session.execute(type="click", selector=SELECTOR)
+"""
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("selector", "kind", "closed"),
+    [
+        ("li:nth-child(2) .scrap", "lost", {"role": "button", "name": "Scrap", "record": "Brig"}),
+        ("#sell", "given", {"role": "button", "name": "Sell"}),
+    ],
+)
+def test_the_smallest_change_that_misleads_a_step_is_found_and_closed(  # noqa: PLR0917 - fixtures
+    open_session, tmp_path, capsys, site, selector, kind, closed
+):
+    url = repr(site("echo?html=" + quote(FLEET)))
+    script = tmp_path / "fleet.py"
+    script.write_text(CHOICES.replace("URL", url).replace("SELECTOR", repr(selector)))
+    main(["harden", str(script), "--mutations", "1", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    worst = found["steps"][0]["worst"]
+    assert (worst["kind"], worst["closed_by"]) == (kind, {"expect_target": closed})
+    assert worst["met"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

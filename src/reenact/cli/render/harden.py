@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
 from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.verbs.harden import Result
+
+if TYPE_CHECKING:
+    from reenact.browser.heal.harden.hardening import StepTrials
 
 
 def show(result: Result, options: object, context: Context) -> None:
@@ -50,6 +53,18 @@ def show(result: Result, options: object, context: Context) -> None:
                     f"{escape(trial.met)}",
                     highlight=False,
                 )
+        if one.worst is not None:
+            console.print(_worst(one), highlight=False)
+
+
+def _worst(one: StepTrials) -> str:
+    worst = one.worst
+    assert worst is not None
+    closed = ", ".join(f"{name}={value!r}" for name, value in (worst.closed_by or {}).items())
+    return (
+        f"step {one.step.number}: the smallest change that misleads its selector: {escape(worst.told)}. It meets "
+        f"{escape(worst.met)}. {escape(f'This closes it: {closed}' if closed else 'Nothing found closes it.')}"
+    )
 
 
 def _row(one: Any) -> tuple[str, ...]:

@@ -6,22 +6,18 @@ import asyncio
 import dataclasses
 import random
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.async_api import Error
-
 from reenact.browser.actions import types as do
 from reenact.browser.camera.footage import sessions
-from reenact.browser.effects.calls import arun
-from reenact.browser.effects.operations import cookies_of
 from reenact.browser.heal.harden.mutations import KINDS
 from reenact.browser.heal.harden.recorded_pages import RecordedPages
+from reenact.browser.heal.harden.repeated_session import RepeatedSession
 from reenact.browser.heal.harden.script_run import ScriptAction, ScriptRun, run
-from reenact.browser.heal.harden.trial import ChangedPage, PageChange, StepTrial, attempt
-from reenact.browser.page.live_browser import LiveBrowser
+from reenact.browser.heal.harden.trial import PageChange, StepTrial, attempt
+from reenact.browser.heal.harden.worst import WorstChange, worst
 from reenact.browser.session.session import Session
 from reenact.errors import RecordingError, UsageError
 
@@ -39,11 +35,13 @@ class StepTrials:
         step: The step.
         trials: One for each change that applies to its element.
         unreached: The reason that it could not be tried, or empty.
+        worst: The smallest change that makes its selector act on another element, or None.
     """
 
     step: ScriptAction
     trials: tuple[StepTrial, ...]
     unreached: str = ""
+    worst: WorstChange | None = None
 
 
 @dataclass(frozen=True)
@@ -170,77 +168,6 @@ def _session(course: ScriptRun) -> Session:
     return Session(**options)
 
 
-class RepeatedSession:
-    """A session that repeats the script's steps from the beginning, as often as needed."""
-
-    def __init__(self, session: Session, course: ScriptRun, served: RecordedPages | None) -> None:
-        self.session = session
-        self.course = course
-        self._served = served
-        self._inside = ChangedPage(session).inside
-
-    async def begin(self) -> None:
-        """Answer the pages from the recording, and stop the camera."""
-
-        async def make(live: LiveBrowser) -> None:
-            if live.camera is not None:
-                camera, live.camera = live.camera, None
-                await camera.stop()
-            if self._served is not None:
-                await self._served.attach(live.context)
-
-        await self._inside(make)
-
-    async def go_live(self) -> None:
-        """Load the pages from the network from here on."""
-        served, self._served = self._served, None
-
-        async def make(live: LiveBrowser) -> None:
-            if served is not None:
-                await served.detach(live.context)
-
-        await self._inside(make)
-
-    async def walk(self, until: int) -> str:
-        """Do the first `until` steps in an empty browser. Return the failure as a text, or ""."""
-        await self._empty()
-        for step in self.course.steps[:until]:
-            result = await arun(self.session.core.perform(step.action))
-            if not result.success:
-                return f"step {step.number}: {result.message}"
-        return ""
-
-    async def _empty(self) -> None:
-        session = self.session
-        session.core.outcomes.clear()
-        if self._served is not None:
-            self._served.again()
-        cookies = session.options.cookie_file
-
-        async def make(live: LiveBrowser) -> None:
-            front = live.page
-            for page in live.context.pages:
-                if page is not front:
-                    await page.close()
-            with suppress(Error):
-                protocol = await live.context.new_cdp_session(front)
-                for frame in {_origin(one.url) for one in front.frames} - {""}:
-                    await protocol.send(
-                        "Storage.clearDataForOrigin", {"origin": frame, "storageTypes": "all"}
-                    )
-                await protocol.detach()
-            await live.context.clear_cookies()
-            if cookies is not None:
-                await live.context.add_cookies(cookies_of(None, cookies))  # type: ignore[arg-type]
-            await front.goto("about:blank")
-
-        await self._inside(make)
-
-
-def _origin(url: str) -> str:
-    return "/".join(url.split("/", 3)[:3]) if url.startswith("http") else ""
-
-
 async def _tried(
     track: RepeatedSession, step: ScriptAction, mutations: int, seed: int, told: Told
 ) -> StepTrials:
@@ -262,6 +189,7 @@ async def _tried(
         step,
         tuple(trials),
         failed or ("" if trials else "its element could not be changed (it is in a frame)"),
+        await worst(track, step, seed) if trials and not failed else None,
     )
 
 
@@ -282,6 +210,7 @@ def as_data(found: Hardened) -> dict[str, Any]:
                 "action": one.step.told,
                 "unreached": one.unreached,
                 "trials": [dataclasses.asdict(trial) for trial in one.trials],
+                "worst": None if one.worst is None else dataclasses.asdict(one.worst),
             }
             for one in found.steps
         ],

@@ -375,7 +375,66 @@
     return done.length > 1 ? done.join("; ") : null;
   }
 
-  const KINDS = { rename, wrap, move, relabel, attributes, late, overlay, variant, decoy, redesign, gone };
+  // The smallest changes that lead a selector to another element.
+
+  // The smallest box around it that stands among others of its kind, or itself.
+  function recordOf(el) {
+    const like = (at) => [...at.parentElement.children].some((other) => other !== at && tagOf(other) === tagOf(at) &&
+      other.querySelector(tagOf(el)));
+    for (let at = el.parentElement, up = 0; at?.parentElement && at !== document.body && up < 6; at = at.parentElement, up++)
+      if (like(at)) return at;
+    return el;
+  }
+  function lost(el) {
+    if (FIELDS.has(tagOf(el)) && labelOf(el)) labelOf(el).remove();
+    const record = recordOf(el);
+    record.remove();
+    memory.target = null;
+    return record === el ? "it is gone" : `its <${tagOf(record)}> is gone`;
+  }
+  function copied(node) {
+    const copy = node.cloneNode(true);
+    for (const one of [copy, ...copy.querySelectorAll("*")]) one.removeAttribute("onclick");
+    return copy;
+  }
+  function ahead(el) {
+    const record = recordOf(el);
+    if (record === el) return null;
+    const copy = copied(record);
+    const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      if (tidy(node.data) && !node.parentElement.closest("button,a,select,script,style")) node.data = one(OTHERS) + " " + node.data;
+    }
+    for (const inner of copy.querySelectorAll("[id]")) inner.removeAttribute("id");
+    record.before(copy);
+    return `another <${tagOf(record)}> stands before its own`;
+  }
+  function longer(el) {
+    const where = shown(el);
+    if (!where?.node || svg(el) || !el.contains(where.node)) return null;
+    const copy = copied(el);
+    copy.removeAttribute("id");
+    copy.textContent = `${calledOf(el)} ${one(["all", "later", "and close"])}`;
+    el.before(copy);
+    return `"${copy.textContent}" stands before it`.slice(0, 120);
+  }
+  function given(el) {
+    if (!["id", "data-testid", "data-test", "data-test-id", "name"].some((kind) => el.hasAttribute(kind))) return null;
+    const kept = Object.fromEntries([...el.attributes].filter(({ name }) => /^(id|name|data-test.*)$/.test(name)).map(({ name, value }) => [name, value]));
+    const called = besides(el);
+    if (called === null) return null;
+    const other = [el.previousElementSibling, el.nextElementSibling].find((next) => next && tagOf(next) === tagOf(el) &&
+      (calledOf(next) === called || next.placeholder === called || next.value === called));
+    if (!other) return null;
+    for (const [name, value] of Object.entries(kept)) {
+      attribute(el, name, null);
+      other.setAttribute(name, value);
+    }
+    return `"${called}" has its ${Object.keys(kept).join(" and ")}`.slice(0, 120);
+  }
+
+  const KINDS = { rename, wrap, move, relabel, attributes, late, overlay, variant, decoy, redesign, gone, lost, ahead, longer, given };
   const reach = (path) => path.reduce((node, step) => (step === "shadow" ? node.shadowRoot : node.children[step]), document.documentElement);
 
   const el = reach(request.path);

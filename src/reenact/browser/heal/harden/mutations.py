@@ -32,6 +32,14 @@ KINDS = {
 After all but `gone` a person would still recognise the same element.
 """
 
+MISLEADING = {
+    "lost": "its record is gone",
+    "ahead": "another record stands before its own",
+    "longer": "one with a longer name stands before it",
+    "given": "another element has its id",
+}
+"""The smallest changes that lead a selector to another element, in the order in which they are tried."""
+
 _WORLD = "reenact-harden"
 _BINDING = "reenactHit"
 PATH = """el => {
@@ -90,7 +98,7 @@ class MutablePage:
 
         Args:
             element: The meant one; in the main frame.
-            kind: One of `KINDS`, or `none`.
+            kind: One of `KINDS` or `MISLEADING`, or `none`.
             seed: The same seed makes the same change of the same page.
 
         Returns:
