@@ -9,7 +9,11 @@ import { copy } from "./toasts";
 
 /** What went wrong, in the place where the answer would be. */
 export function Failure({ error }: { error: unknown }) {
-  const text = error instanceof Error ? error.message : String(error);
+  // What a program would ask next is not for people.
+  const text = (error instanceof Error ? error.message : String(error)).replace(
+    /; GET \/api\S* lists all$/,
+    "",
+  );
   return (
     <p className="failure" role="alert">
       {error instanceof Refused && error.status === 404 ? `Not here: ${text}` : text}

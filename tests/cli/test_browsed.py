@@ -35,6 +35,17 @@ def test_an_action_is_told_by_its_message_and_place():
     assert told({"anything": "else"}) == told(None) == []
 
 
+def test_a_start_is_told_in_words_and_a_long_address_by_its_beginning():
+    started = {"browser": "chromium 1", "viewport": [1280, 720], "headless": True, "url": "about:blank"}
+    assert told(started) == [("did", "started chromium 1, 1280 × 720, without a window")]
+    assert told({**started, "viewport": None, "headless": False}) == [("did", "started chromium 1")]
+    assert told({"agent_id": "a", "at": 1.0}) == [("did", "the agent began")]
+    page = "data:text/html," + "q" * 5000
+    lines = told({**DONE, "message": f"opened {page}", "url": page})
+    assert [text.count("q") for _, text in lines] == [105, 105]
+    assert all(text.endswith("…") for _, text in lines)
+
+
 def test_a_heal_is_told_by_its_step_its_helper_and_what_verified_it():
     heal = HealRecord(
         "k", "click", "alternative", file="/shop.py", line=3, old="#a", new={"css": "#b"}, error="No element matches #a.",

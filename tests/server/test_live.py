@@ -82,6 +82,21 @@ def test_a_line_moves_while_the_run_goes_on_and_is_not_live_after_a_kill(home, w
 
 
 @pytest.mark.thorough
+def test_a_recording_that_was_seen_before_its_first_line_is_read_again(home, tmp_path, monkeypatch):
+    monkeypatch.setattr("reenact.server.refresh._SWEEP", 3600.0)
+    with reenact.record("later", home=tmp_path / "elsewhere") as recording:
+        pass
+    written = (tmp_path / "elsewhere" / "recordings" / recording.id / "events.jsonl").read_bytes()
+    folder = Path(home, "recordings", recording.id)
+    with Asking(Path(home)) as asked:
+        asked("/recordings")
+        folder.mkdir(parents=True)
+        (folder / "events.jsonl").touch()
+        asked.until("/recordings", lambda page: page["total"] == 1 and page["items"][0]["problem"])
+        (folder / "events.jsonl").write_bytes(written)
+        asked.until("/recordings", lambda page: page["items"][0]["name"] == "later")
+
+
 def test_steps_are_told_as_they_come_each_once_until_the_seal(home, writer):
     library = ProjectLibrary(Path(home))
     writer.step("Rome")

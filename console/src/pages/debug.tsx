@@ -65,11 +65,12 @@ function Begin({ id, taken }: { id: string; taken: (state: Standing) => void }) 
         Debug <Link to={`/r/${id}`}>{line ? titled(line) : id}</Link>
       </h1>
       <p>
-        Its program runs again, answered from the recording: nothing goes out, and nothing costs. It stops at
-        its first question, and wherever you want.
+        The program runs again with the recorded answers: it sends nothing and costs nothing. It stops before
+        its first step, and at your breakpoints.
       </p>
       <label>
-        Breakpoints, one a line
+        Breakpoints, one on each line: a step's number, a kind and name, <code>error</code> or{" "}
+        <code>divergence</code>
         <textarea
           className="field mono"
           rows={3}

@@ -46,7 +46,8 @@ export default function Heals() {
     k: { does: "Previous step", run: () => choose(Math.max(here - 1, 0)) },
   });
   if (heals.error) return <Failure error={heals.error} />;
-  if (heals.data && stories.length === 0) {
+  if (!heals.data) return <p className="quiet page">Reading the heals…</p>;
+  if (stories.length === 0) {
     return (
       <Nothing title="No script has needed help">
         <p>

@@ -1,10 +1,13 @@
 /** What came of a job: the attempts of a failure, the matrix of recordings, the decisive step. */
 
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
+import { get, path } from "../client";
 import { counted, duration } from "../format";
-import type { Job } from "../model";
-import { Status } from "../ui";
+import type { Job, Line } from "../model";
+import { visible } from "../text";
+import { Failure, Status } from "../ui";
 import { Table } from "./table";
 
 type Tree = Record<string, unknown>;
@@ -226,19 +229,58 @@ function Decisive({ tree }: { tree: Tree }) {
   );
 }
 
+/** The child of a fork beside its parent: what each ended with, and what ran for real. */
 function Forked({ tree }: { tree: Tree }) {
   const child = text(tree.recording);
   const parent = text(tree.parent);
+  const ran = Array.isArray(tree.ran) ? tree.ran : [];
+  const lines = useQuery({
+    queryKey: ["forked", parent, child],
+    queryFn: ({ signal }) =>
+      Promise.all(
+        [parent, child].map((id) => get<Line>(path("recordings", id), {}, signal).catch(() => null)),
+      ),
+    enabled: child !== "" && parent !== "",
+  });
+  if (!child) return <Failure error={new Error(text(tree.reason) || "no recording was made")} />;
   return (
     <section>
-      <h2>A new recording was made</h2>
+      <h2>The fork made a new recording</h2>
+      {tree.how === "stopped" && (
+        <p className="failure">It stopped before its end: {text(tree.reason) || "a call was refused"}</p>
+      )}
+      <Table heads={["", "recording", "status", "outcome", "steps"]}>
+        {lines.data?.map((line, at) =>
+          line === null ? null : (
+            <tr key={line.id}>
+              <td className="quiet">{at === 0 ? "before" : "the fork"}</td>
+              <td>
+                <Link to={`/r/${line.id}${tree.step ? `/${text(tree.step)}` : ""}`} className="mono">
+                  {line.id}
+                </Link>
+              </td>
+              <td>
+                <Status of={line.status} />
+              </td>
+              <td className="recorded">{visible(line.outcome ?? "")}</td>
+              <td>{line.steps}</td>
+            </tr>
+          ),
+        )}
+      </Table>
+      {ran.length > 0 && (
+        <p className="quiet">
+          Ran for real:{" "}
+          {ran.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join(", ")}
+        </p>
+      )}
       <p className="row">
-        <Link to={`/r/${child}`} className="button primary">
-          Open {child}
+        <Link to={`/r/${child}${tree.step ? `/${text(tree.step)}` : ""}`} className="button primary">
+          Open the fork
         </Link>
         {parent && (
           <Link to={`/compare/${parent}/${child}`} className="button">
-            Compare it with {parent}
+            Compare the two
           </Link>
         )}
       </p>

@@ -135,7 +135,7 @@ def _answer(page: Page, step: StepFacts, indent: int) -> None:
     elif call.kind == "websocket":
         if call.name.startswith("receive ") and step.output is not None:
             page.block("came", pretty(step.parsed(step.output)), indent)
-    elif call.kind in ("browser", "heal") and (told := browsed.told(step.output)):
+    elif call.kind in browsed.KINDS and (told := browsed.told(step.output)):
         for label, text in told:
             page.block(label, text, indent)
     elif call.kind != "http" and call.outcome is not None and "value" in call.outcome:

@@ -39,6 +39,7 @@ _BUDGET = 0.2
 _SLICE = 1.0
 _REST = 2.0
 _SWEEP = 30.0
+_BORN = 60.0
 _PATIENCE = 10.0
 _FIRST = 300
 _FEW = 20
@@ -169,7 +170,9 @@ class Keeper:
 
     def _mind(self, folder: str, line: Summary, now: float) -> None:
         """Watch a recording that may still grow; do not watch any other."""
-        if line.status == "unsealed" and not line.broken and now - line.written / 1e9 < DAY:
+        # One without a header may have been read between its creation and its first line.
+        longest = _BORN if line.broken else DAY if line.status == "unsealed" else 0
+        if now - line.written / 1e9 < longest:
             self._watched.add(folder)
         else:
             self._watched.discard(folder)

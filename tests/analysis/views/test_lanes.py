@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reenact.analysis.views.lanes import lanes
+from reenact.analysis.views.lanes import lanes, named
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.store.local import load
 from tests.hostile.forge import forge_folder
@@ -28,3 +28,8 @@ def test_calls_that_never_return_share_the_last_of_so_many_lanes(tmp_path):
     found = lanes(facts, [0] * 1000)
     assert len(found.lanes) == 256
     assert len(found.bars) == 1000
+
+
+def test_scopes_of_one_name_share_a_lane():
+    assert named("main/agent:browser/agent:step~7") == named("main/agent:browser/agent:step") == "agent:step"
+    assert named("main/task.1") == ""

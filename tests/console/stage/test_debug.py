@@ -139,6 +139,40 @@ def test_a_failure_is_reproduced_and_kept_as_a_test(opened, agent):
 def test_a_recording_is_replayed_from_its_page(opened, agent):
     page = opened(f"/r/{agent}")
     page.get_by_role("button", name="Run again").click()
-    page.get_by_role("button", name="Replay now").click()
     page.get_by_text("faithful").first.wait_for()
     assert "/jobs/" in page.url
+
+
+def test_a_recording_is_forked_from_a_step_with_another_answer(opened, agent):
+    page = opened("/")
+    page.get_by_role("link", name="three lamps").last.click()
+    page.wait_for_url(f"**/r/{agent}")
+    page.get_by_role("button", name="Open step 2").click()
+    page.get_by_role("button", name="Edit and fork").click()
+    answer = page.get_by_label("The answer of this step")
+    assert answer.input_value() == "40"
+    fork = page.get_by_role("button", name="Fork with this answer")
+    assert fork.is_disabled()
+    answer.fill("{")
+    assert fork.is_disabled()
+    answer.fill("7")
+    page.get_by_text("Calls that may run for real").click()
+    page.get_by_label("Models and reading calls run").fill("order")
+    sound(page)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    fork.click()
+    page.get_by_role("heading", name="The fork made a new recording").wait_for()
+    assert "ordered for 247" in page.get_by_role("row").nth(2).inner_text()
+    page.get_by_role("link", name="Open the fork").click()
+    page.get_by_text("edited by a fork").wait_for()
+    sound(page)
+
+
+def test_a_step_that_fails_in_a_fork_says_so(opened, agent):
+    page = opened(f"/r/{agent}/1")
+    page.get_by_role("button", name="Edit and fork").click()
+    page.get_by_label("Let the step fail instead").check()
+    page.get_by_label("The error that this step raises").fill("TimeoutError: the shop is closed")
+    page.get_by_role("button", name="Fork with this answer").click()
+    page.get_by_role("heading", name="The fork made a new recording").wait_for()
+    assert "TimeoutError: the shop is closed" in page.get_by_role("row").nth(2).inner_text()

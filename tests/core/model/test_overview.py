@@ -127,3 +127,28 @@ def test_a_run_of_unknown_cost_is_last_in_both_orders(sort):
     ]
     found = [line.id for line in ordered(lines, sort, lambda line: line)]
     assert found == (["dear", "free", "unknown"] if sort == "cost" else ["free", "dear", "unknown"])
+
+
+def test_of_a_message_with_headings_the_prompt_is_the_first_section(home):
+    with reenact.record("x", home=home) as recording:
+        ask(chat("# Task\nBuy a lamp.\n\n# The page now\n- button"), {"content": "ok"})
+    assert line_of(home, recording).prompt == "Buy a lamp."
+    with reenact.record("x", home=home) as recording:
+        ask(chat("# Only a title"), {"content": "ok"})
+    assert line_of(home, recording).prompt == "# Only a title"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "outcome"),
+    [
+        ("final_result", '{"reasoning": "r", "action": {"type": "completion", "answer": "No."}}', "No."),
+        ("final_answer", '{"answer": "Paris"}', "Paris"),
+        ("final_result", '{"total": 12}', '{"total":12}'),
+        ("send", '{"message": "hi"}', 'send({"message":"hi"})'),
+    ],
+)
+def test_a_result_that_is_given_by_a_tool_call_is_shown_as_its_text(home, name, arguments, outcome):
+    calls = [{"id": "1", "function": {"name": name, "arguments": arguments}}]
+    with reenact.record("x", home=home) as recording:
+        ask(chat("hello"), {"content": None, "tool_calls": calls})
+    assert line_of(home, recording).outcome == outcome

@@ -27,10 +27,10 @@ class Order:
     lines: tuple[str, ...] = ()
 
 
-def answered(value):
-    """A recording of one tool that gave that."""
+def answered(value, kind="tool"):
+    """A recording of one tool or model that gave that."""
 
-    @reenact.tool
+    @reenact.tool(kind=kind)
     def give():
         if isinstance(value, BaseException):
             raise value
@@ -89,6 +89,18 @@ class TestValues:
 
     def test_a_part_of_it_is_replaced_and_the_rest_stays(self):
         assert edited({"a": [1, {"b": 2}], "c": 3}, **{"output.a[1].b": 5}) == {"a": [1, {"b": 5}], "c": 3}
+
+    def test_a_text_of_a_model_that_is_a_function_of_the_program_keeps_the_rest(self):
+        recording = answered(
+            {
+                "choices": [{"message": {"role": "assistant", "content": "yes"}}],
+                "usage": {"prompt_tokens": 3},
+            },
+            kind="model",
+        )
+        new = codec.rebuild(edit_of(recording, recording.step(1), {"text": "no"}).value)
+        assert new["choices"][0]["message"] == {"role": "assistant", "content": "no"}
+        assert new["usage"] == {"prompt_tokens": 3}
 
     def test_a_new_key_can_be_added(self):
         assert edited({"a": 1}, output__b=2) == {"a": 1, "b": 2}

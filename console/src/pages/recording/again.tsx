@@ -1,4 +1,4 @@
-/** Run a recording again: here, or by a command to copy. */
+/** All ways to work on a recording: here as a job, or by a command to copy. */
 
 import { Link } from "wouter";
 import type { Whole } from "../../model";
@@ -8,42 +8,62 @@ import { Command, Dialog } from "../../ui";
 export function Again({ line, step, close }: { line: Whole; step: number | null; close: () => void }) {
   const { id } = line;
   const { begin, under } = useBegin();
-  const ways: [string, string][] = [
-    ["Replay it: the same code, answered from the recording", `reenact replay ${id}`],
-    ["Debug it here, step by step", `reenact debug --web ${id}`],
+  const job = (kind: string, label: string) => (
+    <Link to={`/jobs?kind=${kind}&recording=${id}`} className="button">
+      {label}
+    </Link>
+  );
+  const ways: [string, string, React.ReactNode][] = [
     [
-      step ? `Fork it at step ${step}: replayed up to there, then live` : "Fork it: choose a step first",
-      `reenact fork ${id} --at ${step ?? "STEP"}`,
+      "Replay: the same code, with the recorded answers",
+      `reenact replay ${id}`,
+      <button
+        key="replay"
+        type="button"
+        className="button primary"
+        disabled={under}
+        onClick={() => begin({ kind: "reproduce", recording: id, options: { times: 1 } })}
+      >
+        {under ? "Starting …" : "Replay now"}
+      </button>,
     ],
-    ["Keep it as a pytest test", `reenact keep ${id}`],
-    ["Write a report of the failure", `reenact report ${id}`],
-    ["One file, to attach to a bug report", `reenact export ${id}`],
+    [
+      "Reproduce: several replays, to see if the failure comes each time",
+      `reenact reproduce ${id}`,
+      job("reproduce", "Reproduce …"),
+    ],
+    [
+      "Debug: stop at steps, look at the state",
+      `reenact debug --web ${id}`,
+      <Link key="debug" to={`/debug/${id}`} className="button">
+        Debug
+      </Link>,
+    ],
+    [
+      step
+        ? `Fork at step ${step}: recorded answers before it, real calls after it`
+        : "Fork: open a step, then Edit and fork",
+      `reenact fork ${id} --at ${step ?? "STEP"}`,
+      null,
+    ],
+    [
+      "Bisect: find the answers of a good run that turn this run good",
+      `reenact bisect ${id} --good GOOD`,
+      job("bisect", "Bisect …"),
+    ],
+    ["Keep as a pytest test", `reenact keep ${id}`, job("keep", "Keep …")],
+    ["Report of the failure, one page to send", `reenact report ${id}`, job("report", "Report …")],
+    ["Export as one file, for a bug report", `reenact export ${id}`, null],
   ];
   return (
-    <Dialog title="Run it again" close={close} className="again">
-      <h2>Run it again</h2>
-      <p className="here">
-        Here, as a job:{" "}
-        <button
-          type="button"
-          className="button primary"
-          disabled={under}
-          onClick={() => begin({ kind: "reproduce", recording: id, options: { times: 1 } })}
-        >
-          {under ? "Starting …" : "Replay now"}
-        </button>{" "}
-        {(["reproduce", "bisect", "report", "keep"] as const).map((kind) => (
-          <Link key={kind} to={`/jobs?kind=${kind}&recording=${id}`} className="button">
-            {kind}
-          </Link>
-        ))}
-      </p>
-      <h3>In a terminal</h3>
+    <Dialog title="Ways to run it again" close={close} className="again">
+      <h2>Ways to run it again</h2>
       <dl>
-        {ways.map(([about, command]) => (
+        {ways.map(([about, command, here]) => (
           <div key={command}>
             <dt>{about}</dt>
             <dd>
+              {here}
               <Command text={command} />
             </dd>
           </div>

@@ -3,22 +3,22 @@
 import { Link } from "wouter";
 import { count, counted, duration, money, titled, whenExactly } from "../../format";
 import type { Whole } from "../../model";
+import { useBegin } from "../../parts/jobs";
 import { visible } from "../../text";
 import { Origin, Status } from "../../ui";
 
 export function Head({
   line,
-  step,
-  run,
+  more,
   follow,
   setFollow,
 }: {
   line: Whole;
-  step: number | null;
-  run: () => void;
+  more: () => void;
   follow: boolean;
   setFollow: (on: boolean) => void;
 }) {
+  const { begin, under } = useBegin();
   const told = [
     counted(line.steps, "step") + (line.failed_steps ? `, ${line.failed_steps} failed` : ""),
     duration(line.duration),
@@ -69,23 +69,34 @@ export function Head({
           <Link to={`/debug/${line.id}`} className="button">
             Debug
           </Link>
-          <button type="button" className="button" onClick={run}>
-            Run again{step ? ` · ${step}` : ""}
+          <button
+            type="button"
+            className="button primary"
+            disabled={under}
+            title="Replay it here: the same code, with the recorded answers"
+            onClick={() => begin({ kind: "reproduce", recording: line.id, options: { times: 1 } })}
+          >
+            {under ? "Starting …" : "Run again"}
+          </button>
+          <button type="button" className="button" aria-haspopup="dialog" onClick={more}>
+            More
           </button>
         </nav>
       </div>
       <p className="quiet told clip">{told.join(" · ")}</p>
-      {(line.prompt || line.outcome) && (
-        <p className="words recorded">
-          {line.prompt && <span className="prompt">{visible(line.prompt)}</span>}
-          {line.prompt && line.outcome && (
-            <span className="quiet" role="img" aria-label="and it ended with">
-              {" → "}
-            </span>
-          )}
-          {line.outcome && (
-            <span className={line.problem ? "problem" : "outcome"}>{visible(line.outcome)}</span>
-          )}
+      {line.prompt && (
+        <p className="words recorded prompt">
+          <span className="unseen">Prompt: </span>
+          {visible(line.prompt)}
+        </p>
+      )}
+      {line.outcome && (
+        <p className={`words recorded ${line.problem ? "problem" : "outcome"}`}>
+          <span className="quiet" aria-hidden>
+            →{" "}
+          </span>
+          <span className="unseen">Outcome: </span>
+          {visible(line.outcome)}
         </p>
       )}
       {line.notes.map((note) => (

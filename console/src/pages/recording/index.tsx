@@ -1,7 +1,7 @@
 /** One recording: its timeline, what was said and done, and a step of it in full. */
 
 import { type Ref, useEffect, useMemo, useRef, useState } from "react";
-import { useLocation, useParams, useSearchParams } from "wouter";
+import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import { listAt, meant } from "../../filter";
 import { titled } from "../../format";
 import { useKeys } from "../../keys";
@@ -106,7 +106,7 @@ function OneRecording({ id }: { id: string }) {
     p: { does: `Previous ${what}`, run: () => leap(-1) },
     "/": { does: "Search within", run: () => search.current?.select() },
     t: { does: "Conversation or steps", run: () => put("view", view === "steps" ? "" : "steps") },
-    r: { does: "Run it again", run: () => setAgain(true) },
+    r: { does: "Ways to run it again", run: () => setAgain(true) },
     ...(line?.live ? { f: { does: "Follow new steps", run: () => setFollow(!follow) } } : {}),
     Escape: {
       does: "Close the step, leave the search",
@@ -118,6 +118,9 @@ function OneRecording({ id }: { id: string }) {
     return (
       <Nothing title="This recording cannot be shown">
         <Failure error={whole.error} />
+        <p>
+          It may have been deleted, or be in another home. <Link to={listAt()}>All recordings</Link>
+        </p>
       </Nothing>
     );
   }
@@ -134,7 +137,7 @@ function OneRecording({ id }: { id: string }) {
   };
   return (
     <div className={`recording ${step === null ? "" : "stepped"} view-${view}`}>
-      <Head line={line} step={step} run={() => setAgain(true)} follow={follow} setFollow={setFollow} />
+      <Head line={line} more={() => setAgain(true)} follow={follow} setFollow={setFollow} />
       {lanes.data && lanes.data.bars.length > 0 && (
         <Timeline lanes={lanes.data} here={step} marked={marked} live={line.live} at={at} />
       )}

@@ -10,6 +10,7 @@ import { Odd } from "../../told";
 import { Value } from "../../tree";
 import { Failure } from "../../ui";
 import { useStep } from "./data";
+import { ForkStep } from "./fork";
 import { Prompt } from "./prompt";
 import { State } from "./state";
 import { Cells } from "./steps";
@@ -33,6 +34,7 @@ export function StepPanel({
 }) {
   const found = useStep(id, step, total);
   const [tab, setTab] = useState("step");
+  const [forking, setForking] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another step begins at its top
   useEffect(() => {
@@ -57,6 +59,14 @@ export function StepPanel({
             </Tabs.Trigger>
             <Tabs.Trigger value="raw">Raw</Tabs.Trigger>
           </Tabs.List>
+          <button
+            type="button"
+            className="button"
+            disabled={!whole || found.isPlaceholderData}
+            onClick={() => setForking(true)}
+          >
+            Edit and fork
+          </button>
           <span className="turns">
             <button
               type="button"
@@ -109,6 +119,7 @@ export function StepPanel({
           )}
         </div>
       </Tabs.Root>
+      {forking && whole && <ForkStep id={id} whole={whole} close={() => setForking(false)} />}
     </section>
   );
 }

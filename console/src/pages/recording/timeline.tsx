@@ -153,7 +153,7 @@ export function Timeline({
             title="The run's start, such as imports, before its first step"
             onClick={() => setView({ from: 0, to: end })}
           >
-            {duration(begin)} before
+            Show the first {duration(begin)}
           </button>
         )}
         {view && (

@@ -96,7 +96,7 @@ function Cells({
       <div role="gridcell" className="state">
         <Status of={line.status} live={line.live} />
         {line.pills.map((rule) => (
-          <span key={rule} className="badge warn odd">
+          <span key={rule} className="badge warn odd" title={rule}>
             {rule}
           </span>
         ))}

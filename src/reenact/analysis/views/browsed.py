@@ -7,16 +7,23 @@ from typing import Any
 from reenact.analysis.views.text import many
 from reenact.analysis.views.values import pretty
 
+KINDS = ("browser", "heal", "agent")
+"""The kinds of effects that have such outcomes."""
+
+_ADDRESS = 120
+"""The longest address in a sentence. An address such as `data:text/html,…` holds a whole page."""
+
 
 def told(output: Any) -> list[tuple[str, str]]:
     """Return the lines, label and text, of an action's or observation's outcome, if it is one."""
     if not isinstance(output, dict):
         return []
-    place = f"{output.get('title') or '(no title)'}  {output.get('url', '')}"
+    place = f"{output.get('title') or '(no title)'}  {short_address(output.get('url', ''))}"
     if "actor" in output and "message" in output:
         who = "" if output["actor"] == "script" else f" ({output['actor']})"
         # A failed one is told as its step's error.
-        lines = [("did", f"{output['message']}{who}")] if output.get("error") is None else []
+        message = shortened(str(output["message"]), output.get("url"))
+        lines = [("did", f"{message}{who}")] if output.get("error") is None else []
         data = output.get("data")
         if data is not None and data != output["message"]:
             lines.append(("data", data if isinstance(data, str) else repr(data)))
@@ -30,7 +37,29 @@ def told(output: Any) -> list[tuple[str, str]]:
         return _healed(output)
     if output.keys() == {"value", "url", "tab"}:
         return [("gave", pretty(output["value"]))]
+    if output.keys() == {"agent_id", "at"}:
+        return [("did", "the agent began")]
+    if output.keys() >= {"browser", "viewport", "headless"}:
+        return [("did", _started(output))]
     return []
+
+
+def short_address(url: Any) -> str:
+    """Return an address for a line of text: its beginning, if it is longer than `_ADDRESS` characters."""
+    text = str(url)
+    return text if len(text) <= _ADDRESS else f"{text[:_ADDRESS]}…"
+
+
+def shortened(text: str, url: Any) -> str:
+    """Return a text in which the given address is short."""
+    return text.replace(str(url), short_address(url)) if url else text
+
+
+def _started(output: dict[str, Any]) -> str:
+    """Return the sentence of a browser that was started."""
+    viewport = output["viewport"]
+    size = f", {viewport[0]} × {viewport[1]}" if isinstance(viewport, list) and len(viewport) == 2 else ""
+    return f"started {output['browser']}{size}{', without a window' if output['headless'] is True else ''}"
 
 
 def sentences(output: Any) -> str:

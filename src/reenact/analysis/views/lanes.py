@@ -48,7 +48,8 @@ class LanesView(View):
 def lanes(facts: RecordingFacts, depths: Sequence[int]) -> LanesView:
     """Return the timeline of a recording.
 
-    Steps that follow each other lie on the same lane, those at the same time on several. The inside of a step lies on
+    Steps that follow each other lie on the same lane, also those of scopes that share a name (`agent:step`,
+    `agent:step~1`), those at the same time on several. The inside of a step lies on
     lanes of its own below it, so that a lane never shows two bars in one place, but for the last of `_MOST`.
 
     Args:
@@ -94,10 +95,13 @@ class _Arrangement:
 _UNNAMED = re.compile(r"[:#]|\.\d+$")
 """A task, thread, call or effect: it has no name of its own choice."""
 
+_ORDINAL = re.compile(r"~\d+$")
+"""The number of a scope among those of the same name in its parent."""
+
 
 def named(scope: str) -> str:
-    """Return the innermost chosen name in a scope: an agent, a graph's node, a span; or empty."""
-    parts = scope.split("/")[1:]
+    """Return the innermost chosen name in a scope, without its ordinal: an agent, a graph's node, a span; or empty."""
+    parts = [_ORDINAL.sub("", part) for part in scope.split("/")[1:]]
     return next(
         (
             part

@@ -120,7 +120,7 @@ def gist(step: StepFacts) -> str:
         return _cut(" ".join(part for part in (*said, step.error) if part.strip()))
     if step.call.kind == "http":
         return _cut(step.error)
-    done = browsed.sentences(step.output) if step.call.kind in ("browser", "heal") else ""
+    done = browsed.sentences(step.output) if step.call.kind in browsed.KINDS else ""
     if done:
         return _cut(f"{step.error} {done}" if step.error else done)
     came = step.error or (_short(step.output) if step.output is not None else "")

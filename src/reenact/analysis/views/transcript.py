@@ -115,7 +115,7 @@ class Talk:
             self._known.add((call.name, _same(step.output)))
         if self._carries(step):
             return
-        came = browsed.sentences(step.output) if call.kind in ("browser", "heal") else ""
+        came = browsed.sentences(step.output) if call.kind in browsed.KINDS else ""
         if not came and step.output is not None:
             came = pretty(step.output)
         text, more = _folded("" if call.kind == "http" else came)

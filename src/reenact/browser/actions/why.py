@@ -16,6 +16,7 @@ from typing import Any
 
 from playwright.async_api import Error, Frame, Locator, Page
 
+from reenact.analysis.views.browsed import short_address
 from reenact.browser.actions import reasons
 from reenact.browser.actions.reasons import FailedAction, Reason
 from reenact.browser.page.isolated_world import frame_chain, of_element, of_page
@@ -80,7 +81,7 @@ async def why(
     """
     told = {"type": action} if isinstance(action, str) else dict(action)
     text = _text(error)
-    asked = FailedAction(told, _named(target, called), text, page.url)
+    asked = FailedAction(told, _named(target, called), text, short_address(page.url))
     found = reasons.of_error(asked, closed=page.is_closed())
     if found is None:
         try:

@@ -31,6 +31,14 @@ _RUNNERS = {
 }
 """Programs that run other scripts: their own name does not identify the script."""
 
+_HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
+_RESULT_TOOLS = re.compile(
+    r"final_(result|answer|output|response)|submit(_answer|_result)?$|done$|finish$|complet"
+)
+"""Tools by which a model gives its result instead of a text."""
+
+_RESULT_TEXTS = ("answer", "final_answer", "response", "result", "output", "message", "text", "summary")
+
 
 @dataclass(frozen=True, slots=True)
 class Overview:
@@ -38,7 +46,7 @@ class Overview:
 
     Attributes:
         script: The file or module that ran, or empty.
-        prompt: The first user message of the first chat that has one, or empty.
+        prompt: The first user message of the first chat that has one, or empty; of one with headings the first section.
         outcome: The run's error; otherwise its declared output, the model's last answer, or the last printed line.
     """
 
@@ -81,8 +89,17 @@ def _prompt(calls: Iterable[ModelCall]) -> str:
         if call.embedded is None:
             for message in call.messages:
                 if message.role == "user" and message.text.strip():
-                    return message.text
+                    return _first_section(message.text)
     return ""
+
+
+def _first_section(text: str) -> str:
+    """Return the text below a message's first Markdown heading, if the message begins with one and has another."""
+    title, _, rest = text.lstrip().partition("\n")
+    if not _HEADING.match(title):
+        return text
+    after = _HEADING.search(rest)
+    return (rest[: after.start()] if after else rest).strip() or text
 
 
 def _outcome(log: Log, calls: Sequence[ModelCall]) -> str:
@@ -117,8 +134,25 @@ def _answer(call: ModelCall) -> str:
 
 
 def _asked(answer: Message) -> str:
-    """Return the tool calls of an answer without text: `cancel_order({"order_id":"A-1"})`."""
+    """Return the tool calls of an answer without text: `cancel_order({"order_id":"A-1"})`.
+
+    A call that carries the agent's result, as `final_result` does, is its text.
+    """
+    if len(answer.calls) == 1 and _RESULT_TOOLS.match(answer.calls[0].name):
+        return _result(answer.calls[0].args) or compact(answer.calls[0].args)
     return ", ".join(f"{call.name}({compact(call.args)})" for call in answer.calls)
+
+
+def _result(args: Any, depth: int = 2) -> str:
+    """Return the text of a result by its usual names, also within members; empty if there is none."""
+    if not isinstance(args, dict):
+        return ""
+    for name in _RESULT_TEXTS:
+        if isinstance(said := args.get(name), str) and said.strip():
+            return said
+    if depth == 0:
+        return ""
+    return next((said for one in args.values() if (said := _result(one, depth - 1))), "")
 
 
 def _short(text: str) -> str:

@@ -33,7 +33,7 @@ def said(step: Step, old: Edit, text: str, where: str) -> Edit:
     if step.call.kind == "model":
         if openai_agents.speaks(step.call.called["args"]):
             return _openai_agents(old, text, where)
-        return _langchain(old, text) or _pydantic_ai(old, text, where)
+        return _langchain(old, text) or _own(old, text) or _pydantic_ai(old, text, where)
     if old.pieces is None:
         raise _impossible(where)
     whole = _joined(old)
@@ -155,6 +155,15 @@ def _generation(old: dict[str, Tree], text: str) -> dict[str, Tree]:
     if isinstance(info, dict) and "finish_reason" in info:
         new["generation_info"] = {**info, "finish_reason": "stop"}
     return {**new, "message": {**message, "content": text}}
+
+
+# -- a program's own function --------------------------------------------------------------------------------
+
+
+def _own(old: Edit, text: str) -> Edit | None:
+    """Return the answer of a function that gives a provider's JSON as a dict; None if it gives something else."""
+    new = _whole(old.value, text) if old.pieces is None and isinstance(old.value, dict) else None
+    return None if new is None else Edit(new)
 
 
 # -- the OpenAI Agents SDK -----------------------------------------------------------------------------------
