@@ -18,6 +18,8 @@ const PAGES: [string, ComponentType][] = [
   ["/compare/:a?/:b?", lazy(() => import("./pages/compare"))],
   ["/debug/:id", lazy(() => import("./pages/debug"))],
 
+  ["/trends", lazy(() => import("./pages/trends"))],
+
   ["/jobs/:id?", lazy(() => import("./pages/jobs"))],
 
   ["/heals/:id?", lazy(() => import("./pages/heals"))],

@@ -15,6 +15,7 @@ import "./shell.css";
 const PLACES = [
   { to: "/", name: "Recordings", key: "r", here: (at: string) => at === "/" || at.startsWith("/r/") },
   { to: "/compare", name: "Compare", key: "c", here: (at: string) => at.startsWith("/compare") },
+  { to: "/trends", name: "Trends", key: "t", here: (at: string) => at.startsWith("/trends") },
   { to: "/jobs", name: "Jobs", key: "o", here: (at: string) => at.startsWith("/jobs") },
   { to: "/heals", name: "Heals", key: "h", here: (at: string) => at.startsWith("/heals") },
 ];

@@ -97,6 +97,7 @@ const TONES: Record<string, string> = {
   error: "bad",
   failed: "bad",
   crashed: "bad",
+  diverged: "bad",
   unfinished: "warn",
   torn: "warn",
   cancelled: "warn",

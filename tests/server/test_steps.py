@@ -91,6 +91,39 @@ def test_a_step_says_what_changed_in_the_prompt_and_in_the_state(home):
         assert "not a model call" in asked.refused(f"/recordings/{id}/steps/2/messages", 404)
 
 
+def test_files_are_listed_and_their_changes_shown_of_a_step_and_of_the_run(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("notes.md").write_text("first\n")
+
+    @reenact.tool
+    def note(text):
+        Path("notes.md").write_text(f"{Path('notes.md').read_text()}{text}\n")
+
+    with reenact.record("files", home=home) as recording:
+        note("second")
+        note("third")
+    where = f"/recordings/{recording.id}/files"
+    with Asking(Path(home)) as asked:
+        listed = asked(where)
+        assert [(file["path"], file["change"], file["size"]) for file in listed["files"]] == [
+            (str(tmp_path / "notes.md"), "changed", 19)
+        ]
+        assert asked(f"{where}?step=1")["files"][0]["size"] == 13
+
+        def added(query):
+            (file,) = asked(f"{where}/changes{query}")["files"]
+            return [line for line in file["lines"] if line.startswith("+")]
+
+        assert (added("?step=1"), added("?step=2"), added("")) == (
+            ["+second"],
+            ["+third"],
+            ["+second", "+third"],
+        )
+        assert "no step 9" in asked.refused(f"{where}?step=9", 404)
+        assert "no step 9" in asked.refused(f"{where}/changes?step=9", 404)
+        assert "step" in asked.refused(f"{where}/changes?step=0", 422)
+
+
 def test_steps_are_found_and_paged(home):
     id = chat(home)
     with Asking(Path(home)) as asked:

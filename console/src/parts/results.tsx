@@ -41,10 +41,19 @@ const WORDS: Record<string, string> = {
 function Reproduction({ tree }: { tree: Tree }) {
   const attempts = Array.isArray(tree.attempts) ? tree.attempts.filter(isTree) : [];
   const result = text(tree.result);
+  const departure = attempts.map(departed).find((each) => each !== null) ?? null;
   return (
     <section>
-      <h2>{WORDS[result] ?? result}</h2>
-      {tree.where !== null && <p className="recorded">{text(tree.where)}</p>}
+      <h2>
+        {attempts.length === 1 && verdictOf(attempts[0])?.faithful === true
+          ? "The replay is faithful: it did all that was recorded."
+          : (WORDS[result] ?? result)}
+      </h2>
+      {departure ? (
+        <Departure tree={departure} recording={text(tree.recording)} />
+      ) : (
+        tree.where !== null && <p className="recorded">{text(tree.where)}</p>
+      )}
       <Table heads={["attempt", "outcome", "exit", "took", "why"]}>
         {attempts.map((each, at) => {
           const verdict = isTree(each.verdict) ? each.verdict : null;
@@ -65,6 +74,56 @@ function Reproduction({ tree }: { tree: Tree }) {
       </Table>
     </section>
   );
+}
+
+function verdictOf(attempt: Tree | undefined): Tree | null {
+  return isTree(attempt?.verdict) ? attempt.verdict : null;
+}
+
+/** The first divergence of a replay. */
+function departed(attempt: Tree): Tree | null {
+  const found = verdictOf(attempt)?.divergences;
+  return Array.isArray(found) && isTree(found[0]) ? found[0] : null;
+}
+
+/** Where a replay left its recording, and in what. */
+function Departure({ tree, recording }: { tree: Tree; recording: string }) {
+  const mismatches = Array.isArray(tree.mismatches) ? tree.mismatches.filter(isTree) : [];
+  return (
+    <>
+      <p>
+        <b>{text(tree.kind)}</b>{" "}
+        {tree.step ? (
+          <>
+            at{" "}
+            <Link to={`/r/${recording}/${text(tree.step)}`}>
+              step {text(tree.step)}, <code>{text(tree.address)}</code>
+            </Link>
+          </>
+        ) : (
+          <code>{text(tree.address)}</code>
+        )}
+      </p>
+      {mismatches.length > 0 && (
+        <Table heads={["part", "recorded", "actual"]}>
+          {mismatches.slice(0, 50).map((each) => (
+            <tr key={text(each.path)}>
+              <td className="mono">{text(each.path)}</td>
+              <td className="recorded">{visible(short(each.recorded))}</td>
+              <td className="recorded">{visible(short(each.actual))}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {text(tree.detail) && <p className="recorded">{visible(text(tree.detail))}</p>}
+      {text(tree.hint) && <p className="quiet">{text(tree.hint)}</p>}
+    </>
+  );
+}
+
+function short(value: unknown): string {
+  const said = typeof value === "string" ? value : JSON.stringify(value);
+  return said.length > 2000 ? `${said.slice(0, 2000)}…` : said;
 }
 
 const MOST = 500;

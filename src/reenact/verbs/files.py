@@ -14,7 +14,7 @@ from reenact.core.files.restore import restore
 from reenact.core.query.recording import Recording
 from reenact.errors import UsageError
 from reenact.verbs import interface
-from reenact.verbs.interface import LOCAL, Cli, Context, Ref
+from reenact.verbs.interface import LOCAL, Cli, Context, Ref, VerbRoute, Wire
 
 
 class Options(interface.Options):
@@ -30,6 +30,7 @@ class Options(interface.Options):
         int | None,
         Field(ge=1, description="A step (7); without one the end of the run."),
         Cli(argument=True, metavar="[STEP]"),
+        Wire(le=1 << 31),
     ] = None
     at: Annotated[
         int | None, Field(ge=1, description="The step, as an option."), Cli(names=("--at",), metavar="STEP")
@@ -77,6 +78,14 @@ def run(options: Options, context: Context) -> Result:
     if not trees.has_files(recording):
         raise UsageError(f"no files were recorded in {recording.id}: its program used none in its folders")
     return Result(view, options.out, tuple(_restored(recording, step, options.out)))
+
+
+def tree(result: Result) -> FilesView:
+    """The files that a run used, after a step or at its end."""
+    return result.view
+
+
+ROUTES = (VerbRoute("/recordings/{id}/files", tree, {"step": "step"}),)
 
 
 def _restored(recording: Recording, step: int | None, out: Path) -> list[Path]:

@@ -43,7 +43,7 @@ VERBS = [
     Verb("replay", "reenact.verbs.replay"),
     Verb("list", "reenact.verbs.list"),
     Verb("show", "reenact.verbs.show", routes=True),
-    Verb("files", "reenact.verbs.files"),
+    Verb("files", "reenact.verbs.files", routes=True),
     Verb("diff", "reenact.verbs.diff", routes=True),
     Verb("doctor", "reenact.verbs.doctor"),
     Verb("export", "reenact.verbs.export"),

@@ -60,7 +60,7 @@ class Options(interface.Options):
         Cli(offered=False),
         Wire(le=1 << 31),
     ] = None
-    files: Annotated[bool, Field(description="Show what STEP changed in files.")] = False
+    files: Annotated[bool, Field(description="Show what STEP, or the whole run, changed in files.")] = False
     pictures: Annotated[
         Path | None,
         Field(description="Write the pictures of the steps to this folder."),
@@ -134,9 +134,11 @@ def run(options: Options, context: Context) -> Result:
     within = chosen = _chosen(step, facts.recording)
     if options.state and step and not step.isdigit():
         raise UsageError(f"--state is that of one step (7), or without one that of the end; not of {step}")
-    if options.files and (not step.isdigit() or options.state):
-        raise UsageError("--files shows what one step changed: name it (show ID 7 --files), without --state")
-    files = step_differences(facts.recording, int(step)) if options.files else None
+    if options.files and ((step and not step.isdigit()) or options.state):
+        raise UsageError(
+            "--files shows what one step (show ID 7 --files) or the whole run changed, without --state"
+        )
+    files = step_differences(facts.recording, int(step) if step else None) if options.files else None
     state = before = None
     if options.state:
         state = facts.recording.state(int(step) if step else None)
@@ -157,7 +159,14 @@ def search(result: Result) -> StepNumbersView:
     return StepNumbersView(steps=tuple(result.chosen))
 
 
+def file_changes(result: Result) -> FileDifferencesView:
+    """Return what a step, or the whole run, changed in files."""
+    assert result.files is not None
+    return result.files
+
+
 ROUTES = (
+    VerbRoute("/recordings/{id}/files/changes", file_changes, {"step": "step"}, {"files": True}),
     VerbRoute("/recordings/{id}/state", state, {"step": "step", "since": "since"}, {"state": True}),
     VerbRoute("/recordings/{id}/search", search, {"q": "filter"}),
 )

@@ -1,7 +1,8 @@
 /** What a recording says of itself: what is odd, how it ended, what ran. Beside the list, until a step is opened. */
 
 import { count } from "../../format";
-import type { Findings, Whole } from "../../model";
+import type { Files, Findings, Whole } from "../../model";
+import { ChangedFiles, useFiles } from "../../parts/files";
 import { Odd } from "../../told";
 import { Value } from "../../tree";
 import { Part } from "./panel";
@@ -18,6 +19,7 @@ export function About({
   findings: Findings | undefined;
   at: (step: number) => void;
 }) {
+  const files = useFiles(line.id, line.live);
   const ended = line.output !== null && line.output !== undefined;
   return (
     <section className="about-run" aria-label="About this recording">
@@ -43,6 +45,11 @@ export function About({
       {ended && (
         <Part title="Result">
           <Value value={line.output} />
+        </Part>
+      )}
+      {files.data && files.data.files.length > 0 && (
+        <Part title={`Files: ${changed(files.data)}`}>
+          <ChangedFiles id={line.id} step={null} roots={files.data.roots} />
         </Part>
       )}
       {line.processes.length > 1 && (
@@ -77,4 +84,10 @@ export function About({
       )}
     </section>
   );
+}
+
+/** How many files the run changed, of how many it used. */
+function changed({ files }: Files): string {
+  const many = files.filter((file) => file.change !== "same").length;
+  return `${many} changed, ${files.length - many} only read`;
 }

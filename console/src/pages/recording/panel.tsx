@@ -4,6 +4,7 @@ import { Tabs } from "radix-ui";
 import { useEffect, useRef, useState } from "react";
 import { count, duration, money } from "../../format";
 import type { Finding, StepWhole } from "../../model";
+import { ChangedFiles, useFiles } from "../../parts/files";
 import { visible } from "../../text";
 import { copy } from "../../toasts";
 import { Odd } from "../../told";
@@ -33,6 +34,7 @@ export function StepPanel({
   move: (by: number) => void;
 }) {
   const found = useStep(id, step, total);
+  const files = useFiles(id).data;
   const [tab, setTab] = useState("step");
   const [forking, setForking] = useState(false);
   const box = useRef<HTMLDivElement>(null);
@@ -57,6 +59,7 @@ export function StepPanel({
             <Tabs.Trigger value="state">
               State{whole?.state_changes.length ? ` · ${whole.state_changes.length}` : ""}
             </Tabs.Trigger>
+            {files && files.files.length > 0 && <Tabs.Trigger value="files">Files</Tabs.Trigger>}
             <Tabs.Trigger value="raw">Raw</Tabs.Trigger>
           </Tabs.List>
           <button
@@ -112,6 +115,11 @@ export function StepPanel({
               <Tabs.Content value="state">
                 <State whole={whole} />
               </Tabs.Content>
+              {files && (
+                <Tabs.Content value="files">
+                  <ChangedFiles id={id} step={whole.step} roots={files.roots} />
+                </Tabs.Content>
+              )}
               <Tabs.Content value="raw">
                 <Raw whole={whole} />
               </Tabs.Content>

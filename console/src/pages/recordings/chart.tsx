@@ -7,6 +7,8 @@ import type { Bucket } from "../../model";
 import { MEASURES, type Measure } from "./trends";
 
 const HEIGHT = 96;
+const HOUR = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 
 export default function Chart({
   buckets,
@@ -57,15 +59,23 @@ function drawn(box: HTMLElement, buckets: Bucket[], measure: Measure, by: "hour"
     {
       width: box.clientWidth,
       height: HEIGHT,
-      padding: [6, 8, 0, 0],
+      padding: [6, 22, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
       scales: {
         x: { range: (_, low, high) => [low - step / 2, high + step / 2] },
-        y: { range: (_, __, high) => [0, high * 1.08 || 1] },
+        y: { range: (_, __, high) => [0, measure === "failures" ? 100 : high * 1.08 || 1] },
       },
       axes: [
-        { ...axis, grid: { show: false }, size: 22 },
+        {
+          ...axis,
+          grid: { show: false },
+          size: 22,
+          incrs: [1, 2, 3, 6, 12, 24, 72, 168, 336]
+            .map((hours) => hours * 3600)
+            .filter((each) => each >= step),
+          values: (_, splits) => splits.map((at) => (by === "hour" ? HOUR : DAY).format(at * 1000)),
+        },
         {
           ...axis,
           grid: { stroke: colour("--line"), width: 1 },

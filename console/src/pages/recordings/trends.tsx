@@ -16,6 +16,12 @@ export const MEASURES = {
     of: (at: Bucket) => [at.recordings, at.failed],
     write: count,
   },
+  failures: {
+    name: "Failures",
+    about: "share of the runs that failed",
+    of: (at: Bucket) => [at.recordings ? (100 * at.failed) / at.recordings : 0],
+    write: (share: number) => `${Math.round(share)} %`,
+  },
   cost: { name: "Cost", about: "US dollars", of: (at: Bucket) => [at.cost], write: money },
   tokens: { name: "Tokens", about: "in and out", of: (at: Bucket) => [at.tokens], write: count },
   time: {
@@ -28,8 +34,11 @@ export const MEASURES = {
 
 export type Measure = keyof typeof MEASURES;
 
-export function TrendStrip({ filter }: { filter: string }) {
-  const [measure, setMeasure] = useState<Measure>("runs");
+/** Those that the list has room for. */
+const STRIP: Measure[] = ["runs", "cost", "tokens", "time"];
+
+/** Cost, time and outcome of recordings, by day or hour. */
+export function useTrends(filter: string) {
   const trends = useQuery({
     queryKey: ["trends", filter],
     queryFn: ({ signal }) => closest(meant(filter), signal),
@@ -37,6 +46,12 @@ export function TrendStrip({ filter }: { filter: string }) {
     refetchInterval: ({ state }) => unfinished(state.data),
   });
   const buckets = useMemo(() => recent(trends.data), [trends.data]);
+  return { trends, buckets };
+}
+
+export function TrendStrip({ filter }: { filter: string }) {
+  const [measure, setMeasure] = useState<Measure>("runs");
+  const { trends, buckets } = useTrends(filter);
   if (buckets.length < 2) return null;
   const by = trends.data?.by ?? "day";
   const sum = (of: (at: Bucket) => number) => buckets.reduce((all, at) => all + of(at), 0);
@@ -50,7 +65,7 @@ export function TrendStrip({ filter }: { filter: string }) {
     <figure className="trends">
       <figcaption>
         <div role="group" aria-label="Chart">
-          {(Object.keys(MEASURES) as Measure[]).map((name) => (
+          {STRIP.map((name) => (
             <button
               key={name}
               type="button"

@@ -7,6 +7,7 @@ import { get, path } from "../../client";
 import { counted, duration } from "../../format";
 import type { components } from "../../schema";
 import { Failure, Status } from "../../ui";
+import { ChangedFiles, useFiles } from "../files";
 import {
   type Differing,
   type Message,
@@ -17,7 +18,7 @@ import {
   useStep,
 } from "./session";
 
-export const TABS = ["messages", "call", "actual", "state", "output", "stack"] as const;
+export const TABS = ["messages", "call", "actual", "state", "output", "stack", "files"] as const;
 export type Tab = (typeof TABS)[number];
 
 export function Panes({
@@ -53,10 +54,20 @@ export function Panes({
         {tab === "actual" && <Actual state={state} />}
         {tab === "state" && <State id={id} cursor={cursor} state={state} />}
         {tab === "output" && <Output id={id} state={state} />}
+        {tab === "files" && <StepFiles id={id} cursor={cursor} />}
         {tab === "stack" && <Stack state={state} step={step.data} />}
       </Tabs.Content>
     </Tabs.Root>
   );
+}
+
+/** The files that the recorded step changed. */
+function StepFiles({ id, cursor }: { id: string; cursor: number }) {
+  const files = useFiles(id);
+  if (files.error) return <Failure error={files.error} />;
+  if (!files.data) return null;
+  if (files.data.files.length === 0) return <p className="quiet">The recorded run used no files.</p>;
+  return <ChangedFiles id={id} step={cursor} roots={files.data.roots} />;
 }
 
 /** What the model saw: of this step, or of the last model call before it. */

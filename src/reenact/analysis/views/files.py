@@ -13,6 +13,9 @@ from reenact.core.files import trees
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.query.recording import Recording
 
+_FILES = 1000
+"""The maximum number of files whose differences are shown."""
+
 _LINES = 200
 """The maximum number of lines of one file's differences."""
 
@@ -59,11 +62,15 @@ class FileDifferenceView(View):
 
 
 class FileDifferencesView(View):
-    """The files that a step changed."""
+    """The files that a step changed, or the whole run if `step` is null.
+
+    `left_out` more files are not listed.
+    """
 
     id: str
-    step: int
+    step: int | None
     files: tuple[FileDifferenceView, ...]
+    left_out: int = 0
 
 
 class TreeDifferencesView(View):
@@ -90,10 +97,22 @@ def files_view(recording: Recording, step: int | None) -> FilesView:
     )
 
 
-def step_differences(recording: Recording, step: int) -> FileDifferencesView:
-    """Return what a step changed in files. Raises StepNotFound, CorruptRecording."""
-    changed = trees.changed_states(recording, step)
-    return FileDifferencesView(id=recording.id, step=step, files=differences(changed, blobs_of(recording)))
+def step_differences(recording: Recording, step: int | None) -> FileDifferencesView:
+    """Return what a step, or the whole run, changed in files.
+
+    Raises StepNotFound, CorruptRecording.
+    """
+    if step is None:
+        changed = trees.differences(trees.first_states(recording), trees.final_states(recording))
+    else:
+        changed = trees.changed_states(recording, step)
+    shown = dict(islice(changed.items(), _FILES))
+    return FileDifferencesView(
+        id=recording.id,
+        step=step,
+        files=differences(shown, blobs_of(recording)),
+        left_out=len(changed) - len(shown),
+    )
 
 
 def root_of(path: Path, roots: Sequence[Path]) -> Path:

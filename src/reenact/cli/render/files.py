@@ -38,7 +38,9 @@ def tell_differences(page: Page, view: FileDifferencesView) -> None:
     """Print what a step changed in files."""
     tell_files(page, view.files)
     if not view.files:
-        present.say(f"step {view.step} changed no files")
+        present.say(f"{'the run' if view.step is None else f'step {view.step}'} changed no files")
+    if view.left_out:
+        present.say(f"… and {present.many(view.left_out, 'more file')}; `reenact files {view.id}` lists all")
 
 
 def tell_files(page: Page, files: Sequence[FileDifferenceView]) -> None:

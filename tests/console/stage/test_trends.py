@@ -1,0 +1,76 @@
+"""Recordings over time, and the files of a run, reached by clicking."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import reenact
+from tests.console.stage.conftest import sound
+
+
+@reenact.tool(kind="model", name="gpt-4o")
+def ask(messages, model="gpt-4o"):
+    return {
+        "choices": [{"message": {"role": "assistant", "content": "hi"}}],
+        "usage": {"prompt_tokens": 12, "completion_tokens": 3},
+        "model": model,
+    }
+
+
+def test_runs_failures_cost_tokens_and_time_stand_on_one_page(opened, home):
+    for tag in ("one", "two"):
+        with reenact.record("support", home=home, tags=[tag, "trending"]):
+            ask([{"role": "user", "content": "hello"}])
+    page = opened("/")
+    page.get_by_role("link", name="Trends").click()
+    page.get_by_label("Only recordings that match").fill("tag:trending")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**/trends?q=**")
+    page.locator(".sums dd", has_text="2").first.wait_for()
+    for name in ("Runs", "Failures", "Cost", "Tokens", "Time"):
+        page.get_by_role("img", name=f"{name},").wait_for()
+    page.get_by_text("As a table").click()
+    cells = page.get_by_role("row").nth(1).get_by_role("cell").all_inner_texts()
+    assert cells[1] == "2"
+    assert int(cells[4].replace(",", "")) > 0
+    sound(page)
+    page.get_by_role("link", name="Show them in the list").click()
+    page.get_by_text("2 recordings").wait_for()
+
+
+def test_trends_without_a_recording_say_so(opened):
+    page = opened("/trends?q=tag:none-such")
+    page.get_by_role("heading", name="No recordings match").wait_for()
+    sound(page)
+
+
+def test_the_files_of_a_run_and_of_a_step_are_shown_line_by_line(opened, home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("read.txt").write_text("seen\n")
+    Path("notes.md").write_text("first\n")
+
+    @reenact.tool
+    def note(text):
+        Path("notes.md").write_text(f"first\n{Path('read.txt').read_text()}{text}\n")
+        return "noted"
+
+    @reenact.tool
+    def rest():
+        return "rested"
+
+    with reenact.record("files", home=home):
+        note("<b>second</b>")
+        rest()
+    page = opened("/")
+    page.get_by_role("link", name="files", exact=True).first.click()
+    page.get_by_text("Files: 1 changed, 1 only read").wait_for()
+    lines = page.get_by_label("Changed lines of").first
+    assert "+<b>second</b>" in lines.inner_text()
+    sound(page)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("button", name="Open step 1").click()
+    page.get_by_role("tab", name="Files").click()
+    page.get_by_text("notes.md").wait_for()
+    page.get_by_role("button", name="Next step").click()
+    page.get_by_text("Step 2 changed no files.").wait_for()
+    sound(page)
