@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.async_api import Error
 
@@ -142,6 +144,27 @@ async def test_where_nothing_is_like_it_that_is_said(page, site):
     assert said.sentence == (
         f"No element matches #zzz on {page.url}: nothing there is like what the selector says; observe the page to see what is."
     )
+
+
+POPUPS = """<!doctype html><title>Shop</title><a href="#">Products</a><a href="#">Popular cases</a>
+<button>Add to basket</button><input aria-label="Date"><button class="menu">Menu</button>"""
+
+
+@pytest.mark.parametrize("selector", [".popup-close", "#close-modal", "~Dismiss", "css=button.cookie-accept"])
+async def test_a_popup_that_has_not_come_is_not_like_another_element_and_may_still_come(page, selector):
+    await page.set_content(POPUPS)
+    said = await attempt(page, "click", selector)
+    assert said.facts["candidates"] == []
+    assert re.search(
+        r"nothing there is like what the selector says; the page is \d+\.\d s old, and it may still come",
+        said.sentence,
+    )
+
+
+async def test_the_closest_has_a_role_for_the_action(page):
+    await page.set_content("<button id=mail>E-mail address</button><input aria-label='Your e-mail address'>")
+    said = await attempt(page, "fill", "~E-mail adress", value="a@b.c")
+    assert [one["described"] for one in said.facts["candidates"]] == ['textbox "Your e-mail address"']
 
 
 async def test_an_empty_page_is_named_as_the_reason(page):

@@ -11,7 +11,7 @@ KINDS = ("browser", "heal", "agent")
 """The kinds of effects that have such outcomes."""
 
 _ADDRESS = 120
-"""The longest address in a sentence. An address such as `data:text/html,…` holds a whole page."""
+"""The longest address in a sentence; one such as `data:text/html,…` holds a page."""
 
 
 def told(output: Any) -> list[tuple[str, str]]:
@@ -45,7 +45,7 @@ def told(output: Any) -> list[tuple[str, str]]:
 
 
 def short_address(url: Any) -> str:
-    """Return an address for a line of text: its beginning, if it is longer than `_ADDRESS` characters."""
+    """Return an address for a line of text: the beginning of a long one."""
     text = str(url)
     return text if len(text) <= _ADDRESS else f"{text[:_ADDRESS]}…"
 

@@ -100,7 +100,10 @@ _ORDINAL = re.compile(r"~\d+$")
 
 
 def named(scope: str) -> str:
-    """Return the innermost chosen name in a scope, without its ordinal: an agent, a graph's node, a span; or empty."""
+    """Return the innermost chosen name in a scope, without its ordinal; or empty.
+
+    It is the name of an agent, a graph's node or a span.
+    """
     parts = [_ORDINAL.sub("", part) for part in scope.split("/")[1:]]
     return next(
         (

@@ -12,6 +12,15 @@ from reenact.browser.page.likeness import alike
 SHORT = 60
 """The longest selector that a sentence proposes, if there is another way."""
 
+YOUNG = 60.0
+"""Seconds after which a page is expected to have shown its pop-ups."""
+
+_LATE = re.compile(
+    r"pop-?up|modal|dialog|overlay|banner|cookie|consent|toast|close|dismiss|newsletter|interstitial|no.?thanks",
+    re.IGNORECASE,
+)
+"""Elements that pages show some time after they have loaded, and what closes them."""
+
 _POINTED = {"click", "check", "download_file", "drag", "drop", "expand"}
 _FILLED = {"fill", "fallback_fill", "form_fill"}
 _DONE = {
@@ -142,13 +151,21 @@ def missing(asked: FailedAction, state: Mapping[str, Any], facts: dict[str, Any]
         )
     best = facts.get("candidates") or []
     if not best:
-        words = "nothing there is like what the selector says; observe the page to see what is"
+        words = f"nothing there is like what the selector says; {_may_come(name, state)}"
         return Reason("missing", f"No element matches {name} on {asked.url}: {words}.", facts)
     first = best[0]
     hidden = "" if first["visible"] else ", which is hidden"
     words = f"the closest is the {first['described']}{hidden}"
     words += f", and {first['other']}" if first.get("other") else f"; try {first['selector']}"
     return Reason("missing", f"No element matches {name} on {asked.url}: {words}.", facts)
+
+
+def _may_come(name: str, state: Mapping[str, Any]) -> str:
+    """Return the advice where nothing is alike: wait for a pop-up on a young page, or observe."""
+    age = state.get("age")
+    if isinstance(age, (int, float)) and age <= YOUNG and _LATE.search(name):
+        return f"the page is {age:.1f} s old, and it may still come: wait for it, or go on without it"
+    return "observe the page to see what is"
 
 
 def several(asked: FailedAction, facts: dict[str, Any]) -> Reason:

@@ -19,8 +19,9 @@ from playwright.async_api import Error, Frame, Locator, Page
 from reenact.analysis.views.browsed import short_address
 from reenact.browser.actions import reasons
 from reenact.browser.actions.reasons import FailedAction, Reason
+from reenact.browser.page.fitting import ROLES
 from reenact.browser.page.isolated_world import frame_chain, of_element, of_page
-from reenact.browser.page.likeness import LikenessMatch, similar, sought
+from reenact.browser.page.likeness import LikenessMatch, named_alike, similar, sought
 from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.selectors import (
     LARGE,
@@ -37,6 +38,8 @@ PATIENCE = 3.0
 """Seconds after which a page counts as one that does not answer."""
 CLOSE = 0.4
 """The least score of a candidate that is mentioned."""
+LOOKED = 10
+"""Most candidates that are looked at."""
 NAMED = 3
 """Most candidates, or matching elements, that are named."""
 
@@ -139,7 +142,7 @@ async def _asked(
     facts["matches"] = count
     if count == 0 or found is None:
         wanted = like or sought(selectors or _of_locator(target))
-        best = await _closest(page, wanted, secret)
+        best = await _closest(page, wanted, secret, asked.type)
         for match, told in best:
             told["other"] = _other(like, target, match.fingerprint)
         facts["candidates"] = [one for _, one in best]
@@ -200,10 +203,22 @@ async def _count(
 
 
 async def _closest(
-    page: Page, wanted: Mapping[str, Any], secret: Sequence[str]
+    page: Page, wanted: Mapping[str, Any], secret: Sequence[str], action: str
 ) -> list[tuple[LikenessMatch, dict[str, Any]]]:
-    matches = [one for one in await similar(wanted, page, most=NAMED, secret=secret) if one.score >= CLOSE]
+    """Return the best candidates that have a role for the action and a name like the sought one."""
+    matches = [
+        one
+        for one in await similar(wanted, page, most=LOOKED, secret=secret)
+        if one.score >= CLOSE and _fits(wanted, one.fingerprint, action)
+    ][:NAMED]
     return list(zip(matches, await asyncio.gather(*(_told(one) for one in matches)), strict=True))
+
+
+def _fits(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> bool:
+    role, was = str(told.get("role")), str(wanted.get("role") or "")
+    if role not in ROLES.get(action, (role,)) or (was and (was in ROLES["fill"]) != (role in ROLES["fill"])):
+        return False
+    return named_alike(wanted, told)
 
 
 def _other(like: Mapping[str, Any] | None, target: Any, told: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from reenact.browser.heal.evidence import (
     words_in,
 )
 from reenact.browser.page.consequence import plain
+from reenact.browser.page.fitting import ROLES
 from reenact.browser.page.synonyms import said_otherwise
 from reenact.browser.page.target import (
     GRAVE,
@@ -39,17 +40,10 @@ MARGIN = 0.12
 CAP_TWIN = 0.8
 """The score that an element needs among several of the same name."""
 
-_TEXTS = ("textbox", "searchbox", "spinbutton", "combobox")
 _PRESSED = (
     "button", "link", "menuitem", "tab", "option", "checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio",
     "treeitem", "summary",
 )  # fmt: skip
-_ROLES = {
-    "fill": _TEXTS,
-    "fallback_fill": _TEXTS,
-    "check": ("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option"),
-    "select_dropdown_option": ("combobox", "listbox"),
-}
 
 _BESIDE = 10
 """Pixels by which the last one of several equal elements may have moved."""
@@ -274,12 +268,12 @@ def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> boo
         wanted.get("secret", told.get("secret"))
     ):
         return False
-    if action in _ROLES:
-        if role not in _ROLES[action]:
+    if action in ROLES:
+        if role not in ROLES[action]:
             return False
         if action == "check":
             return was in {"", role}
-        return not was or was in _ROLES[action]
+        return not was or was in ROLES[action]
     if not was or was == role:
         return True
     # For a user a link that became a button is the same; a field never is.
@@ -338,7 +332,7 @@ def _weak(
         near, its = wanted.get("near") or [], told.get("near") or []
         if near and near[:1] != its[:1]:
             return "it has no name, and another text stands beside it"
-        if told.get("role") not in _TEXTS:
+        if told.get("role") not in ROLES["fill"]:
             # Icons are alike; the only one in its place was found before.
             return "it has no name, and does not stand in its place"
         # An only candidate among the same texts may differ in more than one of several.

@@ -835,6 +835,7 @@
     url: location.href,
     title: document.title,
     count: document.getElementsByTagName("*").length,
+    age: Math.round(performance.now() / 100) / 10,
     empty: !document.body || (!document.body.children.length && !tidy(document.body.textContent)),
     pending: performance.getEntriesByType("resource").filter((one) => !one.responseEnd).length,
   });

@@ -10,6 +10,14 @@ _DOES = {
     "radio": "check", "switch": "check", "combobox": "select_dropdown_option", "listbox": "select_dropdown_option",
 }  # fmt: skip
 
+ROLES = {
+    "fill": ("textbox", "searchbox", "spinbutton", "combobox"),
+    "fallback_fill": ("textbox", "searchbox", "spinbutton", "combobox"),
+    "check": ("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option"),
+    "select_dropdown_option": ("combobox", "listbox"),
+}
+"""The roles that an action needs; other actions need none."""
+
 
 def actions_of(role: str, facts: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the types of action that fit an element, the usual one first.

@@ -9,7 +9,7 @@ same scores.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -190,6 +190,37 @@ def _path(one: str, other: str) -> float:
         None, [step.split("[")[0] for step in mine], [step.split("[")[0] for step in theirs], autojunk=False
     )
     return (from_above / ends + tags.ratio()) / 2
+
+
+NEAR = 0.75
+"""The likeness above which two texts without a common word may be the same, as with a typo."""
+
+_NAMING = {
+    "test_id", "id", "field", "name", "label", "caption", "text", "aria-label", "placeholder", "title", "alt", "value",
+    "href", "src", "classes", "words", "shown",
+}  # fmt: skip
+"""The parts that name an element."""
+
+
+def named_alike(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    """Return True if the elements' names share a word or most letters.
+
+    Equal tags, places and single letters are no likeness: `popup-close` is not *Products*. True if the sought element
+    has no naming part.
+    """
+    _, parts = likeness(wanted, found)
+    naming = [part for part in parts if part in _NAMING]
+    if not naming or any(parts[part][1] >= NEAR for part in naming):
+        return True
+    sought, had = _flat(wanted), _flat(found)
+    mine = _words_of(sought[part] for part in naming)
+    return bool(mine & _words_of(had.get(part) for part in _NAMING))
+
+
+def _words_of(values: Iterable[Any]) -> set[str]:
+    """Return the words of three letters or more in some texts and lists of texts."""
+    texts = (text for value in values for text in (value if isinstance(value, (list, tuple)) else [value]))
+    return {word for text in texts if text for word in _plain(str(text)).split() if len(word) > 2}
 
 
 # ------------------------------------------------------------------------------------------------- on a page

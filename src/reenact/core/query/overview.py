@@ -94,7 +94,7 @@ def _prompt(calls: Iterable[ModelCall]) -> str:
 
 
 def _first_section(text: str) -> str:
-    """Return the text below a message's first Markdown heading, if the message begins with one and has another."""
+    """Return the first section of a message that begins with a Markdown heading, or all."""
     title, _, rest = text.lstrip().partition("\n")
     if not _HEADING.match(title):
         return text
@@ -144,7 +144,7 @@ def _asked(answer: Message) -> str:
 
 
 def _result(args: Any, depth: int = 2) -> str:
-    """Return the text of a result by its usual names, also within members; empty if there is none."""
+    """Return the text of a result by its usual names, also within members; or empty."""
     if not isinstance(args, dict):
         return ""
     for name in _RESULT_TEXTS:

@@ -161,7 +161,7 @@ def _generation(old: dict[str, Tree], text: str) -> dict[str, Tree]:
 
 
 def _own(old: Edit, text: str) -> Edit | None:
-    """Return the answer of a function that gives a provider's JSON as a dict; None if it gives something else."""
+    """Return the answer of a function that gives a provider's JSON as a dict; or None."""
     new = _whole(old.value, text) if old.pieces is None and isinstance(old.value, dict) else None
     return None if new is None else Edit(new)
 
