@@ -299,3 +299,20 @@ def test_a_suite_without_marked_tests_loads_no_more_than_the_plugin(suite):
     for name in BARE_PYTEST:
         del suite.environ[name]
     assert suite.run()[0] == 0
+
+
+def test_the_configuration_file_sets_options_of_the_replay_and_the_marker_wins(suite):
+    suite.write("agent.py", AGENT)
+    suite.write("test_agent.py", TEST)
+    assert suite.run("--reenact=record")[0] == 0
+    suite.write("agent.py", AGENT.replace("def agent(order):", "def agent(order):\n        price('new')"))
+    suite.write("reenact.toml", '[replay]\non-divergence = "realign"\ninserted = "live"')
+    code, out = suite.run()
+    assert code == 1
+    assert "reenact.toml:3:12: replay.inserted: it is for files that you trust" in out
+    suite.write("reenact.toml", "[replay]\nignore = ['args']\n")
+    suite.write("agent.py", AGENT.replace("price(order)}", "price(order + '-B')}"))
+    assert suite.run()[0] == 0
+    suite.write("test_agent.py", TEST.replace("mark.reenact", "mark.reenact(ignore=[])"))
+    code, out = suite.run()
+    assert (code, "no longer matches its recording" in out) == (1, True)

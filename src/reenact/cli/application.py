@@ -26,6 +26,7 @@ INTERFACES = [
     Verb("serve", "reenact.cli.hosting", extra="server"),
     Verb("collect", "reenact.cli.collecting", extra="server"),
     Verb("mcp", "reenact.cli.serving", extra="mcp"),
+    Verb("config", "reenact.cli.configuring"),
 ]
 """The commands that open another interface: a screen, a page, a server."""
 

@@ -34,7 +34,9 @@ class Options(interface.Options):
     common: ClassVar = (interface.HOME,)
 
     port: Annotated[int, Field(ge=0, le=65535, description="The port; 0 is any free one.")] = 4318
-    host: Annotated[str, Field(description="The address to listen at; by default, loopback.")] = "127.0.0.1"
+    host: Annotated[
+        str, Field(description="The address to listen at; by default, loopback."), interface.NEVER
+    ] = "127.0.0.1"
     quiet: Annotated[
         float, Field(ge=0.0, description="A trace is complete this many seconds after its last span.")
     ] = 2.0

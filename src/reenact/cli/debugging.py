@@ -40,8 +40,12 @@ class Options(interface.Options):
         ),
         Cli(names=("--break", "-b")),
     ] = ()
-    plain: Annotated[bool, Field(description="Read commands from standard input, line by line.")] = False
-    read: Annotated[bool, Field(description="Run nothing: only step through the recording.")] = False
+    plain: Annotated[
+        bool, Field(description="Read commands from standard input, line by line."), interface.ANYONE
+    ] = False
+    read: Annotated[
+        bool, Field(description="Run nothing: only step through the recording."), interface.ANYONE
+    ] = False
     web: Annotated[
         bool, Field(description="Open the console's debugger in the browser; only this machine can reach it.")
     ] = False

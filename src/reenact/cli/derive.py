@@ -8,7 +8,8 @@ import inspect
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import GenericAlias
 from typing import Annotated, Any, NoReturn, get_args, get_origin
@@ -20,9 +21,13 @@ from pydantic.fields import FieldInfo
 from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.cli.options import ids
-from reenact.cli.panels import panel_of
+from reenact.cli.panels import COMMANDS, panel_of
+from reenact.errors import FilterError, MissingExtra, UsageError
+from reenact.verbs import configuration
 from reenact.verbs.interface import RECORDING, Cli, Options, Result
 from reenact.verbs.registry import Verb
+
+_CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
 
 LAST = "last"
 """The recording that is meant where none is named: the newest."""
@@ -52,19 +57,52 @@ def _command(verb: Verb) -> Callable[..., None]:
     """Return a function for typer, with a parameter for each field and each common option."""
     options = verb.module.Options
 
-    def command(**given: Any) -> None:
+    def command(context: typer.Context, **given: Any) -> None:
         chosen = {name: given.pop(name) for name in list(given) if name in options.model_fields}
+        configured = _configure(verb.name, options, chosen, context)
         given["quiet"] = given.get("json", False)
-        with Context(**given) as context:
+        with Context(**given) as surroundings, _naming(configured):
             asked = _options(options, chosen)
-            result = verb.module.run(asked, context)
-        _show(result, asked, context)
+            result = verb.module.run(asked, surroundings)
+        _show(result, asked, surroundings)
         end_like(result.status)
 
     command.__name__ = verb.name.replace("-", "_")
     command.__doc__ = options.__doc__
-    vars(command)["__signature__"] = inspect.Signature(list(_parameters(options)))
+    vars(command)["__signature__"] = inspect.Signature([_CONTEXT, *_parameters(options)])
     return command
+
+
+def _configure(
+    name: str, options: type[Options], chosen: dict[str, Any], context: typer.Context
+) -> list[configuration.Setting]:
+    """Take options that the command line lacks from the configuration file; return these."""
+    used = []
+    for field, setting in configuration.settings(name, options, COMMANDS).items():
+        source = context.get_parameter_source(field)
+        given = source is not None and source.name not in {"DEFAULT", "DEFAULT_MAP"}
+        if field == configuration.POLICY:
+            # The last rule that names a call holds.
+            chosen[field] = (*setting.value, *(chosen[field] or ()))
+        elif not given:
+            chosen[field] = setting.value
+        else:
+            continue
+        used.append(setting)
+    return used
+
+
+@contextmanager
+def _naming(configured: Sequence[configuration.Setting]) -> Iterator[None]:
+    """Add its place in the configuration file to an error about an option that is set there."""
+    try:
+        yield
+    except (UsageError, FilterError) as error:
+        named = [setting for setting in configured if setting.key.rpartition(".")[2] in str(error)]
+        if named and not isinstance(error, MissingExtra):
+            places = ", ".join(f"{setting.key} in {setting.place}" for setting in named)
+            raise UsageError(f"{error} ({places})") from error
+        raise
 
 
 def _show(result: Result, options: Options, context: Context) -> None:

@@ -81,6 +81,7 @@ class Options(interface.Options):
     host: Annotated[
         str,
         Field(description="The address or name to listen at; 0.0.0.0 for all addresses."),
+        interface.NEVER,
     ] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="The port; 0 is any free one.")] = PORT
     host_name: Annotated[
@@ -88,6 +89,7 @@ class Options(interface.Options):
         Field(
             description="A public name of the server, such as agents.example.com. May be given several times."
         ),
+        interface.NEVER,
     ] = ()
     keyless: Annotated[
         bool | None,
@@ -95,16 +97,19 @@ class Options(interface.Options):
             description="Require API keys. By default they are required, except on loopback if there are none."
         ),
         Cli(names=("--keyless/--keys",)),
+        interface.NEVER,
     ] = None
     running: Annotated[
         bool,
         Field(
             description="Let users with write rights run recorded programs on this machine: reproduce, fork, verify …"
         ),
+        interface.NEVER,
     ] = False
     run_foreign: Annotated[
         bool,
         Field(description="With --running: also run programs of foreign recordings, as uploads are."),
+        interface.NEVER,
     ] = False
     log: Log = None
     max_upload: Annotated[
@@ -129,6 +134,7 @@ class Options(interface.Options):
             "several times. A server on loopback without --host-name allows all of them."
         ),
         Cli(metavar="NETWORK|NAME"),
+        interface.NEVER,
     ] = ()
 
 

@@ -58,19 +58,23 @@ class Options(interface.Options):
     pace: Annotated[
         Kind,
         Field(description="real: the recorded times; compact: idle time shortened."),
+        interface.ANYONE,
     ] = "real"
-    frames: Annotated[bool, Field(description="Show the single pictures, not a video of them.")] = False
+    frames: Annotated[
+        bool, Field(description="Show the single pictures, not a video of them."), interface.ANYONE
+    ] = False
     mask: Annotated[bool, Field(description="Cover secret fields.")] = True
     ignore: Annotated[
         tuple[str, ...],
         Field(
             description="Of two runs, parts that are not compared: args.value. May be given several times."
         ),
+        interface.ANYONE,
     ] = ()
     serve: Annotated[
         bool, Field(description="Serve the page on this machine at a signed address, until Ctrl-C.")
     ] = False
-    force: Annotated[bool, Field(description="Replace an existing file.")] = False
+    force: Annotated[bool, Field(description="Replace an existing file."), interface.NEVER] = False
 
 
 def run(options: Options, context: Context) -> Shown:

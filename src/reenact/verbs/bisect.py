@@ -40,14 +40,21 @@ class Options(interface.Options):
         ),
     ] = ""
     check_output: Annotated[
-        bool, Field(description="An outcome is good if the output is that of the good run."), LOCAL
+        bool,
+        Field(description="An outcome is good if the output is that of the good run."),
+        LOCAL,
+        interface.ANYONE,
     ] = False
     live: Live = ()
     ignore: Ignore = ()
     exact: Annotated[
-        bool, Field(description="Answer only requests that are identical, with the same history.")
+        bool,
+        Field(description="Answer only requests that are identical, with the same history."),
+        interface.ANYONE,
     ] = False
-    trials: Annotated[int, Field(ge=1, description="The maximum number of trials."), Wire(le=10_000)] = TRIALS
+    trials: Annotated[
+        int, Field(ge=1, description="The maximum number of trials."), Wire(le=10_000), interface.ANYONE
+    ] = TRIALS
     timeout: Timeout = PATIENCE
 
     @property

@@ -51,17 +51,20 @@ class Options(interface.Options):
         tuple[str, ...],
         Field(description="Use only this rule (or `all`); may be given several times."),
         Cli(names=("--rule",)),
+        interface.ANYONE,
     ] = ()
     without: Annotated[
         tuple[str, ...],
         Field(description="Leave out this rule; may be given several times."),
         Cli(names=("--no-rule",)),
+        interface.ANYONE,
     ] = ()
     baseline: Annotated[
         str | None,
         Field(description="Compare time, tokens, cost and steps with these recordings: 'tag:good'."),
         Cli(metavar="FILTER"),
         Wire(of=str, default="", max_length=4000),
+        interface.ANYONE,
     ] = None
     judge: Annotated[
         str | None,
@@ -79,8 +82,11 @@ class Options(interface.Options):
         Field(ge=1, description="The number of steps shown, the most suspect first."),
         Cli(names=("--limit", "-n")),
         LOCAL,
+        interface.ANYONE,
     ] = 8
-    all: Annotated[bool, Field(description="Show all."), Cli(names=("--all", "-a")), LOCAL] = False
+    all: Annotated[
+        bool, Field(description="Show all."), Cli(names=("--all", "-a")), LOCAL, interface.ANYONE
+    ] = False
 
     @property
     def starts_programs(self) -> bool:

@@ -42,15 +42,20 @@ class Options(interface.Options):
         bool,
         Field(description="Also show equal steps and all pairs, and texts in full."),
         Cli(names=("--all", "-a")),
+        interface.ANYONE,
     ] = False
     files: Annotated[
-        bool, Field(description="Compare the files of the two runs, as they were at their ends."), LOCAL
+        bool,
+        Field(description="Compare the files of the two runs, as they were at their ends."),
+        LOCAL,
+        interface.ANYONE,
     ] = False
     ignore: Annotated[
         tuple[str, ...],
         Field(
             description="A part of requests that is not compared (args.body.seed); may be given several times."
         ),
+        interface.ANYONE,
     ] = ()
 
 

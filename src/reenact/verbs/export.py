@@ -61,7 +61,7 @@ class Options(interface.Options):
         RECORDING,
         LOCAL,
     ] = None
-    force: Annotated[bool, Field(description="Replace an existing file."), LOCAL] = False
+    force: Annotated[bool, Field(description="Replace an existing file."), LOCAL, interface.NEVER] = False
     salvage: Annotated[
         bool, Field(description="Keep the undamaged parts of a damaged recording, and mark the gaps.")
     ] = False
@@ -70,12 +70,14 @@ class Options(interface.Options):
         Field(description="Send it to this OTLP endpoint instead, as a trace."),
         Cli(metavar="URL"),
         LOCAL,
+        interface.NEVER,
     ] = ""
     otlp_header: Annotated[
         tuple[str, ...],
         Field(description="A header of the requests, in addition to OTEL_EXPORTER_OTLP_HEADERS."),
         Cli(metavar="'NAME: VALUE'"),
         LOCAL,
+        interface.NEVER,
     ] = ()
     otlp_json: Annotated[
         Path | None,

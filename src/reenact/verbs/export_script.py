@@ -34,7 +34,7 @@ class Options(interface.Options):
         Field(description="The number of the browser session, if the recording has several."),
         Cli(metavar="SESSION"),
     ] = ""
-    force: Annotated[bool, Field(description="Replace an existing file.")] = False
+    force: Annotated[bool, Field(description="Replace an existing file."), interface.NEVER] = False
 
 
 @dataclass(frozen=True)

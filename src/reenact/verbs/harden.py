@@ -39,8 +39,10 @@ class Options(interface.Options):
         Field(description="Its arguments, behind `--`."),
         Cli(argument=True, metavar="[ARGUMENTS]..."),
     ] = ()
-    mutations: Annotated[int, Field(description="The number of changes tried for each step.")] = 4
-    seed: Annotated[int, Field(description="The same seed makes the same changes.")] = 0
+    mutations: Annotated[
+        int, Field(description="The number of changes tried for each step."), interface.ANYONE
+    ] = 4
+    seed: Annotated[int, Field(description="The same seed makes the same changes."), interface.ANYONE] = 0
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ class Options(interface.Options):
         Path | None, Field(description="The learned changes as a diff of this script."), Cli(metavar="SCRIPT")
     ] = None
     write: Annotated[
-        bool, Field(description="With --patch: change the script, unless it has uncommitted changes.")
+        bool,
+        Field(description="With --patch: change the script, unless it has uncommitted changes."),
+        interface.NEVER,
     ] = False
     runs: Annotated[bool, Field(description="List single repairs, the newest first.")] = False
 

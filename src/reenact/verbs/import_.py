@@ -39,8 +39,14 @@ class Options(interface.Options):
         LOCAL,
     ]
     format: Annotated[str, Field(description=_FORMATS)] = ""
-    name: Annotated[str, Field(description="A name for the recordings, instead of the file's.")] = ""
-    tag: Annotated[tuple[str, ...], Field(description="A tag to give them; may be given several times.")] = ()
+    name: Annotated[
+        str, Field(description="A name for the recordings, instead of the file's."), interface.ANYONE
+    ] = ""
+    tag: Annotated[
+        tuple[str, ...],
+        Field(description="A tag to give them; may be given several times."),
+        interface.ANYONE,
+    ] = ()
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,35 @@ class Wire:
         self.offered, self.type, self.default, self.limits = offered, of, default, limits
 
 
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """The right of a configuration file to set an option; without it, a trusted file may.
+
+    Attributes:
+        offered: A file may set it.
+        anyone: A file that is not trusted may.
+        unless: Values, and modes behind `=`, for which the file must be trusted all the same.
+        path: Its values are paths, which begin in the file's folder.
+        words: Values that are no paths.
+    """
+
+    offered: bool = True
+    anyone: bool = False
+    unless: tuple[str, ...] = ()
+    path: bool = False
+    words: tuple[str, ...] = ()
+
+
+ANYONE = Configured(anyone=True)
+"""Marks an option that each configuration file may set: it runs, sends and writes nothing."""
+
+NEVER = Configured(offered=False)
+"""Marks an option that no configuration file may set: consent, and addresses of data."""
+
+BUT_LIVE = Configured(anyone=True, unless=("live",))
+"""Marks an option that each configuration file may set, except to run calls for real."""
+
+
 class Mark:
     """A mark of a field that has no values of its own."""
 
@@ -101,21 +130,27 @@ Live = Annotated[
 Tools = Annotated[
     tuple[str, ...],
     Field(description="Tools: rerun, answer or live; for one: refund=answer."),
+    BUT_LIVE,
 ]
 Files = Annotated[
     str,
     Field(description="Run on the recorded files, in scratch; or live, on your own."),
     Wire(of=Literal["recorded", "live"]),
+    BUT_LIVE,
 ]
 Ignore = Annotated[
-    tuple[str, ...], Field(description="Parts that are not compared: args.body.seed, order, stdout.")
+    tuple[str, ...], Field(description="Parts that are not compared: args.body.seed, order, stdout."), ANYONE
 ]
 
 Policy = Annotated[
     tuple[str, ...],
     Field(description="What may run for real: refund=live, api.example.com=refuse, git=ask …"),
     Wire(of=list[Annotated[str, Field(max_length=10_000)]], max_length=100),
+    NEVER,
 ]
+
+SHARED = {"live": Live, "tools": Tools, "ignore": Ignore}
+"""The options that a configuration file may also set for all commands that have them."""
 
 
 @dataclass(frozen=True, slots=True)

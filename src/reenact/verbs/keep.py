@@ -46,6 +46,7 @@ class Options(interface.Options):
         str,
         Field(description="The name of the test; by default made from the recording's."),
         Wire(max_length=200),
+        interface.ANYONE,
     ] = ""
     entry: Annotated[
         str,
@@ -56,12 +57,17 @@ class Options(interface.Options):
         Wire(max_length=1000),
     ] = ""
     is_async: Annotated[
-        bool, Field(description="The function of --entry is async."), Cli(names=("--async",))
+        bool,
+        Field(description="The function of --entry is async."),
+        Cli(names=("--async",)),
+        interface.ANYONE,
     ] = False
     live: Annotated[
         tuple[str, ...], Field(description="Run for real in the test: tool, or tool:cancel_order.")
     ] = ()
-    force: Annotated[bool, Field(description="Replace an existing copy of the recording."), LOCAL] = False
+    force: Annotated[
+        bool, Field(description="Replace an existing copy of the recording."), LOCAL, interface.NEVER
+    ] = False
     times: Annotated[
         int,
         Field(
@@ -69,6 +75,7 @@ class Options(interface.Options):
             description="Replays under other conditions before; if one departs, nothing is written. 0: none.",
         ),
         LOCAL,
+        interface.ANYONE,
     ] = 2
 
 

@@ -48,11 +48,18 @@ class Options(interface.Options):
 
     filter: Filtered = ()
     tag: Annotated[
-        tuple[str, ...], Field(description="Only recordings with this tag; may be given several times.")
+        tuple[str, ...],
+        Field(description="Only recordings with this tag; may be given several times."),
+        interface.ANYONE,
     ] = ()
-    status: Annotated[str, Field(description="Only ok, error, stopped, unsealed or broken.")] = ""
+    status: Annotated[
+        str, Field(description="Only ok, error, stopped, unsealed or broken."), interface.ANYONE
+    ] = ""
     limit: Annotated[
-        int, Field(ge=1, description="The maximum number of recordings."), Cli(names=("--limit", "-n"))
+        int,
+        Field(ge=1, description="The maximum number of recordings."),
+        Cli(names=("--limit", "-n")),
+        interface.ANYONE,
     ] = 30
     sort: Annotated[
         str,
@@ -61,9 +68,12 @@ class Options(interface.Options):
             "cost or time; with - in front in reverse."
         ),
         Cli(metavar="COLUMN"),
+        interface.ANYONE,
     ] = "when"
-    all: Annotated[bool, Field(description="Show all."), Cli(names=("--all", "-a"))] = False
-    tree: Annotated[bool, Field(description="Show forks below their parent recordings.")] = False
+    all: Annotated[bool, Field(description="Show all."), Cli(names=("--all", "-a")), interface.ANYONE] = False
+    tree: Annotated[
+        bool, Field(description="Show forks below their parent recordings."), interface.ANYONE
+    ] = False
 
 
 @dataclass(frozen=True)

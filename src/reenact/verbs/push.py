@@ -26,12 +26,20 @@ class TeamOptions(interface.Options):
     """The options of commands that name a team's store."""
 
     store: Annotated[
-        str, Field(description=f"The team's Postgres; by default ${STORE}."), Cli(metavar="URL")
+        str,
+        Field(description=f"The team's Postgres; by default ${STORE}."),
+        Cli(metavar="URL"),
+        interface.NEVER,
     ] = ""
     objects: Annotated[
-        str, Field(description=f"Its object store; by default ${OBJECTS}."), Cli(metavar="URL")
+        str,
+        Field(description=f"Its object store; by default ${OBJECTS}."),
+        Cli(metavar="URL"),
+        interface.NEVER,
     ] = ""
-    project: Annotated[str, Field(description=f"The project there; by default ${PROJECT}, or default.")] = ""
+    project: Annotated[
+        str, Field(description=f"The project there; by default ${PROJECT}, or default."), interface.NEVER
+    ] = ""
 
 
 class ChosenOptions(TeamOptions):

@@ -25,8 +25,12 @@ UNABLE = 2
 OFF = "off"
 """The value of `--files` that turns the recording of files off."""
 
-Name = Annotated[str, Field(description="The name that `reenact list` shows.")]
-Tags = Annotated[tuple[str, ...], Field(description="A tag for the recording; may be given several times.")]
+Name = Annotated[str, Field(description="The name that `reenact list` shows."), interface.ANYONE]
+Tags = Annotated[
+    tuple[str, ...],
+    Field(description="A tag for the recording; may be given several times."),
+    interface.ANYONE,
+]
 
 
 class Options(interface.Options):
@@ -57,11 +61,13 @@ class Options(interface.Options):
         str,
         Field(description="Take a snapshot of the tracked state before each such effect: 'tool:cancel_*'."),
         Cli(metavar="FILTER"),
+        interface.ANYONE,
     ] = ""
     snapshot_every: Annotated[
         int,
         Field(ge=1, description="Take a snapshot of the tracked state after this many steps."),
         Cli(metavar="N"),
+        interface.ANYONE,
     ] = EVERY
     files: Annotated[
         tuple[str, ...],
@@ -69,6 +75,7 @@ class Options(interface.Options):
             description="Record the files of this folder too; may be given several times. off: record no files."
         ),
         Cli(metavar="DIR"),
+        interface.Configured(path=True, words=(OFF,)),
     ] = ()
 
 

@@ -21,11 +21,13 @@ OnDivergence = Annotated[
     str,
     Field(description="raise, realign (for edited programs), or live."),
     Wire(of=Literal["raise", "realign", "live"]),
+    interface.BUT_LIVE,
 ]
 Inserted = Annotated[
     str,
     Field(description="With realign, the answer to a new call: refuse or live."),
     Wire(of=Literal["refuse", "live"]),
+    interface.BUT_LIVE,
 ]
 
 
@@ -48,6 +50,7 @@ class Options(interface.Options):
         str,
         Field(description="fast, or real to take as long as recorded."),
         Wire(of=Literal["fast", "real"]),
+        interface.ANYONE,
     ] = "fast"
     files: Files = "recorded"
     policy: Policy = ()

@@ -70,15 +70,13 @@ class Options(interface.Options):
         str, Field(description="With --good: also find the decisive step, as `reenact bisect --check`.")
     ] = ""
     times: Annotated[
-        int,
-        Field(ge=0, description="The number of replays for the page; by default none."),
-        Wire(le=100),
+        int, Field(ge=0, description="The number of replays for the page; by default none."), Wire(le=100)
     ] = 0
     check_world: Annotated[bool, Field(description="Send the recorded GET and HEAD requests again.")] = False
     attach: Annotated[
         bool, Field(description="Attach the recording: in the page, or as a file beside it."), LOCAL
     ] = True
-    force: Annotated[bool, Field(description="Replace existing files."), LOCAL] = False
+    force: Annotated[bool, Field(description="Replace existing files."), LOCAL, interface.NEVER] = False
 
     @property
     def starts_programs(self) -> bool:

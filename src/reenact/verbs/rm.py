@@ -19,7 +19,7 @@ from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context
 
 _NAMED = 20
 
-Yes = Annotated[bool, Field(description="Do not ask."), Cli(names=("--yes", "-y")), LOCAL]
+Yes = Annotated[bool, Field(description="Do not ask."), Cli(names=("--yes", "-y")), LOCAL, interface.NEVER]
 
 
 class Options(interface.Options):

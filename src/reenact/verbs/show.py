@@ -51,16 +51,24 @@ class Options(interface.Options):
         Cli(metavar="FILTER"),
         Wire(max_length=4000),
     ] = ""
-    full: Annotated[bool, Field(description="Show long texts in full."), Cli(names=("--full", "-f"))] = False
-    raw: Annotated[bool, Field(description="Print the stored events, one JSON object per line.")] = False
-    state: Annotated[bool, Field(description="Show the tracked state before STEP, or at the end.")] = False
+    full: Annotated[
+        bool, Field(description="Show long texts in full."), Cli(names=("--full", "-f")), interface.ANYONE
+    ] = False
+    raw: Annotated[
+        bool, Field(description="Print the stored events, one JSON object per line."), interface.ANYONE
+    ] = False
+    state: Annotated[
+        bool, Field(description="Show the tracked state before STEP, or at the end."), interface.ANYONE
+    ] = False
     since: Annotated[
         int | None,
         Field(ge=1, description="With the state: also its differences from that before this step."),
         Cli(offered=False),
         Wire(le=1 << 31),
     ] = None
-    files: Annotated[bool, Field(description="Show what STEP, or the whole run, changed in files.")] = False
+    files: Annotated[
+        bool, Field(description="Show what STEP, or the whole run, changed in files."), interface.ANYONE
+    ] = False
     pictures: Annotated[
         Path | None,
         Field(description="Write the pictures of the steps to this folder."),

@@ -46,6 +46,7 @@ class Options(interface.Options):
         Field(
             description="real: the recorded times; compact: idle time shortened, a pause before each action."
         ),
+        interface.ANYONE,
     ] = "real"
     session: Annotated[
         int | None,
@@ -53,7 +54,7 @@ class Options(interface.Options):
         Wire(of=int, default=1, ge=1),
     ] = None
     mask: Annotated[bool, Field(description="Cover passwords, card numbers and one-time codes.")] = True
-    force: Annotated[bool, Field(description="Replace an existing file."), LOCAL] = False
+    force: Annotated[bool, Field(description="Replace an existing file."), LOCAL, interface.NEVER] = False
 
 
 @dataclass(frozen=True)

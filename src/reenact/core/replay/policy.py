@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Literal, get_args
 
+from reenact.core import config
 from reenact.core.replay.acts import Act
 from reenact.errors import UsageError
 
@@ -60,6 +61,42 @@ class ActionPolicy:
         exact = [rule for rule in found if rule.exact]
         chosen = exact or found
         return chosen[-1] if chosen else None
+
+
+def configured_policy() -> tuple[str, ...]:
+    """Return the words of `[policy]` in the configuration file. Raises UsageError.
+
+    A rule by which a call runs for real needs a trusted file.
+    """
+    file = config.found()
+    return () if file is None else policy_of(file)
+
+
+def policy_of(file: config.ConfigurationFile) -> tuple[str, ...]:
+    """Return the words of a file's `[policy]`, `TARGET=MODE`. Raises UsageError."""
+    table = file.tree.get("policy", {})
+    if not isinstance(table, dict):
+        raise file.error(("policy",), 'a table is expected: [policy], and below it TARGET = "refuse"')
+    words = []
+    for target, mode in table.items():
+        path = ("policy", target)
+        if not isinstance(mode, str):
+            raise file.error(path, f"one of {', '.join(ACTION_MODES)} is expected, in quotes", value=True)
+        try:
+            words.append(_configured_word(target, mode))
+        except UsageError as error:
+            raise file.error(path, str(error), value=True) from None
+        if mode == "live":
+            file.need_trust(path, "lets calls run for real")
+    return tuple(words)
+
+
+def _configured_word(target: str, mode: str) -> str:
+    """Return the word of one rule. Raises UsageError."""
+    if "=" in target or target != target.strip():
+        raise UsageError(f"{target[:80]!r} cannot be a target: it has = or a space at an end")
+    rule_of(f"{target}={mode}")
+    return f"{target}={mode}"
 
 
 def rule_of(word: str) -> PolicyRule:

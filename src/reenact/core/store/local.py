@@ -21,6 +21,7 @@ from pathlib import Path
 
 import orjson
 
+from reenact.core import config
 from reenact.core.model.log import Log
 from reenact.core.model.schema import is_address
 from reenact.core.query.recording import Recording
@@ -52,8 +53,15 @@ _SOUGHT = 1000
 
 
 def home(path: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder of the recordings: the given one, `$REENACT_HOME`, or `.reenact` here."""
-    return Path(path or os.environ.get("REENACT_HOME") or ".reenact").absolute()
+    """Return the folder of the recordings.
+
+    It is the given one, `$REENACT_HOME`, that of the configuration file, or `.reenact` here. Raises UsageError for a
+    configuration file that is not valid.
+    """
+    given = path or os.environ.get("REENACT_HOME")
+    if not given and (file := config.found()) is not None:
+        given = file.home
+    return Path(given or ".reenact").absolute()
 
 
 def new_id() -> str:

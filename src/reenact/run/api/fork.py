@@ -20,6 +20,7 @@ from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.query import recording
 from reenact.core.redact import DEFAULT_RULES, SecretRules
+from reenact.core.replay.policy import configured_policy
 from reenact.core.replay.rulings import named
 from reenact.core.store.local import LocalStore, new_id
 from reenact.core.store.writer import warn
@@ -265,7 +266,8 @@ def fork(
     store = Reaching(home)
     parent = source if isinstance(source, recording.Recording) else store.load(source)
     words = [(value,) if isinstance(value, str) else tuple(value) for value in (live, ignore, policy)]
-    where = point(parent, at, edit, model=model, live=words[0], ignore=words[1], policy=words[2])
+    rules = (*configured_policy(), *words[2])
+    where = point(parent, at, edit, model=model, live=words[0], ignore=words[1], policy=rules)
     return Fork(parent, where, store, secrets=secrets)
 
 

@@ -102,7 +102,7 @@ class RecordingInProgress(Session):
         self._pid = os.getpid()
         self._replay: Replay | Fork | None = None
         self._block: Replayed | None = None
-        self._store = LocalStore(home)
+        self._store = _store_of(home)
         self.path = str(self._store.folder(self.id))
         self._recorder: Recorder | None = None
         self._run: Run | None = None
@@ -318,6 +318,15 @@ def record(
         every=snapshot_every,
         files=files,
     )
+
+
+def _store_of(home: str | os.PathLike[str] | None) -> LocalStore:
+    """Return the store of a folder; warn if the configuration file is not valid."""
+    try:
+        return LocalStore(home)
+    except UsageError as error:
+        warn(f"{error}; recorded to .reenact here")
+        return LocalStore(".reenact")
 
 
 def folders_of(files: bool | Iterable[str | os.PathLike[str]]) -> tuple[str, ...] | None:

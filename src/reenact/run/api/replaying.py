@@ -17,7 +17,7 @@ from reenact.core.model.divergence import Verdict, merged
 from reenact.core.model.event import Tree
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import mismatches
-from reenact.core.replay.policy import ActionPolicy
+from reenact.core.replay.policy import ActionPolicy, configured_policy
 from reenact.core.replay.replayer import Inserted, Policy, Replayer
 from reenact.core.store.local import LocalStore
 from reenact.errors import Departure, Divergence, DivergenceError, Halt, Mismatch, UsageError
@@ -296,7 +296,8 @@ def replay(
         "policy": on_divergence,
         "inserted": inserted,
     }
-    options |= {"tools": _words(tools), ACTS: {"words": ActionPolicy(_words(policy)).words}}
+    rules = ActionPolicy((*configured_policy(), *_words(policy)))
+    options |= {"tools": _words(tools), ACTS: {"words": rules.words}}
     recording = source if isinstance(source, Recording) else load(source, home=home)
     points = (breakpoints,) if isinstance(breakpoints, (str, int)) else tuple(breakpoints)
     if points and on_break is None:

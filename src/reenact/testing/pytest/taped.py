@@ -19,11 +19,13 @@ from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
 from reenact.core.store import bundle
 from reenact.core.store.local import SUFFIX, LocalStore
-from reenact.errors import Divergence, DivergenceError, ReenactError
+from reenact.errors import Divergence, DivergenceError, ReenactError, UsageError
 from reenact.run.api.recording import record
 from reenact.run.api.replaying import Replay, replay
 from reenact.team import ship
 from reenact.testing.pytest import mode
+from reenact.verbs.configuration import POLICY, settings
+from reenact.verbs.replay import Options
 
 _OPTIONS = ("live", "ignore", "on_divergence", "inserted", "pace", "tools", "policy")
 
@@ -162,10 +164,23 @@ def taped(item: pytest.Function) -> Taped:
                 pytrace=False,
             )
         file = marker.args[0] if marker.args else marker.kwargs.get("file")
-        options = {name: value for name, value in marker.kwargs.items() if name in _OPTIONS}
+        marked = {name: value for name, value in marker.kwargs.items() if name in _OPTIONS}
+        options = {**_configured(), **marked}
         known = Taped(_path(item, file), mode(item.config), options, item.nodeid)
         item.stash[_TAPED] = known
     return known
+
+
+def _configured() -> dict[str, Any]:
+    """Return the options of `reenact replay` in the configuration file.
+
+    Its policy is added by the replay itself.
+    """
+    try:
+        found = settings("replay", Options)
+    except UsageError as error:
+        pytest.fail(f"reenact: {error}", pytrace=False)
+    return {name: setting.value for name, setting in found.items() if name in _OPTIONS and name != POLICY}
 
 
 def _path(item: pytest.Function, given: str | None) -> Path:

@@ -28,8 +28,10 @@ class Options(interface.Options):
     common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)
 
     ref: Ref
-    times: Annotated[int, Field(ge=1, description="The number of replays.")] = TIMES
-    timeout: Annotated[float, Field(ge=0.1, description="Seconds that each replay may take.")] = PATIENCE
+    times: Annotated[int, Field(ge=1, description="The number of replays."), interface.ANYONE] = TIMES
+    timeout: Annotated[
+        float, Field(ge=0.1, description="Seconds that each replay may take."), interface.ANYONE
+    ] = PATIENCE
 
     @property
     def starts_programs(self) -> bool:

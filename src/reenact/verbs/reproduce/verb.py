@@ -35,7 +35,9 @@ class Options(interface.Options):
 
     ref: Ref
     command: Command = ()
-    times: Annotated[int, Field(ge=1, description="The number of replays."), Wire(le=100)] = TIMES
+    times: Annotated[
+        int, Field(ge=1, description="The number of replays."), Wire(le=100), interface.ANYONE
+    ] = TIMES
     live: Live = ()
     ignore: Ignore = ()
     check_world: CheckWorld = False

@@ -59,15 +59,19 @@ class Options(interface.Options):
         ),
         Wire(max_length=200),
     ] = ""
-    filter: Annotated[str, Field(description="Only recordings that match it."), LOCAL] = ""
+    filter: Annotated[str, Field(description="Only recordings that match it."), LOCAL, interface.ANYONE] = ""
     workers: Annotated[
         int,
         Field(ge=0, description="The number of parallel replays; 0: one for each core."),
         Cli(names=("--workers", "-j")),
         Wire(le=64),
+        interface.ANYONE,
     ] = 0
     timeout: Annotated[
-        float, Field(ge=0.1, description="The limit of each replay, in seconds."), Wire(le=3600)
+        float,
+        Field(ge=0.1, description="The limit of each replay, in seconds."),
+        Wire(le=3600),
+        interface.ANYONE,
     ] = TIMEOUT
     engine: Annotated[
         Engines,
@@ -78,14 +82,19 @@ class Options(interface.Options):
         str,
         Field(description="The address of the Ray cluster: ray://head:10001, or auto on one of its nodes."),
         LOCAL,
+        interface.NEVER,
     ] = ""
     shard: Annotated[
         str,
         Field(description="Only a part of the recordings, for parallel CI jobs: 2/5 is the second of five."),
         LOCAL,
+        interface.ANYONE,
     ] = ""
     from_zero: Annotated[
-        bool, Field(description="Count the parts of --shard from 0: 0/5 is the first."), LOCAL
+        bool,
+        Field(description="Count the parts of --shard from 0: 0/5 is the first."),
+        LOCAL,
+        interface.ANYONE,
     ] = False
     exclude: Annotated[
         tuple[str, ...],
@@ -93,6 +102,7 @@ class Options(interface.Options):
             description="Files of this folder that are not copied to the nodes of the cluster, as in a .gitignore."
         ),
         LOCAL,
+        interface.ANYONE,
     ] = ()
     resume: Annotated[
         bool,

@@ -1,0 +1,9 @@
+"""The project's configuration file: found, read, and the places in it.
+
+Its options are checked in `verbs/configuration.py`.
+"""
+
+from reenact.core.config.file import ConfigurationFile, found, trust
+from reenact.core.config.positions import KeyPath
+
+__all__ = ["ConfigurationFile", "KeyPath", "found", "trust"]

@@ -1,0 +1,260 @@
+"""The options in a configuration file, checked against the `Options` of the commands.
+
+    home = "recordings"                # the folder of the recordings
+    ignore = ["args.body.seed"]        # for each command that has the option (`SHARED`)
+
+    [policy]
+    refund = "refuse"                  # as --policy refund=refuse
+
+    [verify]                           # a command, and its options
+    workers = 4
+
+Nothing here lists options a second time: names, types and limits are those of the models.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from annotated_types import BaseMetadata
+from pydantic import TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from reenact.core import config
+from reenact.core.config import ConfigurationFile, KeyPath
+from reenact.core.replay.policy import policy_of
+from reenact.errors import UsageError
+from reenact.verbs.interface import NEVER, SHARED, Cli, Configured, Options, Wire
+
+HOME, POLICY = "home", "policy"
+TOP = (HOME, POLICY, *SHARED)
+"""The keys beside the tables of commands."""
+
+_TRUST_REASON = "is for files that you trust"
+_LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The value of an option, from a configuration file.
+
+    Attributes:
+        value: The value.
+        place: `FILE:LINE:COLUMN`.
+        key: Its key, such as `replay.ignore`.
+    """
+
+    value: Any
+    place: str
+    key: str
+
+
+def settings(
+    command: str, options: type[Options], commands: Iterable[str] | None = None
+) -> dict[str, Setting]:
+    """Return the options of a command that the configuration file sets, by their names.
+
+    Args:
+        command: The name of the command.
+        options: Its options.
+        commands: The names of all commands; without them, tables of unknown commands are accepted.
+
+    Raises UsageError for the first setting that is not valid.
+    """
+    fields = options.model_fields
+    if not (POLICY in fields or any(map(configurable, fields.values()))) or (file := config.found()) is None:
+        return {}
+    unknown_keys(file, commands)
+    chosen: dict[str, Setting] = {}
+    for name in SHARED:
+        if name in file.tree and name in fields:
+            chosen[name] = _setting(file, (name,), fields[name])
+    for key, path in _table(file, command):
+        name, setting = _checked(file, command, options, key, path)
+        chosen[name] = setting
+    if POLICY in fields and (words := policy_of(file)):
+        chosen[POLICY] = Setting(words, file.place((POLICY,)), POLICY)
+    return chosen
+
+
+def problems(
+    file: ConfigurationFile, commands: Mapping[str, type[Options]], names: Iterable[str]
+) -> Iterator[str]:
+    """Check a whole file; return each problem in one line.
+
+    Args:
+        file: The file.
+        commands: The options of all commands whose packages are installed.
+        names: The names of all commands.
+    """
+    checks: list[Any] = [lambda: unknown_keys(file, names), lambda: file.home]
+    checks += [lambda: policy_of(file)]
+    for name, marked in SHARED.items():
+        if name in file.tree:
+            checks.append(
+                lambda name=name, marked=marked: _setting(file, (name,), FieldInfo.from_annotation(marked))
+            )
+    for command, options in commands.items():
+        try:
+            pairs = list(_table(file, command))
+        except UsageError as error:
+            yield str(error)
+            continue
+        for key, path in pairs:
+            checks.append(lambda c=command, o=options, k=key, p=path: _checked(file, c, o, k, p))
+    for check in checks:
+        try:
+            check()
+        except UsageError as error:
+            yield str(error)
+
+
+def unknown_keys(file: ConfigurationFile, commands: Iterable[str] | None) -> None:
+    """Raise UsageError for the first key at the top that is not known.
+
+    Args:
+        file: The file.
+        commands: The names of all commands; None: each table may be that of a command.
+    """
+    known = [*TOP, *(commands or ())]
+    for key, value in file.tree.items():
+        if key not in known and (commands is not None or not isinstance(value, dict)):
+            near = _near(key, known)
+            hint = (
+                f"did you mean {near}?" if near else f"the keys are {', '.join(TOP)}, and names of commands"
+            )
+            raise file.error((key,), f"there is no such setting; {hint}")
+
+
+def field_of(key: str, fields: Mapping[str, FieldInfo]) -> str | None:
+    """Return the name of the option that a key sets; None if there is none that a file may set."""
+    name = key.replace("-", "_")
+    for known, info in fields.items():
+        if known.rstrip("_") == name and configurable(info):
+            return known
+    return None
+
+
+def configurable(info: FieldInfo) -> bool:
+    """Return True if a configuration file may set an option."""
+    spelling = next((mark for mark in info.metadata if isinstance(mark, Cli)), Cli())
+    given = spelling.argument or spelling.required or not spelling.offered or info.is_required()
+    return not given and right_of(info) is not NEVER
+
+
+def right_of(info: FieldInfo) -> Configured:
+    """Return the right of a configuration file to set an option."""
+    return next((mark for mark in info.metadata if isinstance(mark, Configured)), Configured())
+
+
+def _checked(
+    file: ConfigurationFile, command: str, options: type[Options], key: str, path: KeyPath
+) -> tuple[str, Setting]:
+    """Return the name of an option, and its setting. Raises UsageError."""
+    name = field_of(key, options.model_fields)
+    if name is None:
+        raise file.error(path, _unknown(key, command, options.model_fields))
+    return name, _setting(file, path, options.model_fields[name])
+
+
+def _table(file: ConfigurationFile, command: str) -> Iterator[tuple[str, KeyPath]]:
+    table = file.tree.get(command, {})
+    if not isinstance(table, dict):
+        raise file.error((command,), f"a table is expected: [{command}], and its options below")
+    for key in table:
+        yield key, (command, key)
+
+
+def _setting(file: ConfigurationFile, path: KeyPath, info: FieldInfo) -> Setting:
+    """Check one setting. Raises UsageError with its place."""
+    given: Any = file.tree
+    for part in path:
+        given = given[part]
+    try:
+        # As JSON a list may become a tuple, and a text a path; a text is not read as a number or a truth value.
+        value = TypeAdapter(_type_of(info)).validate_json(json.dumps(given, default=str), strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        inside = tuple(part for part in first["loc"] if isinstance(part, int))
+        raise file.error((*path, *inside), _refusal(first, info, inside), value=True) from None
+    right = right_of(info)
+    if not right.anyone or any(_needs_trust(word, right.unless) for word in _words_of(value)):
+        file.need_trust(path, _TRUST_REASON)
+    # The option's own type: a request may have another one.
+    if right.path or Path in _kinds(info.annotation):
+        value = _beside(value, file.folder, right.words)
+    place = file.place(path, value=True)
+    return Setting(value, place, ".".join(map(str, path)))
+
+
+def _type_of(info: FieldInfo) -> Any:
+    """Return the type of a setting: that of a request if it lists values, else the option's."""
+    wire = next((mark for mark in info.metadata if isinstance(mark, Wire)), None)
+    if wire is not None and get_origin(wire.type) is Literal:
+        return wire.type
+    limits = [mark for mark in info.metadata if isinstance(mark, BaseMetadata)]
+    return Annotated[(info.annotation, *limits)] if limits else info.annotation
+
+
+def _kinds(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) in {Union, UnionType} else (annotation,)
+
+
+def _beside(value: Any, folder: Path, words: tuple[str, ...]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_beside(each, folder, words) for each in value)
+    if value is None or value in words:
+        return value
+    return folder / value if isinstance(value, Path) else str(folder / value)
+
+
+def _words_of(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, (tuple, list)) else (str(value),)
+
+
+def _needs_trust(word: str, unless: tuple[str, ...]) -> bool:
+    return word in unless or word.rpartition("=")[2].strip() in unless
+
+
+def _unknown(key: str, command: str, fields: Mapping[str, FieldInfo]) -> str:
+    if key == POLICY and POLICY in fields:
+        return f"rules are written below [{POLICY}], for all commands"
+    if key.replace("-", "_") in {name.rstrip("_") for name in fields}:
+        return f"it is given on the command line only: `reenact {command} --help`"
+    known = [name.rstrip("_").replace("_", "-") for name, info in fields.items() if configurable(info)]
+    near = _near(key, known)
+    hint = f"did you mean {near}?" if near else f"its settings are {', '.join(known) or 'none'}"
+    return f"{command} has no such option; {hint}"
+
+
+def _near(key: str, known: Iterable[str]) -> str | None:
+    return next(iter(get_close_matches(key, [*known], 1)), None)
+
+
+def _refusal(error: Any, info: FieldInfo, inside: tuple[int, ...]) -> str:
+    """Return the reason that a value is not valid, and what is expected."""
+    shown = repr(error["input"])
+    shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+    kind = _type_of(info)
+    if get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, Enum)):
+        values = [str(each.value) if isinstance(each, Enum) else str(each) for each in get_args(kind) or kind]
+        near = _near(str(error["input"]), values)
+        return f"{shown} is not one of {', '.join(values)}" + (f"; did you mean {near}?" if near else "")
+    if error["type"] in {"greater_than_equal", "less_than_equal"}:
+        return f"{shown}: {re.sub('^Input', 'it', error['msg'])}"
+    return f"{shown} is no {'text in quotes' if inside else _expected(info.annotation)}"
+
+
+def _expected(annotation: Any) -> str:
+    words = {bool: "truth value: true or false", int: "whole number", float: "number"}
+    if get_origin(annotation) is tuple:
+        return 'list of texts: ["…"]'
+    return next((words[kind] for kind in _kinds(annotation) if kind in words), "text in quotes")
