@@ -8,6 +8,7 @@ agent.run_sync("Cancel my order ORD-5521")
 replay.verdict
 """
 
+import re as _re
 from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
@@ -122,11 +123,45 @@ _FOLDERS = ("adapters", "analysis", "browser", "core", "errors", "lesson", "run"
 def __getattr__(name: str) -> Any:
     for place, names in _PLACES.items():
         if name in names:
-            value = globals()[name] = getattr(_import(f"reenact.{place}"), name)
+            value = globals()[name] = _readable(getattr(_import(f"reenact.{place}"), name))
             return value
     if name in _FOLDERS:
         return _import(f"reenact.{name}")
     raise AttributeError(f"module 'reenact' has no attribute {name!r}")
+
+
+class _Shown(str):
+    """An annotation that `help()` and `inspect.signature` print without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _readable(thing: Any) -> Any:
+    """Let the signatures of a public function or class print their types without quotes; return it.
+
+    Annotations are texts, which Python prints in quotes. They stay texts: nothing is evaluated or imported. A name for
+    a union or for some literals, such as `Source`, is replaced by its parts.
+    """
+    classes = [each for each in getattr(thing, "__mro__", ()) if each.__module__.startswith("reenact.")]
+    for each in [part for cls in classes for part in vars(cls).values()] or (thing,):
+        function = getattr(each, "fget", None) or getattr(each, "__func__", each)
+        function = getattr(function, "__wrapped__", function)
+        notes, known = getattr(function, "__annotations__", None), getattr(function, "__globals__", {})
+        if isinstance(notes, dict) and known:
+            for name, text in notes.items():
+                if isinstance(text, str):
+                    words = _re.split(r"\b([A-Z]\w+)", text)
+                    notes[name] = _Shown("".join(_spelled(word, known) for word in words))
+    return thing
+
+
+def _spelled(name: str, known: dict[str, Any]) -> str:
+    meant = known.get(name)
+    alias = hasattr(meant, "__args__") and not isinstance(meant, type)
+    return _re.sub(r"(?:\w+\.)+(?=\w)", "", repr(meant)) if alias else name
 
 
 def __dir__() -> list[str]:

@@ -59,6 +59,10 @@ class Mismatch:
     recorded: Any
     actual: Any
 
+    def __repr__(self) -> str:
+        """Return one line; long values are cut."""
+        return f"<Mismatch {one_line(str(self))}>"
+
     def __str__(self) -> str:
         return f"{self.path}: recorded {_short(self.recorded)}, actual {_short(self.actual)}"
 
@@ -83,6 +87,12 @@ class Divergence:
     detail: str = ""
     hint: str = ""
 
+    def __repr__(self) -> str:
+        """Return one line: the kind, the place, and the number of differences."""
+        where = f"step {self.step}, " if self.step is not None else ""
+        count = f", {len(self.mismatches)} different" if self.mismatches else ""
+        return f"<Divergence: {self.kind.value} at {where}{one_line(self.address)}{count}>"
+
     def __str__(self) -> str:
         where = f"step {self.step}, " if self.step is not None else ""
         text = f"{self.kind.value} at {where}{self.address}"
@@ -94,6 +104,11 @@ class Divergence:
                 f"; and {len(self.mismatches) - 3} more]" if len(self.mismatches) > 3 else "]"
             )
         return text + (f" ({self.hint})" if self.hint else "")
+
+
+def one_line(text: str) -> str:
+    """Return a text with escapes for line breaks and other characters that are not printed."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def _short(value: Any, limit: int = 120) -> str:

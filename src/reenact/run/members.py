@@ -42,7 +42,15 @@ from reenact.run.reports import has_file, header_of, report, reported, reserve
 
 _PATIENCE = 0.05
 
-UNSET: Any = object()
+
+class Unset:
+    """The type of `UNSET`: a value that was not given."""
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET: Any = Unset()
 """Stands for an output that was never set; None is an output."""
 
 

@@ -151,6 +151,11 @@ class Diff:
     program: tuple[Difference, ...] = ()
     ignored: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return one line: the two runs, and the first difference."""
+        found = "the same" if self.same else "different"
+        return f"<Diff of {self.a.id} and {self.b.id}: {found}, {len(self.pairs)} pairs of steps>"
+
     @property
     def same(self) -> bool:
         """Return whether both runs have the same questions, answers and end."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from reenact.errors import Departure, Divergence, Mismatch
+from reenact.errors import Departure, Divergence, Mismatch, one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,18 @@ class Verdict:
         """The first departure, or None."""
         return self.divergences[0] if self.divergences else None
 
+    def __repr__(self) -> str:
+        """Return one line: the verdict of the recording, and the first departure."""
+        word = self._word
+        first = f", {self.divergence!r}" if self.divergence is not None else ""
+        return f"<Verdict {one_line(self.recording)}: {word}, {self.served} served{first}>"
+
+    @property
+    def _word(self) -> str:
+        if self.faithful:
+            return "faithful"
+        return "diverged" if self.divergences else "partly from the recording"
+
     def __str__(self) -> str:
         parts = [f"{self.served} served from the recording"]
         parts += [f"{count} × {label} ran again" for label, count in self.again.items()]
@@ -66,10 +78,7 @@ class Verdict:
         parts += [str(divergence) for divergence in self.divergences]
         parts += [f"not compared: {thing}" for thing in self.uncompared]
         parts += list(self.notes)
-        word = (
-            "faithful" if self.faithful else "diverged" if self.divergences else "partly from the recording"
-        )
-        return f"{word}: " + "; ".join(parts)
+        return f"{self._word}: " + "; ".join(parts)
 
 
 def verdict_tree(verdict: Verdict) -> dict[str, Any]:

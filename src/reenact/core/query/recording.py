@@ -33,6 +33,10 @@ class Step:
     log: Log
     call: CallRecord
 
+    def __repr__(self) -> str:
+        """Return one line: number, effect and outcome."""
+        return f"<Step {self.number} {self.label!r}: {_ending(self.call)}>"
+
     @property
     def label(self) -> str:
         """`kind:name` of the effect."""
@@ -72,6 +76,10 @@ class Step:
             yield
         except CorruptRecording as error:
             raise CorruptRecording(f"step {self.number}, its {what}: {error}") from None
+
+
+def _ending(call: CallRecord) -> str:
+    return "in flight" if call.outcome is None else str(call.outcome["event"])
 
 
 class Recording:

@@ -24,6 +24,13 @@ class SecretRules:
     patterns: tuple[str, ...] = ()
     values: frozenset[str] = frozenset()
 
+    def __repr__(self) -> str:
+        """Return one short line; `values` are secrets, and their number is shown only."""
+        if self == DEFAULT_RULES:
+            return "DEFAULT_RULES"
+        counts = {name: len(getattr(self, name)) for name in ("names", "headers", "patterns", "values")}
+        return f"<SecretRules: {', '.join(f'{count} {name}' for name, count in counts.items())}>"
+
 
 DEFAULT_RULES = SecretRules(
     names=word_set(

@@ -121,6 +121,9 @@ class Fork(Session):
         self._stdout: Output | None = None
         self._pid = os.getpid()
 
+    def __repr__(self) -> str:
+        return f"<fork {self.id} of {self.parent.id}>"
+
     @property
     def path(self) -> str:
         """The child's folder."""

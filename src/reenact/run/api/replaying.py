@@ -75,6 +75,16 @@ class Replay(Session):
         """The scratch folder of this process's files, if it was started with one."""
         self._files: ReplayedFiles | None = None
 
+    def __repr__(self) -> str:
+        begun = (
+            "not begun"
+            if self._replayer is None
+            else "diverged"
+            if self.verdict.divergences
+            else "no departure"
+        )
+        return f"<replay of {self.recording.id}: {begun}>"
+
     @property
     def verdict(self) -> Verdict:
         """The verdict so far: final once the body has ended."""
