@@ -11,6 +11,7 @@
 #   make frameworks      docs/frameworks.md: every framework's program recorded, replayed, forked
 #   make frameworks-older  the same with the frameworks' versions of half a year ago
 #   make frameworks-browser-use  the same of browser-use, in both versions
+#   make docs     the site of the documentation, in site/; its links are checked
 #   make console  the console's pages, built into the package (needs npm)
 #   make check    style, types, layers
 #   make dist     the wheel and the source distribution, the same bytes each time
@@ -31,6 +32,7 @@ OLDER := .venv-older
 OLDER_DAY := 2026-05-21
 BENCH_ARGS ?=
 BROWSER_USE := .venv-browser-use
+SITE := .venv-docs
 BROWSER_USE_OLDER := .venv-browser-use-older
 # The extras beside frameworks that pin the libraries of browser sessions and of MCP themselves.
 WITHOUT_BROWSERS := analysis,cassettes,otel,proxy,server,sign,speed,tui
@@ -53,7 +55,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 .DEFAULT_GOAL := help
 .PHONY: help audit demo demo-browser exercise picture test test-browser-use test-ray soak faults load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
-	setup-bench setup-older setup-browser-use chromium console dist test-wheel
+	setup-bench setup-older setup-browser-use chromium console dist docs test-wheel
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -118,6 +120,12 @@ check: setup-dev
 	$(BIN)/lint-imports
 	@if [ -d console/node_modules ]; then npm --prefix console run --silent check; fi
 
+# A link, an anchor or a page that is missing ends the build.
+docs: setup-dev $(SITE)/.stamp
+	$(BIN)/python docs/site/generate.py build/docs
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict --quiet
+	@rm -rf build/docs
+
 # Apart from the environment that is audited. Where the service does not answer this fails, and nothing else rests on it.
 audit: $(BIN)/uv
 	grep -v '^-' constraints.txt | $(BIN)/uvx --quiet pip-audit --disable-pip --no-deps --progress-spinner off \
@@ -135,7 +143,7 @@ bench: setup-bench setup-dev chromium pages
 constraints: $(BIN)/uv
 	printf '%s\n' uv hatchling editables | $(BIN)/uv pip compile --quiet --universal --upgrade --no-annotate \
 		--no-header --extra all --group dev --group test-adapters --group test-browser \
-		--group test-server --group test-store --group demo --group bench \
+		--group test-server --group test-store --group demo --group bench --group docs \
 		--output-file constraints.txt pyproject.toml -
 	$(BIN)/uv pip compile --quiet --upgrade --no-annotate --no-header --python-platform linux --extra analysis --extra cassettes --extra otel --extra proxy \
 		--extra server --extra sign --extra speed --extra tui --group browser-use \
@@ -189,6 +197,11 @@ $(OLDER)/.stamp: $(BIN)/uv pyproject.toml constraints-older.txt
 	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(OLDER)
 	$(BIN)/uv pip install --quiet --python $(OLDER)/bin/python --constraints constraints-older.txt \
 		--build-constraints constraints-older.txt --editable '.[$(WITHOUT_BROWSERS)]' --group frameworks
+	@touch $@
+
+$(SITE)/.stamp: $(BIN)/uv pyproject.toml constraints.txt
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(SITE)
+	$(BIN)/uv pip install --quiet --python $(SITE)/bin/python --constraints constraints.txt --group docs
 	@touch $@
 
 # Apart from all else: browser-use pins the exact versions of libraries that the other adapters are tested with in newer
@@ -271,6 +284,6 @@ pages: .pages/.stamp
 	@touch $@
 
 clean:
-	rm -rf .pages console/node_modules console/.stamp console/.api console/openapi.json src/reenact/server/console $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) $(BROWSER_USE_OLDER) .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf site $(SITE) .pages console/node_modules console/.stamp console/.api console/openapi.json src/reenact/server/console $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) $(BROWSER_USE_OLDER) .mypy_cache .ruff_cache .pytest_cache \
 		.import_linter_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -77,8 +77,8 @@ class ConfigurationFile:
     def need_trust(self, path: KeyPath, reason: str) -> None:
         """Raise UsageError for a setting that is for trusted files only, if this one is not trusted."""
         if not self.trusted:
-            advice = "look at the file, then `reenact config --trust`"
-            raise self.error(path, f"it {reason}, and {self.name} is not trusted: {advice}", value=True)
+            advice = "is not trusted: look at the file, then `reenact config --trust`"
+            raise self.error(path, f"it {reason}, and {self.name} {advice}", value=True)
 
     @cached_property
     def trusted(self) -> bool:
