@@ -3,10 +3,13 @@
 import subprocess
 import sys
 
+import click
 import pytest
+import typer
 
-from reenact.cli import main
-from reenact.cli.application import GROUPS, INTERFACES, application
+from reenact.cli import main, overview
+from reenact.cli.application import application
+from reenact.cli.commands import GROUPS, INTERFACES
 from reenact.verbs.registry import VERBS
 
 ALL = [*(verb.name for verb in (*VERBS, *INTERFACES)), *GROUPS]
@@ -27,6 +30,46 @@ def test_the_help_lists_every_command_in_the_order_of_the_table(capsys):
     assert main(["--help"]) == 0
     told = capsys.readouterr().out
     assert all(f" {command} " in told for command in ALL)
+
+
+def test_the_help_shows_the_texts_of_the_commands_own_help():
+    app = application([])
+    for command in app.registered_commands:
+        assert overview.summaries()[command.name] == command.help.partition("\n\n")[0]
+    for group in app.registered_groups:
+        assert overview.summaries()[group.name] == group.typer_instance.info.help
+
+
+def test_the_help_names_every_option_of_the_application(capsys):
+    assert main(["-h"]) == 0
+    told = capsys.readouterr().out
+    for option in typer.main.get_command(application([])).get_params(click.Context(click.Command("reenact"))):
+        assert all(name in told for name in option.opts)
+
+
+def test_the_help_names_the_extra_that_a_command_needs(monkeypatch):
+    monkeypatch.setattr(overview, "find_spec", lambda package: None if package == "textual" else package)
+    told = overview.summaries()
+    assert "pip install 'reenact[tui]'" in told["browse"]
+    assert "pip install" not in told["serve"]
+
+
+@pytest.mark.parametrize("width", ["30", "57", "200"])
+def test_every_line_of_the_help_fits_the_terminal(monkeypatch, capsys, width):
+    monkeypatch.setenv("COLUMNS", width)
+    overview.show()
+    boxed = [line for line in capsys.readouterr().out.splitlines() if line[:1] in "╭│╰"]
+    assert {len(line) for line in boxed if line} == {max(int(width), 40)}
+
+
+def test_the_help_has_colours_where_they_are_wanted(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    overview.show()
+    assert "\x1b[1;36mrecord\x1b[0m" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    overview.show()
+    assert "\x1b" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", ALL)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 import reenact
-from reenact.cli.application import GROUPS, INTERFACES
+from reenact.cli.commands import GROUPS, INTERFACES
 from reenact.cli.framing import Framed, paged
 from reenact.cli.panels import PANELS, panel_of
 from reenact.verbs.registry import VERBS

@@ -23,20 +23,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Scripts ask for it often: it imports no other module.
         sys.stdout.write(f"reenact {VERSION}\n")
         return 0
+    if words in (["--help"], ["-h"]):
+        import_module("reenact.cli.overview").show()
+        return 0
     if arguments is None:
         # A process of our own. Recordings are many small objects that stay: to look at them often takes a tenth of
         # the time.
         gc.set_threshold(50_000, 20, 50)
     try:
-        commands = import_module("reenact.cli.application")
-        return commands.application(words)(args=words, prog_name="reenact", standalone_mode=True) or 0
+        application = import_module("reenact.cli.application").application
+        return application(words)(args=words, prog_name="reenact", standalone_mode=True) or 0
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 1 if leaving.code else 0
     except ReenactError as error:
         return _failed(str(error))
     except ImportError as error:
         command = words[0] if words else ""
-        lacks = extras.missing(error, f"reenact {command}", commands.extra_of(command))
+        extra = import_module("reenact.cli.commands").extra_of(command)
+        lacks = extras.missing(error, f"reenact {command}", extra)
         if lacks is None:
             raise
         return _failed(str(lacks))

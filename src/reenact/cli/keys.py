@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from reenact.cli import present
+from reenact.cli.commands import GROUPS
 from reenact.cli.options import Home, Json
 from reenact.cli.panels import panel_of
 from reenact.core.store.local import home as home_of
@@ -20,7 +21,7 @@ from reenact.server.keys import DEFAULT, ROLES, Key, Keys, Role
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(
-        help="API keys of `reenact serve`: add, list and revoke them.",
+        help=GROUPS["keys"][1],
         no_args_is_help=True,
     )
     group.command("add")(add)

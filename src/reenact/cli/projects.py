@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from reenact.cli import present, sizes, team_backup, team_deleting
+from reenact.cli.commands import GROUPS
 from reenact.cli.options import Json, Objects, Store
 from reenact.cli.panels import panel_of
 from reenact.errors import UsageError
@@ -28,7 +29,7 @@ Named = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(
-        help="The team's store: limits and retention of its projects, deletion, holds, backup.",
+        help=GROUPS["team"][1],
         no_args_is_help=True,
     )
     group.command("projects")(projects_)

@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from reenact.cli import present
+from reenact.cli.commands import GROUPS
 from reenact.cli.options import Home, Json, ids
 from reenact.cli.panels import panel_of
 from reenact.core.store.local import home as home_of
@@ -21,7 +22,7 @@ from reenact.team.open import Reaching
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(
-        help="The key of this home, and trusted keys: their recordings run without a question.",
+        help=GROUPS["trust"][1],
         invoke_without_command=True,
     )
     group.callback()(trust)
