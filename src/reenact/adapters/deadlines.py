@@ -17,7 +17,6 @@ import threading
 from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -26,6 +25,7 @@ from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, entered
 from reenact.core.boundary.turnstile import LAST, real_time
+from reenact.core.dataclass import dataclass
 from reenact.core.store.writer import warn
 
 _LATE = ":late"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
 from typing import Any
 
 from reenact.errors import ReenactError
@@ -66,7 +66,8 @@ def unknown(library: str, distribution: str, missing: str) -> HookMissing:
 
 def installed_version(distribution: str) -> str:
     """The version of an installed package, in words where it is not known."""
+    metadata = import_module("importlib.metadata")
     try:
-        return version(distribution)
-    except PackageNotFoundError:
+        return str(metadata.version(distribution))
+    except metadata.PackageNotFoundError:
         return "(of unknown version)"

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, process
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,6 +21,7 @@ from reenact.adapters import ordered
 from reenact.adapters.locks import OrderedLock
 from reenact.adapters.scopes import inner_of, listening, name_of
 from reenact.core.boundary import Scope, current, entered
+from reenact.core.dataclass import dataclass
 
 _ENDED = "ended"
 _WORKER = "pool:worker"

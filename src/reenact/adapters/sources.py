@@ -23,12 +23,13 @@ import time
 import types
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from reenact.adapters.stdlib import callers
 from reenact.adapters.writers import writers_near
 from reenact.core.boundary import Run, current, entered
+from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Source
 
 _MOST = 300

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
 from reenact.errors import ABSENT, Departure

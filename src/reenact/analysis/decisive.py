@@ -6,9 +6,9 @@ Delta debugging over the answers of two runs. A function gives the effect of a s
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.model.plain import compact

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.plain import parsed
 from reenact.errors import ABSENT, Mismatch
 

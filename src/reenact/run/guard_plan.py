@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import orjson
 
 from reenact.core.boundary import entered
+from reenact.core.dataclass import dataclass
 from reenact.core.query.recording import Recording
 from reenact.core.replay.evidence import RecordedFacts
 from reenact.core.replay.policy import ActionPolicy

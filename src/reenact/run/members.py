@@ -21,10 +21,10 @@ from reenact.core.model.divergence import Verdict, merged, verdict_of, verdict_t
 from reenact.core.model.event import FORMAT, RULES, Effect, Tree
 from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
+from reenact.core.query.risky import risky_filter
 from reenact.core.record.own import own_identity
 from reenact.core.record.places import Places
 from reenact.core.record.recorder import Recorder
-from reenact.core.record.snapshot import risky_filter
 from reenact.core.redact import Redactor
 from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer

@@ -7,13 +7,14 @@ import hashlib
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from reenact.core.dataclass import dataclass
 from reenact.core.trust.identity import keys_folder
 from reenact.errors import UsageError
 
@@ -22,6 +23,9 @@ VARIABLE = "REENACT_RUN"
 
 JOIN = "REENACT_JOIN"
 """Tells a process that the program starts which scope of the run it is."""
+
+ACTS = "acts"
+"""The option with the rules of calls that may run for real."""
 
 SWITCH = "switch"
 """The option of a plan with the switch interval of threads in seconds, for `reenact prove`."""

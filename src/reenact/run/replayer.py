@@ -18,9 +18,7 @@ from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import load
 from reenact.errors import CorruptRecording
 from reenact.run.guard_plan import GuardPlan
-
-ACTS = "acts"
-"""The plan's option for the policy: its words, the terminal, a folder for answers."""
+from reenact.run.plan import ACTS
 
 MIX = "mix"
 """The plan's option for answers from another recording."""

@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -36,6 +36,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import create_engine, text
 
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 from reenact.core.version import VERSION
 from reenact.errors import StoreAway, UsageError
 from reenact.team.location import Place

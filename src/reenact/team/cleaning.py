@@ -8,13 +8,14 @@ in the object store that no recording names may be part of a current upload, so 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Text, and_, cast, func, not_, or_
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from reenact.core.dataclass import dataclass
 from reenact.team.deleting import HeldRecordings, erase, note, whoever
 from reenact.team.lines import TeamLines
 from reenact.team.receipts import Receipt

@@ -11,7 +11,6 @@ import getpass
 import hashlib
 import socket
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any, Protocol
@@ -20,6 +19,7 @@ import orjson
 from sqlalchemy import Connection, Text, cast, delete, func, literal_column, select, update
 from sqlalchemy.dialects.postgresql import BYTEA, aggregate_order_by, insert
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.storable import storable
 from reenact.core.query.filter import Filter
 from reenact.core.store.deleted import LASTS, Tombstone

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import monotonic
 
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from reenact.core.dataclass import dataclass
 from reenact.core.store import chain
 from reenact.core.store.base import FILE, ID, BlobStore, Damaged, Piece, Taken
 from reenact.core.store.intake import no_header, unfit, unfit_blob

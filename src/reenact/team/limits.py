@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import monotonic
 
 from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import insert
 
+from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 from reenact.team.tables import BLOBS, LIMITS, PROJECTS, RECORDINGS
 

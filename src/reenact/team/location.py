@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from reenact.core.dataclass import dataclass
 from reenact.core.store.base import ID
 from reenact.errors import UsageError
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,6 +23,7 @@ from anyio.abc import TaskGroup
 
 from reenact.adapters.mcp.question import KIND, MESSAGES
 from reenact.core.boundary import Call, Scope, aperform, arrive, begin, entered, live_now
+from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Effect
 
 log = logging.getLogger(__name__)

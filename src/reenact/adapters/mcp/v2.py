@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -20,6 +20,7 @@ from reenact.adapters.hooks import patch
 from reenact.adapters.mcp.dispatcher import RecordedDispatcher
 from reenact.adapters.mcp.inbox import McpVersion
 from reenact.adapters.mcp.transport import hook, hookable
+from reenact.core.dataclass import dataclass
 
 _TRANSPORTS = (
     ("mcp.client.stdio", "stdio_client"),

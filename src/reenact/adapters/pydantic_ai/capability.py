@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pydantic_ai.agent import AgentRunResult
@@ -16,6 +16,7 @@ from reenact.adapters import belongings
 from reenact.adapters.pydantic_ai.model import RecordedModel
 from reenact.adapters.sources import source_of
 from reenact.core.boundary import Scope, aperform, entered
+from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Effect
 from reenact.core.query.state import DEPS
 

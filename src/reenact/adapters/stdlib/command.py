@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from inspect import BoundArguments
 from pathlib import Path
 from types import FrameType
@@ -19,7 +19,9 @@ from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib.redirection import content_of, is_file
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
 from reenact.core.boundary import Call, Run, Scope, begin, entered, perform
+from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Effect
+from reenact.core.record.program import option_takes_value
 
 PROCESS = "process"
 """The kind of these effects."""
@@ -190,11 +192,6 @@ def title(command: Sequence[str], *, shell: bool = False) -> str:
 
 def _shell_words(line: str) -> list[str]:
     return [word for word in re.split(r"[\s;|&<>()]+", line) if word]
-
-
-def option_takes_value(word: str) -> bool:
-    """Return True if an option of the Python interpreter takes the next word as its value."""
-    return word in ("-X", "-W", "--check-hash-based-pycs")
 
 
 def plain(name: str) -> str:

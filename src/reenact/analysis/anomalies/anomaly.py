@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
+
+from reenact.core.dataclass import dataclass
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 """`error`: very likely a cause of a wrong run; `warning`: look at it; `info`: worth knowing."""

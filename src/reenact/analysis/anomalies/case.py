@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.messages import Message, ModelCall
 from reenact.core.model.plain import compact, plain
 from reenact.core.query.conversation import Turn

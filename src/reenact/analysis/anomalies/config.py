@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from reenact.analysis.anomalies.anomaly import SEVERITIES, Severity
 from reenact.analysis.anomalies.registry import RULES, Rule
+from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 
 FILES = ("reenact.toml", "pyproject.toml")

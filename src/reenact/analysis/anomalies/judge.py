@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from typing import Any
 
 from reenact.analysis.anomalies.anomaly import Anomaly
 from reenact.analysis.anomalies.case import short
+from reenact.core.dataclass import dataclass
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts, StepFacts
 from reenact.core.query.recording import Recording

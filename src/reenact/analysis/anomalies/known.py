@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from math import inf
+
+from reenact.core.dataclass import dataclass
 
 # An id; or a word that is none, read to its end, since no part of it is one.
 _ID = re.compile(r"\b(?:(?=[\w-]*[A-Za-z])(?=[\w-]*\d)([A-Za-z0-9][\w-]{3,}\b)|[A-Za-z0-9][\w-]*+)")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeAlias
 
 from reenact.analysis.anomalies.anomaly import SEVERITIES, Severity
+from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 
 GROUP = "reenact.rules"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import cached_property
 from typing import Any
 
 from reenact.analysis.diff.words import Segment, marked
+from reenact.core.dataclass import dataclass
 from reenact.core.query.facts import RecordingFacts, StepFacts
 from reenact.core.query.recording import Recording, Step
 from reenact.errors import ABSENT

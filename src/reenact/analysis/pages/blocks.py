@@ -7,10 +7,11 @@ format, and all text in a block is plain text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any, Literal
 
 from reenact.analysis.views.text import cut
+from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.redact import Redactor
 

@@ -9,7 +9,6 @@ import base64
 import hashlib
 import html
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
@@ -34,6 +33,7 @@ from reenact.analysis.pages.blocks import (
     marks,
 )
 from reenact.analysis.views.text import visible
+from reenact.core.dataclass import dataclass
 
 _SHEETS = files("reenact.analysis.pages")
 TOKENS = (_SHEETS / "tokens.css").read_text(encoding="utf-8")

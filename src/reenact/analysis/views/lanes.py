@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from reenact.analysis.views.base import Ended, View
 from reenact.analysis.views.steps import began
+from reenact.core.dataclass import dataclass
 from reenact.core.query.facts import RecordingFacts, StepFacts
 
 Bar = tuple[int, int, float, float | None, str, Ended]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import orjson
@@ -14,6 +14,7 @@ from reenact.analysis.views.listing import TokensView
 from reenact.analysis.views.messages import CallView, call_view
 from reenact.analysis.views.steps import tokens_view
 from reenact.analysis.views.values import pretty
+from reenact.core.dataclass import dataclass
 from reenact.core.messages import Message
 from reenact.core.model.plain import compact, parsed
 from reenact.core.query.facts import RecordingFacts, StepFacts

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from reenact.core.boundary.inside import ToolInside
+from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Outcome, Tree
 
 

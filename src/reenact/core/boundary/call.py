@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from asyncio import AbstractEventLoop, CancelledError
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, TypeVar
 
 from reenact.core.boundary.answer import Answer, Ticket, Wire
 from reenact.core.boundary.inside import ENDS
 from reenact.core.boundary.scope import Handler, Scope, _scope
+from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Cancelled, Effect, Failure, Outcome, Value
 
 T = TypeVar("T")

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from pathlib import Path
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.automaton import PatternError, automaton
 
 KEYS = (

@@ -6,9 +6,9 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from reenact.core.dataclass import dataclass
 from reenact.core.files.states import LONGEST, NOTHING, FileState, Fingerprint, Why
 
 FILE_LIMIT = 64 << 20

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Tree
 from reenact.core.model.schema import is_address
 from reenact.errors import CorruptRecording

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from reenact.core.dataclass import dataclass
 from reenact.core.files.states import LONGEST, NOTHING, FileState
 from reenact.core.model.event import Tree
 from reenact.core.model.log import Log

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
+from reenact.core.dataclass import dataclass
 from reenact.core.messages.growing import Memory
 
 _CUT = {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "model_length"}

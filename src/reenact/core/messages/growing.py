@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import is_
 from typing import Any, TypeVar
 
 import orjson
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.plain import parsed
 
 T = TypeVar("T")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from reenact.core.dataclass import dataclass
 from reenact.core.messages import anthropic, bedrock, cohere, embedding, google, openai
 from reenact.core.messages.call import Asked, ModelCall
 from reenact.core.messages.growing import Memory

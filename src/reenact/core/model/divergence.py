@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
+from reenact.core.dataclass import dataclass
 from reenact.errors import Departure, Divergence, Mismatch, one_line
 
 

@@ -8,8 +8,10 @@ event of its own (`Called`; `Returned`, `Raised` or `Cancelled`), so that a cras
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
+
+from reenact.core.dataclass import dataclass
 
 FORMAT = 2
 """The number of the recording format that this version writes."""

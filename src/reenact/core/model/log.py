@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model import codec, delta
 from reenact.core.model.event import Event, Tree
 from reenact.errors import CorruptRecording, TooLarge

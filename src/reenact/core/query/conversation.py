@@ -5,8 +5,7 @@ A chat sends its whole history with every call.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from reenact.core.dataclass import dataclass
 from reenact.core.messages import Message, ModelCall
 
 _OPEN = 16

@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.automaton import PatternError, automaton
 from reenact.errors import FilterError
 

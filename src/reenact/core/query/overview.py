@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.messages import Message, ModelCall
 from reenact.core.model import storable
 from reenact.core.model.event import Tree

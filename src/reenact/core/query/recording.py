@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from itertools import islice
 from typing import Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.log import RESUMED, SOURCE, CallRecord, Log

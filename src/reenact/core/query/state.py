@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.messages import openai_agents, pydantic_ai
 from reenact.core.model import patch
 from reenact.core.model.event import Tree

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model import storable
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import compact, error_line

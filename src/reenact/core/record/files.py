@@ -11,8 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from reenact.core.dataclass import dataclass
 from reenact.core.files.keeping import FileKeeper, Mark, mark_of, status_of
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import How

@@ -7,8 +7,8 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from reenact.core.dataclass import dataclass
 from reenact.core.files.ignored import IgnoreRules, has_secret_name
 
 SKIPPED = frozenset(

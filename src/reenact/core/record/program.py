@@ -75,3 +75,8 @@ def revision(folder: str) -> dict[str, Tree] | None:
 
 def _interpreter() -> str:
     return sys.executable or "python"
+
+
+def option_takes_value(word: str) -> bool:
+    """Return True if an option of the Python interpreter takes the next word as its value."""
+    return word in ("-X", "-W", "--check-hash-based-pycs")

@@ -22,34 +22,10 @@ from reenact.core.model.plain import compact, plain
 from reenact.core.model.shadow import Look, Node
 from reenact.core.query.facts import joined, lookup
 from reenact.core.query.filter import Filter
-from reenact.core.query.grammar import terms
+from reenact.core.query.risky import EVERY
 from reenact.core.store.writer import warn
-from reenact.errors import UsageError
-
-EVERY = 5
-"""The default number of steps between snapshots."""
 
 _SLOW = 0.25
-
-_KNOWN_BEFORE = {"kind", "label", "model", "scope", "step", "text"}
-"""The filter fields, besides `args.`, that are known before an effect goes out."""
-
-
-def risky_filter(text: str) -> Filter | None:
-    """Return the filter of risky effects; None for an empty text.
-
-    Raises FilterError, or UsageError if it asks for a field that is known only after the answer.
-    """
-    if not text.strip():
-        return None
-    found = Filter(text)
-    for term in terms(found.node):
-        if term.field not in _KNOWN_BEFORE and term.field.partition(".")[0] != "args":
-            raise UsageError(
-                f"risky={text!r} asks for {term.field!r}, which is not known before the effect goes out; "
-                f"it may ask for {', '.join(sorted(_KNOWN_BEFORE))} and args.…"
-            )
-    return found
 
 
 class Snapshots:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 
+from reenact.core.dataclass import dataclass
 from reenact.core.redact.pieces import Pieces
 from reenact.core.redact.replace import Replacer
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from reenact.core.dataclass import dataclass
 
 
 def word_set(words: str) -> frozenset[str]:

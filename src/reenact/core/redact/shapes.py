@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
+
+from reenact.core.dataclass import dataclass
 
 TOKEN = re.compile(rb"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
 _DOTTED = r"(?:\.[\w\-]+)*+"

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from reenact.core.dataclass import dataclass
 from reenact.core.messages.http import asks_model_at, is_model_host
 from reenact.core.model.event import TOOL, Effect
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 
 from reenact.core import messages as reading
 from reenact.core.align import Pairing
+from reenact.core.dataclass import dataclass
 from reenact.core.messages import Message, ModelCall
 from reenact.core.model import codec
 from reenact.core.model.event import Tree

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from reenact.core.boundary import Answer, Scope, Ticket
+from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay.answers import answer_of, edit_of

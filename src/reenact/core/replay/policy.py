@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Literal, get_args
 
 from reenact.core import config
+from reenact.core.dataclass import dataclass
 from reenact.core.replay.acts import Act
 from reenact.errors import UsageError
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from reenact.core.boundary import Scope
+from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.model.event import Effect, Tree
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import shlex
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.event import TOOL, Effect
 from reenact.core.replay.acts import Act, act_of
 from reenact.core.replay.evidence import RecordedFacts

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Outcome, Tree
 from reenact.core.model.log import CallRecord
 from reenact.core.replay.question import Question

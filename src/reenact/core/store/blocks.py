@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from importlib import import_module
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from reenact.core.store.details import unpacked
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 _AHEAD = 16
 _MANY = 4
@@ -35,7 +38,8 @@ class Blocks:
         self._expected = deque(keys if name is not None else ())
         self._name = name or ""
         if self._pool is None and len(self._expected) > _MANY:
-            self._pool = ThreadPoolExecutor(min(_MANY, os.cpu_count() or 1), "reenact-unpack")
+            futures = import_module("concurrent.futures")
+            self._pool = futures.ThreadPoolExecutor(min(_MANY, os.cpu_count() or 1), "reenact-unpack")
 
     def block(self, key: int, name: str) -> bytes:
         """A recording's block, unpacked."""

@@ -14,11 +14,12 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 from reenact.core.model.storable import storable
 from reenact.core.store import shared
 from reenact.core.store.base import ID, Progress

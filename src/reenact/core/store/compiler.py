@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+from reenact.core.dataclass import dataclass
 from reenact.core.query.filter import Facts, holds
 from reenact.core.query.grammar import OF_RECORDING, All, Node, Not, Some, Term, terms
 from reenact.core.store.details import Details, Wanted

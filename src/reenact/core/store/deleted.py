@@ -12,13 +12,14 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 import orjson
 
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 from reenact.core.model.storable import integer, storable
 from reenact.core.store.base import ID
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Event
 from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording

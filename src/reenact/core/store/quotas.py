@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
+from reenact.core.dataclass import dataclass
 from reenact.core.store.base import LARGEST, Taken
 from reenact.core.store.local import LocalStore
 

@@ -11,13 +11,13 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import orjson
 
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 from reenact.core.model.storable import storable
 from reenact.core.store import chain
 from reenact.errors import CorruptRecording, UsageError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from reenact.core.dataclass import dataclass
 from reenact.core.query.summary import Summary
 from reenact.core.store.local import EVENTS
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.trust.endorsement import endorser
 from reenact.core.trust.identity import KEY, MARK, Identity, canonical, fingerprint, signed_by
 

@@ -7,10 +7,10 @@ not with the recording: a download cannot bring one along.
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.storable import storable
 from reenact.core.trust.book import Book
 from reenact.core.trust.consent import content_at

@@ -21,11 +21,11 @@ from reenact.core.boundary.scope import _scope
 from reenact.core.model import codec
 from reenact.core.model.event import FORMAT, RULES, Tree
 from reenact.core.model.storable import name_of, tags_of
+from reenact.core.query.risky import EVERY, risky_filter
 from reenact.core.record.own import own_identity
 from reenact.core.record.places import Places
 from reenact.core.record.program import describe
 from reenact.core.record.recorder import Recorder
-from reenact.core.record.snapshot import EVERY, risky_filter
 from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.core.store.writer import Writer, warn
@@ -34,6 +34,7 @@ from reenact.run.api import final
 from reenact.run.api.fork import Fork, Recording, loaded
 from reenact.run.api.replaying import Replay
 from reenact.run.api.session import UNSET, Session
+from reenact.run.files.disk import folders_of
 from reenact.run.fork.family import Forked
 from reenact.run.output import Output
 from reenact.run.plan import Plan
@@ -327,22 +328,6 @@ def _store_of(home: str | os.PathLike[str] | None) -> LocalStore:
     except UsageError as error:
         warn(f"{error}; recorded to .reenact here")
         return LocalStore(".reenact")
-
-
-def folders_of(files: bool | Iterable[str | os.PathLike[str]]) -> tuple[str, ...] | None:
-    """Return the further folders whose files are recorded; None: no files are.
-
-    Raises UsageError.
-    """
-    if isinstance(files, bool):
-        return () if files else None
-    if isinstance(files, (str, os.PathLike)):
-        files = (files,)
-    folders = [Path(folder).absolute() for folder in files]
-    for folder in folders:
-        if not folder.is_dir():
-            raise UsageError(f"files={str(folder)!r}: there is no such folder; it is made before the run")
-    return tuple(map(str, folders))
 
 
 @overload

@@ -28,9 +28,9 @@ from reenact.run.debugger.shell import prompting
 from reenact.run.files.disk import FILES, LIVE, RECORDED
 from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.output import Output, compare
-from reenact.run.plan import SHIFTED, Plan
+from reenact.run.plan import ACTS, SHIFTED, Plan
 from reenact.run.processes import Replayed, replayer_of
-from reenact.run.replayer import ACTS, rules_number
+from reenact.run.replayer import rules_number
 from reenact.team.open import Reaching
 
 Source = str | os.PathLike[str] | Recording

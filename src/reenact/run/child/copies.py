@@ -23,11 +23,11 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reenact.core.boundary import entered
+from reenact.core.dataclass import dataclass
 from reenact.core.replay.replayer import Replayer
 from reenact.run.child.link import DebuggerLink
 from reenact.run.debugger import wire

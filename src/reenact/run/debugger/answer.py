@@ -7,11 +7,12 @@ Python types of its own keeps their tags (docs/format.md). An error is `{"$raise
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import plain

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.plain import compact, plain
 from reenact.core.query.facts import RecordingFacts, joined, lookup
 from reenact.core.query.filter import Filter

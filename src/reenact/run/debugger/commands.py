@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
 
+from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 
 

@@ -8,9 +8,10 @@ tests/run/debugger checks this with random walks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording, Step
 from reenact.core.replay.watch import Edit

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Tree
 from reenact.core.replay.watch import Edit
 from reenact.errors import Divergence
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Place:
     """A place of the program: at the question of a recorded step, before its answer.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from reenact.core.dataclass import dataclass
 from reenact.core.query.recording import Recording
 from reenact.errors import ProgramError
 from reenact.run.driver import Driver

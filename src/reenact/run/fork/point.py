@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from reenact.core.dataclass import dataclass
 from reenact.core.query.recording import Recording, Step
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.replay.watch import Edit

@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,7 @@ import orjson
 from reenact.core.extras import needing
 from reenact.core.model.divergence import Verdict, merged, verdict_of
 from reenact.core.query.recording import Recording
-from reenact.core.record.own import own_identity, signing
-from reenact.core.record.snapshot import risky_filter
+from reenact.core.query.risky import risky_filter
 from reenact.core.store.local import EVENTS, LocalStore, load, new_id
 from reenact.core.store.writer import reseal
 from reenact.errors import Departure, Divergence, Mismatch, ProgramError, RecordingError
@@ -29,8 +29,7 @@ from reenact.run.files.scratch import Scratch, discard
 from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed
 from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown
 from reenact.run.launch.program import by_proxy, remembered
-from reenact.run.plan import Plan
-from reenact.run.replayer import ACTS
+from reenact.run.plan import ACTS, Plan
 from reenact.team import ship
 from reenact.team.open import Reaching
 
@@ -122,8 +121,10 @@ def _correct(path: Path, status: int, *, mine: bool) -> None:
         return
     if line.get("event") != "sealed" or line.get("exit") == status:
         return
-    identity = own_identity(path.parents[2])
-    sign = None if identity is None else signing(identity)
+    # Only here: most programs end by themselves, and it brings the boundary.
+    own = import_module("reenact.core.record.own")
+    identity = own.own_identity(path.parents[2])
+    sign = None if identity is None else own.signing(identity)
     reseal(path, line | {"exit": status, "status": "error" if status else "ok"}, sign)
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
-from reenact.core.replay.match import Rules
-from reenact.core.replay.policy import ActionPolicy
-from reenact.core.replay.reruns import Modes
 from reenact.errors import UsageError
 from reenact.run.files.disk import FILES, LIVE, RECORDED
-from reenact.run.replayer import ACTS
+from reenact.run.plan import ACTS
 
 STDOUT = "stdout"
 """The rule that lets a program write something else than recorded."""
@@ -66,6 +64,15 @@ class Options:
     policy: tuple[str, ...] = ()
     terminal: str = ""
 
+    def _check(self) -> None:
+        """Raise UsageError for rules that are not valid. Few replays have any."""
+        if self.ignore:
+            import_module("reenact.core.replay.match").Rules(self.ignore)
+        if self.tools:
+            import_module("reenact.core.replay.reruns").Modes(self.tools)
+        if self.policy:
+            import_module("reenact.core.replay.policy").ActionPolicy(self.policy)
+
     def tree(self) -> dict[str, Any]:
         """Return the options for the plan of a process. Raises UsageError for invalid ones."""
         for name, value, known in (
@@ -76,9 +83,7 @@ class Options:
         ):
             if value not in known:
                 raise UsageError(f"--{name} {value}: it is one of {', '.join(known)}")
-        Rules(self.ignore)
-        Modes(self.tools)
-        ActionPolicy(self.policy)
+        self._check()
         return {
             "live": list(self.live),
             "ignore": list(self.ignore),

@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 from reenact.run.files.disk import Disk
 

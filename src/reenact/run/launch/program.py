@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from reenact.adapters.stdlib.command import option_takes_value
 from reenact.core.query.recording import Recording
+from reenact.core.record.program import option_takes_value
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
 from reenact.errors import ProgramError

@@ -9,10 +9,11 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from time import sleep
 from urllib.parse import urlsplit
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict, merged
 from reenact.core.model.event import Tree
 from reenact.core.query import recording as model

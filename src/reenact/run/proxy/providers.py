@@ -7,8 +7,8 @@ the user's, a regional one) is pointed at the proxy only where the user has set 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 
 _OPENAI = "https://api.openai.com/v1"

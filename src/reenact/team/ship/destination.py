@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urlsplit
 
+from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 
 SERVER, KEY = "REENACT_SERVER", "REENACT_API_KEY"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 
+from reenact.core.dataclass import dataclass
 from reenact.core.store import shared
 from reenact.core.store.base import Piece
 from reenact.core.store.deleted import Deleted

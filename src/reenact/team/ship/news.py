@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Literal
 
 import orjson
 
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 from reenact.team.ship.queue import Queue
 
 State = Literal["sending", "done", "away", "refused"]

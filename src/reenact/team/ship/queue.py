@@ -15,13 +15,13 @@ import contextlib
 import importlib
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 
 fcntl: Any
 try:

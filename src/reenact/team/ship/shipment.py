@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from time import monotonic
 
+from reenact.core.dataclass import dataclass
 from reenact.core.store.local import EVENTS
 from reenact.errors import CorruptRecording
 from reenact.team.ship.queue import Mark, Queue

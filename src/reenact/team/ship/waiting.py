@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from reenact.core.dataclass import dataclass
 from reenact.core.store.local import LocalStore
 from reenact.errors import CorruptRecording
 from reenact.team.ship.destination import Destination

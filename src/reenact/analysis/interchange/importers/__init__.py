@@ -11,7 +11,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from reenact.analysis.interchange.importers import (
 )
 from reenact.analysis.interchange.importers.run import Happened, ImportedRun, keep
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Tree
 from reenact.core.store import bundle, shared
 from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib import import_module
@@ -20,6 +20,7 @@ import orjson
 
 from reenact.adapters.http import coding, exchange
 from reenact.analysis.interchange.importers.run import Happened, ImportedRun
+from reenact.core.dataclass import dataclass
 from reenact.core.extras import needing
 from reenact.core.model.event import Tree
 from reenact.errors import NotARecording

@@ -9,6 +9,7 @@ import marshal
 import math
 import pathlib
 import re
+import sys
 import uuid
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Mapping
@@ -16,7 +17,6 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import orjson
 
@@ -117,7 +117,9 @@ class Encoder:
 
     def _datetime(self, value: dt.datetime) -> Tree:
         tree: dict[str, Any] = {"at": value.isoformat()}
-        if isinstance(value.tzinfo, ZoneInfo):
+        # A module that is not imported has no objects.
+        zones = sys.modules.get("zoneinfo")
+        if zones is not None and isinstance(value.tzinfo, zones.ZoneInfo):
             tree["zone"] = value.tzinfo.key
         if value.fold:
             tree["fold"] = value.fold

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from reenact.core.model.event import Tree
 
@@ -128,9 +128,10 @@ def moment(tree: Tree) -> dt.datetime:
         # Zones are files: a name that is a path would choose any.
         if _ZONE.fullmatch(key) is None:
             raise ValueError("no name of a time zone")
+        zones = import_module("zoneinfo")
         try:
-            found = found.replace(tzinfo=ZoneInfo(key))
-        except (ZoneInfoNotFoundError, OSError):
+            found = found.replace(tzinfo=zones.ZoneInfo(key))
+        except (zones.ZoneInfoNotFoundError, OSError):
             raise ValueError(f"the time zone {key} is not known on this machine: install tzdata") from None
     return found.replace(fold=number(tree.get("fold", 0)))
 

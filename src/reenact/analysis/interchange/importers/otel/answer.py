@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from reenact.analysis.interchange.importers.otel.message import messages
 from reenact.analysis.interchange.importers.otel.span import Span, said
+from reenact.core.dataclass import dataclass
 from reenact.core.messages.text import number
 
 

@@ -7,10 +7,11 @@ constructors, the items of OpenAI's responses. All of them say text, thought, ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from reenact.analysis.interchange.importers.otel.span import said
+from reenact.core.dataclass import dataclass
 from reenact.core.messages.text import content
 from reenact.core.model.plain import compact, parsed
 

@@ -8,13 +8,14 @@ remains, as text.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from reenact.analysis.interchange.importers.otel import answer as answers
 from reenact.analysis.interchange.importers.otel.answer import TracedAnswer
 from reenact.analysis.interchange.importers.otel.message import Chat, chat, messages
 from reenact.analysis.interchange.importers.otel.span import Span, nested, said
+from reenact.core.dataclass import dataclass
 from reenact.core.messages.text import content, counted
 
 _SETTINGS = (

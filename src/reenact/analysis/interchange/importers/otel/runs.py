@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from reenact.analysis.interchange.importers.otel import kinds, model, tool
 from reenact.analysis.interchange.importers.otel.answer import choices
 from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, moment, said
 from reenact.analysis.interchange.importers.run import DEEPEST, Happened, ImportedRun, Stretch
+from reenact.core.dataclass import dataclass
 from reenact.core.messages.text import content
 from reenact.core.model.plain import compact
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.plain import parsed
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

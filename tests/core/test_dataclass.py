@@ -1,0 +1,134 @@
+"""The `dataclass` decorator: equal to the standard library's, with methods generated when they are used."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import pickle
+from dataclasses import field
+from typing import ClassVar
+
+import pytest
+
+from reenact.core.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A frozen point."""
+
+    limit: ClassVar[int] = 9
+
+    x: int
+    y: int = 2
+    tags: list[str] = field(default_factory=list, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.x > self.limit:
+            raise ValueError(self.x)
+
+
+@dataclass
+class Basket:
+    things: list[int]
+    seen: int = field(default=0, repr=False)
+
+
+@dataclass(frozen=True)
+class Named(Point):
+    """A point with a name."""
+
+    name: str = "origin"
+
+
+class Coloured(Point):
+    colour = "red"
+
+
+def test_a_method_is_generated_when_it_is_first_looked_up() -> None:
+    @dataclass(frozen=True)
+    class Fresh:
+        x: int
+
+    before = type(vars(Fresh)["__init__"]).__name__
+    assert Fresh(1).x == 1
+
+    assert before == "_Generated"
+    assert inspect.isfunction(vars(Fresh)["__init__"])
+
+
+def test_arguments_defaults_and_the_check_after_them_are_those_of_a_dataclass() -> None:
+    assert (Point(1), Point(1).tags) == (Point(1, 2), [])
+    assert Point(1).tags is not Point(1).tags
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        Point()  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="10"):
+        Point(10)
+
+
+def test_representation_equality_and_hash_are_those_of_a_dataclass() -> None:
+    assert repr(Point(1)) == "Point(x=1, y=2, tags=[])"
+    assert repr(Basket([1])) == "Basket(things=[1])"
+    assert hash(Point(1, tags=["a"])) == hash(Point(1, tags=["b"]))
+    assert Point(1) != Point(3)
+    assert Point(1) != (1, 2)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Basket([]))
+
+
+def test_a_frozen_object_refuses_changes() -> None:
+    one = Point(1)
+
+    with pytest.raises(dataclasses.FrozenInstanceError, match="'x'"):
+        one.x = 2  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError, match="'x'"):
+        del one.x
+    with pytest.raises(dataclasses.FrozenInstanceError, match="'more'"):
+        one.more = 2  # type: ignore[attr-defined]
+
+
+def test_a_subclass_that_is_no_dataclass_has_attributes_of_its_own() -> None:
+    one = Coloured(1)
+    one.colour = "blue"
+
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.x = 2  # type: ignore[misc]
+    assert (one.x, one.colour) == (1, "blue")
+
+
+def test_the_functions_of_the_standard_library_take_it() -> None:
+    assert [each.name for each in dataclasses.fields(Point)] == ["x", "y", "tags"]
+    assert dataclasses.asdict(dataclasses.replace(Point(1), y=5)) == {"x": 1, "y": 5, "tags": []}
+    assert list(inspect.signature(Point).parameters) == ["x", "y", "tags"]
+    match Point(1, 7):
+        case Point(1, found):
+            assert found == 7
+
+
+def test_an_inherited_dataclass_has_the_fields_of_both() -> None:
+    assert repr(Named(1, name="A")) == "Named(x=1, y=2, tags=[], name='A')"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Named(1).name = "B"  # type: ignore[misc]
+
+
+def test_a_frozen_object_with_slots_is_copied_and_pickled() -> None:
+    assert copy.copy(Point(1, 5)) == copy.deepcopy(Point(1, 5)) == pickle.loads(pickle.dumps(Point(1, 5)))
+    assert not hasattr(Point(1), "__dict__")
+
+
+def test_methods_of_the_class_are_kept() -> None:
+    @dataclass(frozen=True)
+    class Own:
+        x: int
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return 7
+
+        def __repr__(self) -> str:
+            return "own"
+
+    assert (Own(1) == Own(2), hash(Own(1)), repr(Own(1))) == (True, 7, "own")
