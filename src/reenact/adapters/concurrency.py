@@ -379,7 +379,7 @@ def _call_at(
 def _call_from_thread(
     original: Callable[..., Any], loop: Any, callback: Any, *args: Any, context: Context | None = None
 ) -> Any:
-    """`loop.call_soon_threadsafe` of another thread of the program: it wakes the loop in its turn."""
+    """`loop.call_soon_threadsafe` of another thread: it wakes the loop in its turn."""
     scope = listening()
     own = getattr(loop, "_thread_id", None) == threading.get_ident()
     if scope is None or own or not _wakes(sys._getframe(2)):
