@@ -109,7 +109,7 @@ def _of_lists(
     given = [list(part) for part in (reading, writing, exceptional)]
 
     def now(seconds: float | None) -> dict[tuple[int, int], Any]:
-        found = _select(*given, seconds)
+        found = _select(given[0], given[1], given[2], seconds)
         return {
             (_place(given[number], item), number): (number, item)
             for number, part in enumerate(found)

@@ -1,8 +1,9 @@
 """Requests of a program to its own server: a replay makes them again.
 
-So the server's code runs, and the state that it keeps is as recorded. The response is compared with the recorded one. A request is answered from the recording, and the server's code does
-not run, where that would not give the recorded run: it failed or was given up, or another request was under way at the
-same time, since the order in which a server takes connections is not recorded.
+So the server's code runs, and the state that it keeps is as recorded. The response is compared with the recorded one.
+A request is answered from the recording, and the server's code does not run, where that would not give the recorded
+run: it failed or was given up, or another request was under way at the same time, since the order in which a server
+takes connections is not recorded.
 """
 
 from __future__ import annotations
