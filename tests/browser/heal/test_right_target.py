@@ -141,6 +141,17 @@ def rights(rows, columns):
     return f"<table><thead><tr><th>Post</th>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def logs(*entries):
+    """Records within records of their kind."""
+
+    def one(entry):
+        name, *inner = entry if isinstance(entry, tuple) else (entry,)
+        button = "" if name.islower() else f"<button type=button data-k={name}>Answer</button>"
+        return f"<div class=log><b>{name}</b><p>seen</p>{button}{''.join(map(one, inner))}</div>"
+
+    return f"<main id=logs>{''.join(map(one, entries))}</main>"
+
+
 def month(name):
     days = "".join(
         f"<td><button type=button class=day data-k='{name} {d}'>{d}</button></td>" for d in range(8, 15)
@@ -171,6 +182,8 @@ QUICK = [
          "<label>How we reach you <input id=email data-k=email></label>", fill("#email"), ["input email"], good=True),
     Case("a record without a box is gone", seats("Mara", "Nils", "Olga"), seats("Mara", "Olga"),
          click("#seats > button:nth-of-type(2)"), said='the record "Nils"'),
+    Case("a record within the meant one has its button left", logs("Ann", ("Ben", "Cy"), "Dot"),
+         logs("Ann", ("ben", "Cy"), "Dot"), click("#logs > .log:nth-of-type(2) button >> nth=0"), said='the record "Ben"'),
     Case("two forms exchange their places", entries("Enter", "Enlist"), entries("Enlist", "Enter"),
          fill("form:nth-of-type(2) input"), ["input Enlist"], good=True),
     Case("a column is gone", rights(["Mate", "Cook"], ["Read", "Write", "Rule"]), rights(["Mate", "Cook"], ["Read", "Rule"]),
@@ -193,6 +206,17 @@ THOROUGH = [
     Case("a column comes before", rights(["Mate", "Cook"], ["Read", "Write"]),
          rights(["Mate", "Cook"], ["Read", "List", "Write"]),
          {"type": "check", "selector": "#p11", "value": True, "timeout": 4000}, ["click CookWrite", "input CookWrite"], good=True),
+    Case("a record has moved into another one", logs("Ann", ("Ben", "Cy"), "Dot"), logs(("Ann", "Ben"), "Dot"),
+         click("#logs > .log:nth-of-type(2) button >> nth=0"), ["click Ben"], good=True),
+    Case("a heading before the footer changes", "<nav><a href=#c1 data-k=top>Crew</a></nav><main><h2>Storm</h2></main>"
+         "<footer><a id=crew7 href=#c2 data-k=crew>Crew</a></footer>",
+         "<nav><a href=#c1 data-k=top>Crew</a></nav><main><h2>Calm</h2></main>"
+         "<footer><a id=crew7 href=#c2 data-k=crew>Crew</a></footer>", click("#crew7"), ["click crew"], good=True),
+    Case("a section of a form has moved", "<main><h2>Bow</h2><p><button type=button data-k=bow>Paint</button></p><h2>Stern</h2>"
+         "<p><button type=button data-k=stern>Paint</button></p></main>",
+         "<main><h2>Stern</h2><p><button type=button data-k=stern>Paint</button></p><h2>Bow</h2>"
+         "<p><button type=button data-k=bow>Paint</button></p></main>",
+         click("main button >> nth=1"), ["click stern"], good=True),
     Case("a day of another month", month("March 2026"), month("April 2026"), click(".day >> text='14'"),
          said="March 2026"),
     Case("a telling id is given to a field with more words", "<label>Phone <input id=phone data-k=phone></label>",

@@ -388,6 +388,10 @@
 
   // The last heading that stands before the element. The list is made once for many elements.
   function headingOf(el, headings, selectors) {
+    const heading = headingBefore(el, headings);
+    return heading ? textOf(heading, selectors, 80) : "";
+  }
+  function headingBefore(el, headings) {
     let low = 0, high = headings.length;
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -395,7 +399,7 @@
       if (before) low = middle + 1;
       else high = middle;
     }
-    return low ? textOf(headings[low - 1], selectors, 80) : "";
+    return low ? headings[low - 1] : null;
   }
 
   function fingerprint(el, selectors = [], headings = null) {
@@ -439,6 +443,9 @@
   const names = (label, el) => (tagOf(label) === "label" && label.control === el) ||
     (label.id && tidy(el.getAttribute("aria-labelledby")).split(" ").includes(label.id));
 
+  // A record within another one of its kind, as an answer within a comment.
+  const nested = (inner, row) => inner !== row && shapeOf(row) !== "" && shapeOf(inner) === shapeOf(row) && kin(inner, row);
+
   // The texts that a record shows, each with whether it stands out; the element itself and other controls are left out.
   function chunksOf(row, el, selectors, most = 24) {
     const found = [];
@@ -451,6 +458,7 @@
         } else if (child.nodeType === 1) {
           if (child === el || matches(child, CONTROLS) || editable(child) || selectors.some((one) => matches(child, one))) continue;
           if (el && names(child, el)) continue;
+          if (nested(child, row)) continue;
           if (tagOf(child).includes("-") && matches(child, "[class*=button],[class*=btn],[type=submit]")) continue;
           const marked = outstanding || HEADING_TAGS.test(tagOf(child)) || /^(heading|rowheader)$/.test(roleOf(child)) ||
             child.getAttribute("scope") === "row";
@@ -514,7 +522,9 @@
       if (/^(body|html|main|dialog)$/.test(tag)) break;
       if (/^(nav|table|ul|ol|select)$/.test(tag)) continue;
       if (at === el && (matches(at, CONTROLS) || tag === "a" || tag === "option" || tag === "td" || tag === "th")) continue;
-      const row = ROW_TAGS.test(tag) || ROW_ROLES.test(roleOf(at)), group = GROUPS.test(tag);
+      const within = shapeOf(at) !== "" && at.parentElement?.closest(`${tag}.${CSS.escape(shapeOf(at))}`);
+      const row = ROW_TAGS.test(tag) || ROW_ROLES.test(roleOf(at)) || Boolean(within && nested(at, within));
+      const group = GROUPS.test(tag);
       const others = kindred(at);
       if (!row && !others.length) continue;
       if (!row && (INLINE.has(tag) || tag === "label" || tag === "a" || tag === "button" || tag === "slot")) continue;
@@ -570,7 +580,11 @@
     const twins = twinsOf(el, selectors, el.getRootNode().querySelectorAll(tagOf(el)));
     if (!twins.length) return null;
     const headings = [...document.querySelectorAll(HEADINGS)];
-    const key = headingOf(el, headings, selectors);
+    const heading = headingBefore(el, headings);
+    // The heading of another part of the page, as of an article before the footer, says nothing of it.
+    const part = el.closest("footer,nav,header,aside,[role=contentinfo],[role=navigation],[role=banner]") ?? el;
+    if (!heading?.parentElement.contains(part)) return null;
+    const key = textOf(heading, selectors, 80);
     if (!key || twins.some((one) => headingOf(one, headings, selectors) === key)) return null;
     return { tag: "part", role: "", key, texts: [key] };
   }
