@@ -168,7 +168,7 @@ def _delivered(deed: RunningAction, error: Exception) -> _Delivered:
 
 
 async def _done(deed: RunningAction) -> None:
-    """Do the action, and wait for its page. What it sends is held where good runs say what that is."""
+    """Do the action, and wait for its page; hold what it sends where good runs tell it."""
     known = deed.known
     if known is None or not known.writes:
         await DEEDS[deed.action.type](deed)

@@ -122,9 +122,9 @@ def choose(
 
 
 def renamed(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> ElementChoice:
-    """Choose the element that has only another name: all else is as before, and the verb is the same.
+    """Choose the element that has only another name, with the same verb.
 
-    That is no proof: what it sends must be compared before it is let go.
+    All else is as before. That is no proof: what it sends must be compared before it is let go.
     """
     mine = TargetIdentity.of(wanted)
     fit = [one["fingerprint"] for one in found if kind(wanted, one["fingerprint"], "click")]

@@ -50,7 +50,7 @@ class HeldRequests:
         await self._context.route("**/*", self._route)
 
     async def end(self) -> None:
-        """Wait for the first request, and hold no more. Raises DroppedRequest where it was another one."""
+        """Wait for the first request, and hold no more. Raises DroppedRequest."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._judged.wait(), PATIENCE)
         await self.release()

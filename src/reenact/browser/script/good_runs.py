@@ -16,7 +16,7 @@ LOOKED = 300
 """Number of recordings whose header is read."""
 
 MOST = 60
-"""Number of good recordings that are looked through for a step that the newest ones do not have."""
+"""Number of good recordings that are looked through for a step."""
 
 READ = 64_000_000
 """Bytes of good recordings that are read."""
@@ -26,7 +26,7 @@ _UNNAMED = {"", "browser session"}
 
 
 def good_runs(folder: Path, most: int) -> Iterator[Path]:
-    """Yield the newest good recordings of the same script, from the same store; at most `READ` bytes.
+    """Yield the newest good recordings of the same script; at most `READ` bytes.
 
     A program may open many sessions. Where a session has a name, and others have the same, only those count.
     """

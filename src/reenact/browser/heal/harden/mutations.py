@@ -38,7 +38,7 @@ MISLEADING = {
     "longer": "one with a longer name stands before it",
     "given": "another element has its id",
 }
-"""The smallest changes that lead a selector to another element, in the order in which they are tried."""
+"""The smallest changes that lead a selector to another element, in the order of trial."""
 
 _WORLD = "reenact-harden"
 _BINDING = "reenactHit"

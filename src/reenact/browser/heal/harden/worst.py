@@ -1,4 +1,4 @@
-"""Find the smallest change of a recorded page that makes a step act wrongly, and what closes it."""
+"""Find the smallest change that makes a step act wrongly, and what closes it."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class AlternativeRung:
     async def _renamed(
         self, session: Session, failed: FailedStep, known: StepHistory, pasts: Sequence[PastStep]
     ) -> Mend | None:
-        """Press the element in the old place under a new name, if what it sends can be held and compared."""
+        """Press the element in the old place under a new name, if what it sends can be held."""
         if not known.writes or failed.asked.type != "click":
             return None
         wanted = pasts[0].fingerprint or {}
