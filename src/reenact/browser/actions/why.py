@@ -238,7 +238,7 @@ async def _told(match: LikenessMatch) -> dict[str, Any]:
             match.locator, "[eyes.describe(el), eyes.selectorsOf(el).css]", timeout=300
         )
     except Error:
-        described, css = match.fingerprint["role"], match.fingerprint["path"]
+        described, css = match.fingerprint["role"], match.spot
     role, name = match.fingerprint["role"], match.fingerprint["name"]
     short = f"role={role}[name={_quoted(name)}]" if role != "generic" and name and len(css) > 60 else css
     return {
