@@ -14,7 +14,7 @@ import stat
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ TOOL = ("tool", "reenact")
 TRUSTED_FILES = "configurations.jsonl"
 
 _LONGEST = 1 << 20
+_NAMED = re.compile(rb"""\breenact["']?[ \t]*(?:\]|\.|=[^=])""")
+"""The key `reenact`; the name of the package in a list of dependencies is none."""
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _PLAIN_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -80,12 +82,12 @@ class ConfigurationFile:
             advice = "is not trusted: look at the file, then `reenact config --trust`"
             raise self.error(path, f"it {reason}, and {self.name} {advice}", value=True)
 
-    @cached_property
+    @property
     def trusted(self) -> bool:
         """True if the user has trusted this content at this path."""
         return {"path": os.fspath(self.path), "sha256": self.digest} in _trusted_files()
 
-    @cached_property
+    @property
     def home(self) -> Path | None:
         """The folder of the recordings that it sets, or None. Raises UsageError."""
         given = self.tree.get("home")
@@ -170,9 +172,14 @@ def _lines() -> Iterator[Any]:
 def _read(path: Path) -> ConfigurationFile | None:
     """Return a file, or None where no settings of Reenact are found. Raises UsageError."""
     data = _content(path)
-    if data is None or (path.name == NAMES[1] and b"reenact" not in data):
+    if data is None or (path.name == NAMES[1] and _NAMED.search(data) is None):
         return None
-    shown = os.path.relpath(path)
+    return _parsed(path, data, os.path.relpath(path))
+
+
+@lru_cache(maxsize=4)
+def _parsed(path: Path, data: bytes, shown: str) -> ConfigurationFile | None:
+    """Parse a file; the same content is parsed once in a process."""
     try:
         # As tomllib does it.
         text = data.decode().replace("\r\n", "\n")
