@@ -201,3 +201,52 @@ ask(1)
     shell.replay()
     assert tree(victim) == {"file": tree(victim)["file"]}
     assert (victim / "file").read_text() == "mine"
+
+
+REAL = {
+    "a file": "Path('more.txt').write_text('x')",
+    "a folder": "os.mkdir('more')",
+    "a deletion": "os.unlink('kept.txt')",
+    "a change": "Path('kept.txt').write_text('other')",
+    "a rename": "os.rename('kept.txt', 'more.txt')",
+    "a database": "sqlite3.connect('more.db').execute('create table t(a)')",
+}
+
+
+@pytest.mark.parametrize("act", REAL)
+def test_a_change_of_a_file_that_the_recorded_run_did_not_use_is_a_departure(shell, act):
+    shell.write("kept.txt", "kept")
+    body = "from pathlib import Path\nimport os, sqlite3, sys\nPath('notes.txt').write_text('a')\n"
+    shell.write("agent.py", body)
+    shell.record("agent.py")
+    before = tree(shell.folder)
+    assert shell.replay().status == 0
+    shell.write("agent.py", body + REAL[act])
+    changed = {**before, "agent.py": tree(shell.folder)["agent.py"]}
+    again = shell.replay("--json")
+    (divergence,) = again.json["verdict"]["divergences"]
+    assert divergence["kind"] == "CHANGED"
+    assert "was changed, and the recorded run did not use it" in divergence["detail"]
+    assert tree(shell.folder) == changed
+
+
+def test_a_folder_that_was_renamed_and_renamed_back_replays(shell):
+    shell.write("notes/a.txt", "a")
+    shell.write(
+        "agent.py",
+        "import os; os.rename('notes', 'other'); os.rename('other', 'notes'); print(os.listdir('notes'))",
+    )
+    done, _ = shell.record("agent.py")
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err
+
+
+def test_a_file_with_two_names_replays(shell):
+    shell.write("a.txt", "a")
+    shell.write(
+        "agent.py",
+        "import os\nos.link('a.txt', 'b.txt')\nopen('b.txt', 'a').write('b')\nprint(open('a.txt').read())\n",
+    )
+    done, _ = shell.record("agent.py")
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err

@@ -8,6 +8,7 @@ and writes before the step.
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterator
 from contextvars import ContextVar
 from functools import partial
@@ -56,7 +57,7 @@ def learn_all(root: Any) -> None:
 
 
 def hooked_init(original: Any) -> Any:
-    """Hook `SQLiteSession.__init__`, which opens a file: a replay does not need it."""
+    """Hook `SQLiteSession.__init__`, which opens a file: a replay without a disk has none."""
 
     def __init__(self: Any, session_id: str, db_path: Any = ":memory:", *args: Any, **options: Any) -> None:  # noqa: N807
         scope = current()
@@ -65,7 +66,10 @@ def hooked_init(original: Any) -> Any:
             return
         run = scope.run
         answered = (
-            run.replaying and not run.forked and not run.handler.lets_live("memory", "memory:get_items")
+            run.replaying
+            and not run.forked
+            and not run.handler.lets_live("memory", "memory:get_items")
+            and not (run.scratch is not None and run.scratch(os.fspath(db_path)))
         )
         with entered(scope.inside(scope.path, call=scope.call, hidden=True)):
             original(self, session_id, ":memory:" if answered else db_path, *args, **options)

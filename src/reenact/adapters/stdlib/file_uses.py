@@ -113,7 +113,8 @@ def _moved(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> 
 def _linked(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
     source, target = _within(arguments, 0, 2), _within(arguments, 1, 3)
     if source is not None and target is not None:
-        sensor.used(source)
+        # A change of one is a change of the other from here on.
+        sensor.used(source, writes=True)
         sensor.used(target, writes=True)
 
 

@@ -310,8 +310,8 @@ def _database(heard: _Event, arguments: tuple[Any, ...]) -> None:
         if isinstance(arguments[0], (str, bytes, os.PathLike))
         else str(arguments[0])
     )
-    scratch, files = heard.watch.run.scratch, heard.watch.run.files
-    if (scratch is not None and scratch(name)) or (files is not None and files.keeps(name)):
+    run, path = heard.watch.run, name.removeprefix("file:").partition("?")[0]
+    if (run.scratch is not None and run.scratch(path)) or (run.files is not None and run.files.keeps(path)):
         return
     if name and ":memory:" not in name and "mode=memory" not in name:
         heard.watch.unrecorded(

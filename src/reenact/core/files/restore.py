@@ -123,12 +123,12 @@ def _written(part: Path, given: Mapping[Path, FileState], blobs: Callable[[str],
         elif state.kind == "file" and not state.kept:
             missing.append(path)
         elif state.kind == "file":
-            target.parent.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+            target.parent.mkdir(parents=True, exist_ok=True)
             _write(target, blobs(state.blob))
             modes.append((target, state.mode))
     for path, state in there.items():
         if state.kind == "link":
-            (part / path).parent.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+            (part / path).parent.mkdir(parents=True, exist_ok=True)
             (part / path).symlink_to(state.target)
     # The folders' own come last: one that may not be written could not be filled.
     for target, mode in reversed(modes):

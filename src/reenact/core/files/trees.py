@@ -27,6 +27,9 @@ HOW = ("first", "change", "outside", "command", "end")
 changed it since. `command`: a command has changed it. `end`: changed after the last step.
 """
 
+UNKNOWN = -1
+"""The code that made a change is not known: of a file that was held open."""
+
 PATHS = 1_000_000
 """The maximum number of paths of a recording."""
 
@@ -41,6 +44,7 @@ class FileChange:
         root: The folder that the paths are under.
         states: The states by absolute path.
         t: Seconds since the recording began.
+        within: The call whose code made them; None: the program outside of calls; or `UNKNOWN`.
     """
 
     how: How
@@ -49,6 +53,7 @@ class FileChange:
     root: Path
     states: Mapping[Path, FileState]
     t: float
+    within: int | None = UNKNOWN
 
 
 def changes(log: Log) -> Iterator[FileChange]:
@@ -62,7 +67,9 @@ def changes(log: Log) -> Iterator[FileChange]:
         how = data["how"]
         if how not in HOW:
             raise CorruptRecording(f"files are recorded as {how!r}; known are {', '.join(HOW)}")
-        yield FileChange(how, data["call"], began, root, states, float(data["t"]))
+        yield FileChange(
+            how, data["call"], began, root, states, float(data["t"]), data.get("within", UNKNOWN)
+        )
 
 
 def has_files(recording: Recording) -> bool:

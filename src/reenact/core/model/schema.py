@@ -394,7 +394,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
         },
         {"label": or_null(text)},
     ),
-    "files": ({"call": call, "how": text, "root": text, "states": object_, "t": seconds}, {}),
+    "files": ({"call": call, "how": text, "root": text, "states": object_, "t": seconds}, {"within": or_null(count)}),
     "noted": ({"what": text, "text": text}, {"t": seconds, "call": call}),
     "sealed": (
         {"status": text, "t": seconds},

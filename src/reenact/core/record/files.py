@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
+from reenact.core.boundary import current
 from reenact.core.dataclass import dataclass
 from reenact.core.files.keeping import FileKeeper, Mark, mark_of, status_of
 from reenact.core.files.states import NOTHING, FileState
-from reenact.core.files.trees import How
+from reenact.core.files.trees import UNKNOWN, How
 from reenact.core.model.event import Tree
 from reenact.core.record.places import Place, Places, writable
 from reenact.core.record.walk import FolderWalk, WalkTooLarge
@@ -70,7 +71,8 @@ class FileRecorder:
         self._children: dict[str, set[str]] = {}
         self._watched: dict[str, None] = {}
         self._lasting: set[str] = set()
-        self._dirty: set[str] = set()
+        self._dirty: dict[str, int | None] = {}
+        """Paths that are about to be changed, with the call whose code does it."""
         self._walk: FolderWalk | None = None
         self._lock = threading.RLock()
         self._thread = 0
@@ -189,7 +191,8 @@ class FileRecorder:
             self._look_outside(known)
         if writes:
             self._watched[place.path] = None
-            self._dirty.add(place.path)
+            scope = current()
+            self._dirty[place.path] = None if scope is None else scope.call
         if known.state.kind == "link" and depth < 8:
             target = os.path.join(os.path.dirname(place.path), known.state.target)
             self._use(target, writes=writes, depth=depth + 1)
@@ -237,7 +240,7 @@ class FileRecorder:
     # -- changes -----------------------------------------------------------------------------------------------
 
     def _settle(self, how: How) -> None:
-        changed: dict[Place, FileState] = {}
+        changed: dict[int | None, dict[Place, FileState]] = {}
         for path in list(self._watched):
             known = self._known[path]
             if path not in self._dirty and not known.racy:
@@ -245,9 +248,11 @@ class FileRecorder:
                 if (None if status is None else mark_of(status)) == known.mark:
                     continue
             if self._renew(known):
-                changed[known.place] = known.state
+                within = self._dirty.get(path, UNKNOWN)
+                changed.setdefault(within, {})[known.place] = known.state
         self._dirty.clear()
-        self._emit(how, changed)
+        for within, states in changed.items():
+            self._emit(how, states, within=within)
         if len(self._watched) > _WATCHED:
             self._watched = dict.fromkeys(self._held_open())
 
@@ -362,7 +367,15 @@ class FileRecorder:
 
     # -- writing -----------------------------------------------------------------------------------------------
 
-    def _emit(self, how: How, states: Mapping[Place, FileState], *, call: int | None = None) -> None:
+    def _emit(
+        self,
+        how: How,
+        states: Mapping[Place, FileState],
+        *,
+        call: int | None = None,
+        within: int | None = UNKNOWN,
+    ) -> None:
+        more: dict[str, Tree] = {} if within == UNKNOWN else {"within": within}
         by_root: dict[str, dict[str, Tree]] = {}
         for place, state in states.items():
             name, tree = place.name, state.to_tree()
@@ -375,7 +388,9 @@ class FileRecorder:
             for start in range(0, len(names), 1000):
                 some = {name: trees[name] for name in names[start : start + 1000]}
                 number = self._last() if call is None else call
-                self._write({"event": "files", "call": number, "how": how, "root": root, "states": some})
+                self._write(
+                    {"event": "files", "call": number, "how": how, "root": root, **more, "states": some}
+                )
 
 
 def _is_racy(mark: Mark | None) -> bool:

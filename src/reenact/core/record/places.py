@@ -19,7 +19,9 @@ SKIPPED = frozenset(
 )  # fmt: skip
 """Names of folders that are not recorded: installed packages, and the caches of tools."""
 
-_TOO_WIDE = frozenset(("/", "/tmp", "/home", "/usr", "/etc", "/var", "/opt", "/root/.cache"))  # noqa: S108
+TOO_WIDE = frozenset(("/", "/tmp", "/home", "/usr", "/etc", "/var", "/opt", "/root/.cache"))  # noqa: S108
+"""Folders that are not recorded as a whole."""
+
 _REMEMBERED = 10_000
 
 
@@ -71,7 +73,7 @@ class Places:
             for path in (*excluded, *library)
             if path not in ("/", "/usr", "/usr/local")
         )
-        fit = [one for one in given if one not in _TOO_WIDE and not _is_below(one, self._excluded)]
+        fit = [one for one in given if one not in TOO_WIDE and not _is_below(one, self._excluded)]
         self.roots = [one for one in fit if not any(one.startswith(f"{other}/") for other in fit)]
         self._temporary = os.path.realpath(temporary_folder())
         self._made: set[str] = set()

@@ -116,6 +116,7 @@ class Replay(Session):
         )
         if self._files is not None:
             self._run.scratch, self._run.waits = self._files.covers, self._files.waits
+            self._run.files = self._files.uses
         self._run.family = self._family = Replayed(
             self._run, self._replayer, self.recording, log, self._plan()
         )
@@ -146,12 +147,12 @@ class Replay(Session):
         self._hook.restore()
         tracked.ended(run)
         replayer.finish(whole=whole)
-        if whole and self._files is not None:
-            self._files.compare()
         if self._family is not None:
             self._family.finish()
             self._others = self._family.verdicts()
             self._family.close()
+        if whole and self._files is not None and not any(other.divergences for other in self._others):
+            self._files.compare()
         if whole and self._stdout is not None:
             self._compare_stdout(self._stdout)
         self._compare_output()
@@ -171,11 +172,11 @@ class Replay(Session):
 
     def _plan(self) -> Plan:
         path, home = str(Path(self.recording.path).absolute()), str(LocalStore().root)
+        options = {**self._options, FILES: self.scratch} if self.scratch else self._options
         if self.plan is not None:
-            files = {FILES: self.scratch} if self.scratch else {}
-            return replace(self.plan, options={**self._options, **files})
+            return replace(self.plan, options=options)
         seed = os.environ.get("PYTHONHASHSEED")
-        return Plan("replay", self.recording.id, path, home, "", options=self._options, hash_seed=seed)
+        return Plan("replay", self.recording.id, path, home, "", options=options, hash_seed=seed)
 
     def _listen(self) -> None:
         """Count the output of a block; that of a whole program is heard by its process."""

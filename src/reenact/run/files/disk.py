@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 
 from reenact.core.dataclass import dataclass
-from reenact.core.files.states import FileState, Fingerprint
-from reenact.core.files.trees import final_states, first_states, has_files, roots
+from reenact.core.files.states import NOTHING, FileState, Fingerprint
+from reenact.core.files.trees import changes, first_states, has_files, roots
 from reenact.core.query.recording import Recording
 from reenact.errors import UsageError
 from reenact.run.files import enter
@@ -109,7 +109,7 @@ class Disk:
         self._recording = recording
         self._cwd = str((recording.header.get("program") or {}).get("cwd") or "")
         self._first = first_states(recording)
-        self._moving = _moving(self._first, final_states(recording))
+        self._moving = _moving(self._first, recording)
         self._roots = _outermost(roots(recording))
         self._keep = [str(path) for path in keep]
         self._runs = 0
@@ -328,12 +328,18 @@ def _like(path: Path, made: Path) -> None:
     os.utime(made, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _moving(first: Mapping[Path, FileState], last: Mapping[Path, FileState]) -> list[Path]:
+def _moving(first: Mapping[Path, FileState], recording: Recording) -> list[Path]:
     """The folders that the run has removed or renamed, without those inside of them."""
+    gone = {
+        path
+        for log in recording.logs
+        for change in changes(log)
+        for path, state in change.states.items()
+        if state.kind != "folder" and first.get(path, NOTHING).kind == "folder"
+    }
     found: list[Path] = []
-    for path, state in sorted(first.items()):
-        gone = state.kind == "folder" and path in last and last[path].kind != "folder"
-        if gone and not any(path.is_relative_to(each) for each in found):
+    for path in sorted(gone):
+        if not any(path.is_relative_to(each) for each in found):
             found.append(path)
     return found
 

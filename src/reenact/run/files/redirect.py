@@ -20,8 +20,10 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote, unquote, urlsplit
 
 from reenact.core import boundary
+from reenact.core.files import databases
 from reenact.run.files.upper import Upper
 from reenact.run.files.view import OverlayView
 
@@ -50,10 +52,11 @@ class FileRedirection:
     Args:
         uppers: The changed layers.
         keep: Folders that stay the real ones.
+        changing: Takes each path that is about to change, and the path of its file.
     """
 
-    def __init__(self, uppers: list[Upper], keep: list[str]) -> None:
-        self.view = OverlayView(uppers, keep)
+    def __init__(self, uppers: list[Upper], keep: list[str], changing: Callable[[str, str], object]) -> None:
+        self.view = OverlayView(uppers, keep, changing)
         self._inside = threading.local()
         self._known: list[tuple[Any, str, Any]] = []
 
@@ -362,15 +365,19 @@ class FileRedirection:
 
     def _connect(self, original: Callable[..., Any], database: Any, *args: Any, **kwargs: Any) -> Any:
         text = os.fsdecode(database) if isinstance(database, (str, bytes, os.PathLike)) else ""
-        uri = kwargs.get("uri", args[6] if len(args) > 6 else False)
-        if not text or text == ":memory:" or uri:
+        uri, query = bool(kwargs.get("uri", args[6] if len(args) > 6 else False)), ""
+        if uri and text.startswith("file:"):
+            name, _, query = text.partition("?")
+            text = unquote(urlsplit(name).path)
+        if text in ("", ":memory:") or "mode=memory" in query:
             return original(database, *args, **kwargs)
         full = self._path(text)
         assert full is not None
-        for journal in ("-journal", "-wal", "-shm"):
-            if self.view.there(full + journal):
-                self.view.changed(full + journal)
-        return original(self.view.changed(full), *args, **kwargs)
+        real = self.view.changed(full)
+        for end in databases.BESIDE:
+            # SQLite itself makes and removes them, beside the database.
+            self.view.detach(self.view.resolved(full, follow=True) + end)
+        return original(f"file:{quote(real)}?{query}" if uri else real, *args, **kwargs)
 
 
 class Entry:

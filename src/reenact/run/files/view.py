@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from reenact.run.files.upper import Upper, hidden, hide, is_opaque
@@ -22,9 +22,18 @@ class OverlayView:
     Args:
         uppers: The changed layers.
         keep: Folders inside of the roots that stay the real ones.
+        changing: Takes each path that is about to change, and the path of its file.
     """
 
-    def __init__(self, uppers: Sequence[Upper], keep: Sequence[str]) -> None:
+    def __init__(
+        self,
+        uppers: Sequence[Upper],
+        keep: Sequence[str],
+        changing: Callable[[str, str], object] = lambda _path, _real: None,
+    ) -> None:
+        self._changing = changing
+        self._detached: set[str] = set()
+        """Paths at which nothing of the layer below shows: they are left to native code."""
         self._uppers = tuple(uppers)
         self._keep = tuple(keep)
 
@@ -86,6 +95,7 @@ class OverlayView:
             number = errno.ENOTDIR if os.path.lexists(above) else errno.ENOENT
             raise OSError(number, os.strerror(number), path)
         target = upper.path / inner
+        self._changing(full, self._real(full))
         if os.path.lexists(target) and not hidden(target):
             return str(target)
         upper.folder(inner.parent)
@@ -114,6 +124,19 @@ class OverlayView:
         ):
             upper.folder(inner.parent)
             hide(target)
+
+    def detach(self, path: str) -> None:
+        """Leave a path of the layer to native code, which knows no marks and sees nothing below."""
+        full = self.resolved(path, follow=True)
+        upper = self.covers(full)
+        if upper is None or full in self._detached:
+            return
+        if self.there(full):
+            self.changed(full)
+        target = upper.path / Path(full).relative_to(upper.root)
+        if hidden(target):
+            target.unlink()
+        self._detached.add(full)
 
     def made(self, path: str) -> None:
         """A folder was made: nothing below it shows through."""
@@ -144,6 +167,7 @@ class OverlayView:
             return None
         below = upper.root / inner
         names = set(os.listdir(below)) if below.is_dir() and self._shows(upper, inner) else set()
+        names -= {name for name in names if os.path.join(full, name) in self._detached}
         for name in os.listdir(target):
             if hidden(target / name):
                 names.discard(name)
@@ -161,7 +185,7 @@ class OverlayView:
         target = upper.path / inner
         if hidden(target):
             return str(target.parent / _NOTHING)
-        if os.path.lexists(target) or not self._shows(upper, inner.parent):
+        if os.path.lexists(target) or full in self._detached or not self._shows(upper, inner.parent):
             return str(target)
         return full
 

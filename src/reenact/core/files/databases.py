@@ -1,0 +1,107 @@
+"""The content of a database of SQLite: its file, with what stands in its write-ahead log.
+
+The log's bytes hold random numbers, and the time at which SQLite moves them into the database depends on the end of the
+connections. So two databases of equal content differ in their files.
+"""
+
+from __future__ import annotations
+
+import struct
+from contextlib import closing
+from importlib import import_module
+
+MAGIC = b"SQLite format 3\0"
+LOG, JOURNAL, SHARED = "-wal", "-journal", "-shm"
+"""The ends of the names of the files beside a database."""
+
+BESIDE = (LOG, JOURNAL, SHARED)
+
+_WAL = (0x377F0682, 0x377F0683)
+_HEADER, _FRAME = 32, 24
+_VOLATILE = ((18, 20), (24, 28), (40, 44), (92, 100))
+"""Places in the first page that change without the content: mode, counters, version."""
+
+
+def is_database(data: bytes) -> bool:
+    """Return True for the bytes of a database of SQLite."""
+    return data.startswith(MAGIC)
+
+
+def base_of(name: str) -> str | None:
+    """Return the name of the database that a file lies beside, or None by its name."""
+    return next((name.removesuffix(end) for end in BESIDE if name.endswith(end) and name != end), None)
+
+
+def content(data: bytes, log: bytes = b"") -> bytes:
+    """Return the pages of a database as a reader would see them.
+
+    Args:
+        data: The bytes of its file.
+        log: The bytes of its write-ahead log, if there is one.
+    """
+    pages = bytearray(data)
+    last, size, changed = _committed(log)
+    if changed * size > len(pages) + len(log):
+        # No transaction adds more pages than it writes.
+        return data
+    for number, start in last.items():
+        end = number * size
+        if end > len(pages):
+            pages.extend(bytes(end - len(pages)))
+        pages[end - size : end] = log[start : start + size]
+    if last:
+        del pages[changed * size :]
+    return bytes(pages)
+
+
+def equal_content(one: bytes, other: bytes) -> bool:
+    """Return True if two results of `content` differ in nothing but counters."""
+    return _plain(one) == _plain(other)
+
+
+def fill(path: str, pages: bytes) -> None:
+    """Give an existing database that content, through SQLite: others may hold it open.
+
+    Raises OSError.
+    """
+    sqlite3 = import_module("sqlite3")
+    plain = bytearray(pages)
+    # In memory there is no log.
+    plain[18:20] = b"\1\1"
+    try:
+        with closing(sqlite3.connect(":memory:")) as source, closing(sqlite3.connect(path)) as target:
+            source.deserialize(bytes(plain))
+            source.backup(target)
+    except (sqlite3.Error, AttributeError) as error:
+        raise OSError(0, str(error)) from None
+
+
+def _plain(pages: bytes) -> bytes:
+    plain = bytearray(pages)
+    for start, end in _VOLATILE:
+        plain[start:end] = bytes(len(plain[start:end]))
+    return bytes(plain)
+
+
+def _committed(log: bytes) -> tuple[dict[int, int], int, int]:
+    """Return the places of a log's committed pages, the size of a page, and their number."""
+    if len(log) < _HEADER:
+        return {}, 0, 0
+    magic, _, size, _, salt = struct.unpack(">IIII8s", log[:24])
+    if magic not in _WAL or not 512 <= size <= 65536:
+        return {}, 0, 0
+    committed: dict[int, int] = {}
+    pending: dict[int, int] = {}
+    count = 0
+    for start in range(_HEADER, len(log) - _FRAME - size + 1, _FRAME + size):
+        page, pages, own = struct.unpack(">II8s", log[start : start + 16])
+        # Frames of an earlier log lie behind those of this one.
+        if own != salt or not page:
+            break
+        pending[page] = start + _FRAME
+        if pages:
+            committed.update(pending)
+            pending.clear()
+            count = pages
+    # A page behind the end was dropped by a later transaction.
+    return {page: start for page, start in committed.items() if page <= count}, size, count

@@ -1,0 +1,88 @@
+"""The recorded changes of a process's files, by the calls that made them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+
+from reenact.core.files import databases
+from reenact.core.files.states import NOTHING, FileState
+from reenact.core.files.trees import UNKNOWN, changes, first_states
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.query.recording import Recording
+from reenact.run.files.disk import blob
+
+_OUTER = frozenset(("model", "http", "input", "websocket", "mcp"))
+"""Kinds of calls without the program's code inside: other code changes files meanwhile."""
+
+
+class RecordedChanges:
+    """The changes of one process, numbered in their order.
+
+    Args:
+        recording: The recording.
+        log: The process's part of it.
+    """
+
+    def __init__(self, recording: Recording, log: Log) -> None:
+        self._recording, self._log = recording, log
+        self.all = [change for change in changes(log) if change.how != "first"]
+        self.due = dict(enumerate(self.all))
+        self.after: dict[int | None, list[int]] = {}
+        """Those from outside and of commands, by the call before them."""
+        self._times = [change.t for change in self.all]
+        self._within: dict[int, list[int]] = {}
+        self._states: dict[Path, list[int]] = {}
+        for number, change in enumerate(self.all):
+            if change.how in ("outside", "command"):
+                self.after.setdefault(change.call, []).append(number)
+            elif change.within is not None and change.within != UNKNOWN:
+                for call in self._calls_around(change.within):
+                    self._within.setdefault(call, []).append(number)
+            for path in change.states:
+                self._states.setdefault(path, []).append(number)
+
+    def of_answered(self, call: CallRecord) -> list[int]:
+        """The changes that belong to a call that is answered without running."""
+        found = {*self._within.get(call.number, ()), *self.after.get(call.number, ())}
+        if call.kind not in _OUTER and call.outcome is not None:
+            first = bisect_left(self._times, call.began)
+            last = bisect_right(self._times, float(call.outcome["t"]))
+            found |= {
+                each
+                for each in range(first, last)
+                if self.all[each].how != "end" and self.all[each].within == UNKNOWN
+            }
+        return sorted(found)
+
+    def state(self, path: Path, number: int) -> FileState:
+        """Return the state of a path after a change."""
+        known = self._states.get(path, [])
+        at = bisect_right(known, number)
+        if at:
+            return self.all[known[at - 1]].states[path]
+        return first_states(self._recording).get(path, NOTHING)
+
+    def database(self, path: Path, number: int) -> tuple[Path, bytes] | None:
+        """Return the database of a path and its content after a change.
+
+        None for another file.
+        """
+        beside = databases.base_of(str(path))
+        base = path if beside is None else Path(beside)
+        data = self._bytes(self.state(base, number))
+        if not databases.is_database(data):
+            return None
+        return base, databases.content(data, self._bytes(self.state(Path(f"{base}{databases.LOG}"), number)))
+
+    def _bytes(self, state: FileState) -> bytes:
+        return blob(self._recording, state.blob) if state.kind == "file" and state.blob else b""
+
+    def _calls_around(self, number: int) -> Iterator[int]:
+        """Yield a call, and those that it lies within."""
+        call = self._log.calls.get(number)
+        while call is not None:
+            yield call.number
+            above = call.within
+            call = self._log.calls.get(above) if above is not None and above < call.number else None
