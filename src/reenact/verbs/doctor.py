@@ -18,8 +18,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from reenact import adapters
-from reenact.adapters.stdlib.command import option_takes_value
-from reenact.core.record.program import packages
+from reenact.core.record.program import option_takes_value, packages
 from reenact.core.store.local import home as default_home
 from reenact.errors import ReenactError, UsageError
 from reenact.run import launch

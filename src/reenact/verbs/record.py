@@ -10,10 +10,10 @@ from pydantic import Field
 
 from reenact.core.extras import needing
 from reenact.core.model.storable import LONGEST, LONGEST_TAG
-from reenact.core.record.snapshot import EVERY
+from reenact.core.query.risky import EVERY
 from reenact.errors import ReenactError, UsageError
 from reenact.run import launch
-from reenact.run.api.recording import folders_of
+from reenact.run.files.disk import folders_of
 from reenact.verbs import interface
 from reenact.verbs.interface import LOCAL, Cli, Command, Context, recordable
 

@@ -119,7 +119,7 @@ class Replayer(Handler):
         self.tools = Tools(log, self.terms, self.rules, tools, here=here)
         self.asks_own_server = True
         """True if requests to the program's own server are made again."""
-        self._own = OwnRequests(log, self.terms, self.rules, self._answers.body)
+        self._own_requests = OwnRequests(log, self.terms, self.rules, self._answers.body)
         self._live_calls: LiveCalls | None = None
 
     def guard(self, guard: ActionGuard) -> None:
@@ -184,7 +184,7 @@ class Replayer(Handler):
             self._live_calls.act(effect, scope)
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
-        begun = self._own.begun(ticket.call, outcome)
+        begun = self._own_requests.begun(ticket.call, outcome)
         if begun is not None:
             # What follows the head comes as it comes.
             ticket.order = None
@@ -194,10 +194,10 @@ class Replayer(Handler):
             self.watch.left(ticket.call, outcome)
 
     def chunk(self, ticket: Ticket, value: Any) -> None:
-        self._own.chunk(ticket.call, value)
+        self._own_requests.chunk(ticket.call, value)
 
     def end(self, ticket: Ticket, how: str | BaseException) -> None:
-        found = self._own.ended(ticket.call, how)
+        found = self._own_requests.ended(ticket.call, how)
         if found is not None and not found[1]:
             self.served[found[0].kind] += 1
         self._compare(found)
@@ -426,7 +426,7 @@ class Replayer(Handler):
             self._counted(effect)
             return ticket
         own = self.asks_own_server and call.number not in self.edits
-        if own and self._own.runs(effect, question.scope, call):
+        if own and self._own_requests.runs(effect, question.scope, call):
             self._abandon_parts(call)
             return Ticket(call.number, call.order)
         again = self.tools.runs_again(question, call) if call.number not in self.edits else None
