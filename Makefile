@@ -14,6 +14,9 @@
 #   make docs     the site of the documentation, in site/; its links are checked
 #   make console  the console's pages, built into the package (needs npm)
 #   make check    style, types, layers
+#   make check-platforms  the pinned dependencies can be resolved for every platform
+#   make test-portable  the ways of systems without fork, Unix sockets and signals, forced on this one
+#   make sbom     the list of the dependencies' versions as CycloneDX, for a release
 #   make dist     the wheel and the source distribution, the same bytes each time
 #   make test-wheel  the wheel in empty environments: the core alone, and with the server
 #   make test-browser-use   the adapter of browser-use, with a real browser, in environments of its own
@@ -37,6 +40,7 @@ BROWSER_USE_OLDER := .venv-browser-use-older
 # The extras beside frameworks that pin the libraries of browser sessions and of MCP themselves.
 WITHOUT_BROWSERS := analysis,cassettes,otel,proxy,server,sign,speed,tui
 DIST := dist
+PORTABLE_TESTS ?= tests/core/test_system.py tests/run/files/test_scratch.py
 # The console's sources, and what its types are made from.
 CONSOLE := $(shell find console -name node_modules -prune -o -name 'openapi.*' -o -name schema.ts -o -name '.api' -o -name '.stamp' -o -type f -print) \
 	src/reenact/analysis/pages/tokens.css
@@ -55,7 +59,8 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 .DEFAULT_GOAL := help
 .PHONY: help audit demo demo-browser exercise picture test test-browser-use test-ray soak faults load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
-	setup-bench setup-older setup-browser-use chromium console dist docs test-wheel
+	setup-bench setup-older setup-browser-use chromium console dist docs test-wheel \
+	check-platforms test-portable sbom
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -125,6 +130,30 @@ docs: setup-dev $(SITE)/.stamp
 	$(BIN)/python docs/site/generate.py build/docs
 	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict --quiet
 	@rm -rf build/docs
+
+# The oldest and the newest Python on each system: a pin without a wheel for one of them fails here. Intel Macs and
+# musl have wheels for the core alone, and musl has none of google-re2, which is built there.
+check-platforms: $(BIN)/uv
+	@resolve() { for python in 3.11 3.14; do \
+		MACOSX_DEPLOYMENT_TARGET=14.0 $(BIN)/uv pip compile --quiet --no-header --no-annotate --python-version $$python \
+			--constraints constraints.txt --python-platform "$$@" pyproject.toml >/dev/null \
+		|| { echo "the pinned packages cannot be installed on $$1, Python $$python" >&2; return 2; }; \
+	done; }; \
+	for system in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-pc-windows-msvc aarch64-apple-darwin; do \
+		resolve $$system --only-binary :all: --extra all || exit 2; done; \
+	resolve x86_64-apple-darwin --only-binary :all: || exit 2; \
+	for system in x86_64-unknown-linux-musl aarch64-unknown-linux-musl; do resolve $$system || exit 2; done; \
+	echo "the pinned packages can be installed on 7 platforms"
+
+# Short: the parts that have a second way. `PORTABLE_TESTS=tests/run` runs others.
+test-portable: setup-dev
+	REENACT_PORTABLE=1 $(PYTEST) -m "not slow and not thorough" -n 2 $(PORTABLE_TESTS) $(PYTEST_ARGS)
+
+sbom: $(BIN)/uv
+	@mkdir -p $(DIST)
+	@grep -v '^-' constraints.txt | $(BIN)/uvx --quiet --from cyclonedx-bom cyclonedx-py requirements --output-reproducible \
+		--of JSON --output-file $(DIST)/sbom.cdx.json -
+	@ls -l $(DIST)/sbom.cdx.json
 
 # Apart from the environment that is audited. Where the service does not answer this fails, and nothing else rests on it.
 audit: $(BIN)/uv

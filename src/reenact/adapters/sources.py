@@ -59,7 +59,7 @@ _UNSEEN: dict[int, tuple[object, str]] = {
         "a thread's number": (threading.get_ident, threading.get_native_id),
         "the file system": (
             os.stat, os.lstat, os.path.exists, os.path.isfile, os.path.isdir, os.path.getsize, os.path.getmtime,
-            os.access, os.statvfs,
+            os.access, getattr(os, "statvfs", os.access),
         ),
         "the machine's load": (os.times, getattr(os, "getloadavg", os.times), os.cpu_count),
         "an unrecorded clock": tuple(

@@ -22,6 +22,7 @@ from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.cli.options import ids
 from reenact.cli.panels import COMMANDS, panel_of
+from reenact.core import system
 from reenact.errors import FilterError, MissingExtra, UsageError
 from reenact.verbs import configuration
 from reenact.verbs.interface import RECORDING, Cli, Options, Result
@@ -32,7 +33,7 @@ _CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD,
 LAST = "last"
 """The recording that is meant where none is named: the newest."""
 
-_QUIET_DEATHS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+_QUIET_DEATHS = system.signals("SIGINT", "SIGTERM", "SIGHUP", "SIGPIPE")
 
 
 def add(app: typer.Typer, verb: Verb) -> None:

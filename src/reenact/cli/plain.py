@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from contextlib import suppress
 
 from reenact.cli import present
 from reenact.cli.looking import Looking
+from reenact.core import system
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.replay.watch import Edit
 from reenact.errors import ReenactError, UsageError
@@ -193,7 +193,7 @@ class PlainSession:
     def _do_pdb(self, rest: str) -> None:
         if not sys.stdin.isatty():
             raise UsageError("pdb needs a terminal: standard input is none")
-        self._driver.shell(os.ttyname(sys.stdin.fileno()))
+        self._driver.shell(system.terminal_of(sys.stdin.fileno()))
 
     def _do_fork(self, rest: str) -> None:
         number = edit_words(rest)[0] or self._looking.here().step.number

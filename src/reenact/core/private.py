@@ -7,10 +7,12 @@ import secrets
 import shutil
 from pathlib import Path
 
+from reenact.core import system
+
 
 def opener(path: str, flags: int) -> int:
     """Create a file that others cannot read, as the `opener` of `open`."""
-    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+    return os.open(path, flags | system.CLOEXEC, 0o600)
 
 
 def folder(path: Path) -> None:

@@ -7,10 +7,13 @@ byte, would hold a connection for as long as it likes.
 from __future__ import annotations
 
 import asyncio
-import resource
+import sys
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+if sys.platform != "win32":
+    import resource
 
 HEAD = 10.0
 """Seconds in which a request's line and headers must have come."""
@@ -34,8 +37,12 @@ _MANY = (
 
 def most() -> int:
     """Return the maximum number of open connections: below the process's limit of open files."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return _MOST if soft == resource.RLIM_INFINITY else max(16, min(_MOST, soft - _SPARE))
+    found = _MOST
+    if sys.platform != "win32":
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft != resource.RLIM_INFINITY:
+            found = max(16, min(_MOST, soft - _SPARE))
+    return found
 
 
 class Connection(H11Protocol):

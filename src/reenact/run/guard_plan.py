@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from reenact.core import system
 from reenact.core.boundary import entered
 from reenact.core.dataclass import dataclass
 from reenact.core.query.recording import Recording
@@ -110,7 +111,7 @@ class GuardPlan:
 def _asked(terminal: str, question: str) -> bool | None:
     """Ask on a terminal; None if it cannot be opened."""
     try:
-        descriptor = os.open(terminal, os.O_RDWR | os.O_NOCTTY)
+        descriptor = os.open(terminal, os.O_RDWR | system.NOCTTY)
     except OSError:
         return None
     try:

@@ -14,6 +14,7 @@ from time import perf_counter, sleep
 from typing import Any
 
 from reenact.adapters import stdlib
+from reenact.core import system
 from reenact.core.boundary import Family, Handler, RecordingTurnstile, Run, Scope, Turnstile, entered
 from reenact.core.boundary.scope import _scope
 from reenact.core.boundary.tracked import of_run
@@ -182,14 +183,14 @@ class Replayed(Family):
 
     def running(self, path: str | None, pid: int | None) -> None:
         """Keep time running while a process runs: no timer may fire early in the meantime."""
-        if pid is None or not hasattr(os, "waitid") or _of_pool(path):
+        if pid is None or _of_pool(path):
             return
         turnstile = self._run.turnstile
         turnstile.live_begins()
 
         def watch() -> None:
             try:
-                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+                system.await_end(pid)
             except OSError:
                 pass
             sleep(_PATIENCE)

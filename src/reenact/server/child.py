@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from reenact.core import private
+from reenact.core import private, system
 from reenact.core.trust import consent
 
 _LOGGED = 1_000_000
@@ -85,8 +85,7 @@ class JobProcess:
             self._kill()
 
     def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        system.kill_group(self._process.pid)
 
     def _log(self, path: Path) -> None:
         assert self._process.stderr is not None

@@ -27,7 +27,7 @@ from typing import Any, BinaryIO, Literal
 
 import orjson
 
-from reenact.core import private
+from reenact.core import private, system
 from reenact.core.store.local import new_id
 from reenact.errors import RecordingNotFound, UsageError
 from reenact.server.child import JobProcess
@@ -323,8 +323,7 @@ def _within(folder: Path) -> Iterator[Path]:
 def _held(folder: Path) -> BinaryIO:
     """The job's lock, taken."""
     file = os.fdopen(private.opener(str(folder / _LOCK), os.O_WRONLY | os.O_CREAT), "wb")
-    if fcntl is not None:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    system.lock(file.fileno())
     return file
 
 
@@ -332,8 +331,7 @@ def _left(folder: Path) -> bool:
     """Return whether a job is free: no running server holds its lock."""
     try:
         with (folder / _LOCK).open("rb") as file:
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(file.fileno(), wait=False)
             return True
     except BlockingIOError:
         return False

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import os
 import pickle
-import resource
 import signal
 import sys
+import threading
 from collections.abc import MutableMapping
-from multiprocessing.connection import Connection
 from pathlib import Path
+from time import process_time, sleep
 from typing import Any
 
 from fastapi import FastAPI
@@ -20,13 +21,18 @@ from fastapi.responses import JSONResponse
 from starlette.requests import Request
 from starlette.types import Message
 
+from reenact.core import system
 from reenact.errors import ReenactError, TooLarge
 from reenact.server.access import Access
 from reenact.server.library import ProjectLibrary
-from reenact.server.readers import ForwardedRequest, Job, OutOfMemory, ReaderAnswer
+from reenact.server.pipe import MessagePipe
+from reenact.server.readers import TOO_LONG, ForwardedRequest, Job, OutOfMemory, ReaderAnswer
 from reenact.server.refusals import misshapen, refusal
 from reenact.server.routes import conversation, derived, events, recordings, steps
 from reenact.server.routes.common import API
+
+if sys.platform != "win32":
+    import resource
 
 _LARGEST = 64_000_000
 """Bytes of an answer at most: browsers show no larger ones."""
@@ -37,31 +43,68 @@ _IDLE = 5.0
 
 def main() -> None:
     """Work until the server closes the pipe."""
-    number, longest, memory = map(int, sys.argv[1:])
-    pipe = Connection(number)
+    longest, memory = map(int, sys.argv[1:])
+    pipe = MessagePipe.of_this_process()
     # Only the server ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    if sys.platform != "win32":
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    budget = _TimeLimit(longest)
     # A recording is millions of small objects: looking for garbage among them takes as long as reading it.
     gc.disable()
     worker = _Worker()
     with asyncio.Runner() as runner:
         while True:
-            if not pipe.poll(_IDLE):
-                gc.collect()
+            idle = threading.Timer(_IDLE, gc.collect)
+            idle.daemon = True
+            idle.start()
             try:
-                job = pipe.recv_bytes()
+                job = pipe.receive()
             except (EOFError, OSError):
                 return
-            # The timer's signal ends the process, even within one long call.
-            signal.setitimer(signal.ITIMER_PROF, longest)
-            answer = runner.run(worker.done(job))
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            finally:
+                idle.cancel()
+            with budget:
+                answer = runner.run(worker.done(job))
             try:
-                pipe.send_bytes(answer)
+                pipe.send(answer)
             except OSError:
                 return
+
+
+class _TimeLimit:
+    """Ends this process when a job takes too much processor time.
+
+    A timer's signal does so, even within one long call. Windows has none: there a thread looks at the time used.
+    """
+
+    def __init__(self, seconds: int) -> None:
+        self._seconds = seconds
+        self._until: float | None = None
+        if sys.platform == "win32" or system.PORTABLE:
+            threading.Thread(target=self._watch, daemon=True).start()
+
+    def __enter__(self) -> None:
+        if sys.platform == "win32" or system.PORTABLE:
+            self._until = process_time() + self._seconds
+        else:
+            signal.setitimer(signal.ITIMER_PROF, self._seconds)
+
+    def __exit__(self, *raised: object) -> None:
+        if sys.platform == "win32" or system.PORTABLE:
+            self._until = None
+        else:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def _watch(self) -> None:
+        while True:
+            sleep(_TICK)
+            if self._until is not None and process_time() > self._until:
+                os._exit(TOO_LONG)
+
+
+_TICK = 0.2
 
 
 class _Worker:

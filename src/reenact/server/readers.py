@@ -12,8 +12,6 @@ import contextlib
 import os
 import pickle
 import queue
-import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -22,13 +20,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reenact.core import system
 from reenact.core.store import shared
 from reenact.errors import ReenactError, SearchEnded, TooLarge
 from reenact.server.lines import Entry
+from reenact.server.pipe import MessagePipe
 
 LARGE = 2_000_000
 """The bytes of lines above which a recording is read in another process."""
@@ -49,6 +48,11 @@ _PROCESSES = 2
 _WAITING = 32
 _KEPT = 8
 """The number of late answers and refusals that are kept for a repeated request."""
+
+TOO_LONG = 3
+"""The exit status of a process that had no processor time left, where no timer's signal ends it."""
+
+_TOO_LONG = {TOO_LONG, *(-number for number in system.signals("SIGPROF"))}
 
 _MAIN = "import sys; sys.path[:] = filter(None, sys.path); from reenact.server.reader import main; main()"
 """The program of a process. It imports nothing from the working directory."""
@@ -144,7 +148,7 @@ class ReaderProcess:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._pipe: Connection | None = None
+        self._pipe: MessagePipe | None = None
         self._done = 0
         self._closed = False
 
@@ -214,8 +218,8 @@ class ReaderProcess:
             self._start()
         assert self._pipe is not None
         try:
-            self._pipe.send_bytes(job)
-            good, result = pickle.loads(self._pipe.recv_bytes())  # noqa: S301 - from our own process
+            self._pipe.send(job)
+            good, result = pickle.loads(self._pipe.receive())  # noqa: S301 - from our own process
         except (EOFError, OSError):
             raise self._died() from None
         self._done += 1
@@ -229,7 +233,7 @@ class ReaderProcess:
         self._end()
         if self._closed:
             return _closing()
-        if status == -signal.SIGPROF:
+        if status in _TOO_LONG:
             return TooLarge(
                 f"reading this takes more than {self._limits[0]} seconds of processor time, a server's limit: "
                 "`reenact show`, `diff` and `diagnose` on your own machine have no such limit"
@@ -241,19 +245,19 @@ class ReaderProcess:
 
     def _start(self) -> None:
         self._end()
-        ours, theirs = socket.socketpair()
-        with theirs:
-            number = theirs.fileno()
-            longest, memory = self._limits
-            process = subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, "-c", _MAIN, str(number), str(longest), str(memory)],
-                stdin=subprocess.DEVNULL,
-                pass_fds=[number],
-                start_new_session=True,
-            )
+        longest, memory = self._limits
+        process = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-c", _MAIN, str(longest), str(memory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
         with self._lock:
             self._process = process
-            self._pipe = Connection(ours.detach())
+            with process.stdin as writing, process.stdout as reading:
+                self._pipe = MessagePipe(os.dup(reading.fileno()), os.dup(writing.fileno()))
             if self._closed:
                 process.kill()
 

@@ -17,6 +17,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore as Folder
 from obstore.store import from_url
 
+from reenact.core import system
 from reenact.core.store.base import BLOB, ID
 from reenact.errors import CorruptRecording, StoreAway, UsageError
 
@@ -229,7 +230,7 @@ class ObjectBlobs:
         """Sync a file to disk, so that acknowledged data survives a power failure. Raises StoreAway."""
         try:
             for path in (file, *list(file.parents)[:3]):
-                opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                opened = os.open(path, os.O_RDONLY | system.CLOEXEC)
                 try:
                     os.fsync(opened)
                 finally:

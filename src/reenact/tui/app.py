@@ -19,6 +19,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from reenact.core import system
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.filter import Filter
 from reenact.core.query.recording import Recording
@@ -269,7 +270,7 @@ class Debugger(App[None]):
 
     def action_pdb(self) -> None:
         """Open Python's debugger, on this terminal."""
-        self._on_terminal(lambda: self.driver.shell(os.ttyname(sys.stdin.fileno())))
+        self._on_terminal(lambda: self.driver.shell(system.terminal_of(sys.stdin.fileno())))
 
     def action_fork(self, step: int = 0) -> None:
         """Open the prompt with the command that forks at a step."""

@@ -54,7 +54,7 @@ def install() -> None:
     for name in ("monotonic", "perf_counter", "process_time", "thread_time"):
         if hasattr(time, name):
             _hook(name)
-    if hasattr(time, "clock_gettime"):
+    if sys.platform != "win32":
         _hook_numbered()
     early.replace(time, "sleep", _slept, everywhere=True)
     early.replace(time, "ctime", _ctime_of)
@@ -184,28 +184,30 @@ def _hook(name: str) -> None:
     early.replace(time, f"{name}_ns", read_ns)
 
 
-def _hook_numbered() -> None:
-    """Record the clocks of `time.clock_gettime`."""
-    original, original_ns = time.clock_gettime, time.clock_gettime_ns
+if sys.platform != "win32":
 
-    def read(clock: int, frame: FrameType) -> int | None:
-        scope = current()
-        if scope is None or scope.hidden or not _program(frame):
-            return None
-        if clock != time.CLOCK_REALTIME:
-            return draw(f"clock:{clock}", partial(original_ns, clock))
-        return None if travels() else draw("clock:time", _real_ns)
+    def _hook_numbered() -> None:
+        """Record the clocks of `time.clock_gettime`."""
+        original, original_ns = time.clock_gettime, time.clock_gettime_ns
 
-    def clock_gettime(clock: int, /) -> float:
-        found = read(clock, _getframe(1))
-        return original(clock) if found is None else found / 1e9
+        def read(clock: int, frame: FrameType) -> int | None:
+            scope = current()
+            if scope is None or scope.hidden or not _program(frame):
+                return None
+            if clock != time.CLOCK_REALTIME:
+                return draw(f"clock:{clock}", partial(original_ns, clock))
+            return None if travels() else draw("clock:time", _real_ns)
 
-    def clock_gettime_ns(clock: int, /) -> int:
-        found = read(clock, _getframe(1))
-        return original_ns(clock) if found is None else found
+        def clock_gettime(clock: int, /) -> float:
+            found = read(clock, _getframe(1))
+            return original(clock) if found is None else found / 1e9
 
-    early.replace(time, "clock_gettime", clock_gettime)
-    early.replace(time, "clock_gettime_ns", clock_gettime_ns)
+        def clock_gettime_ns(clock: int, /) -> int:
+            found = read(clock, _getframe(1))
+            return original_ns(clock) if found is None else found
+
+        early.replace(time, "clock_gettime", clock_gettime)
+        early.replace(time, "clock_gettime_ns", clock_gettime_ns)
 
 
 # -- sleeping ------------------------------------------------------------------------------------------------

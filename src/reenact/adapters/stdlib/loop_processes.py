@@ -100,7 +100,10 @@ class LoopProcess(asyncio.SubprocessTransport):
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        self.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+        if sys.platform == "win32":
+            self.send_signal(signal.SIGTERM)
+        else:
+            self.send_signal(signal.SIGKILL)
 
     async def _wait(self) -> int | None:
         if self._code is not None:

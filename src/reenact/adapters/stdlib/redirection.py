@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from reenact.core import system
 from reenact.core.boundary import current
 
 if sys.platform != "win32":
@@ -24,9 +25,6 @@ _PIECE = 1 << 20
 
 def is_file(handle: Any) -> bool:
     """Return True for an open regular file or `/dev/null`, by handle or number."""
-    if sys.platform == "win32":
-        # It reads files at their own place alone; a command with one is named, and refused in a replay.
-        return False
     try:
         number = handle if isinstance(handle, int) else handle.fileno()
         mode = os.fstat(number).st_mode
@@ -43,7 +41,7 @@ def content_of(handle: Any) -> str | None:
     digest, place = hashlib.blake2b(digest_size=8), 0
     with suppress(OSError):
         place = os.lseek(number, 0, os.SEEK_CUR)
-        while piece := os.pread(number, _PIECE, place):
+        while piece := system.pread(number, _PIECE, place):
             digest.update(piece)
             place += len(piece)
     return digest.hexdigest()
@@ -113,7 +111,7 @@ def _end(number: int) -> int:
 
 def _read(number: int, start: int, size: int) -> bytes:
     with suppress(OSError):
-        return os.pread(number, size, start)
+        return system.pread(number, size, start)
     # It was opened for writing alone: opened once more, by the name that the system keeps.
     with suppress(OSError), open(f"/proc/self/fd/{number}", "rb") as again:  # noqa: PTH123
         again.seek(start)

@@ -6,7 +6,6 @@ an effect on the world is refused.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 import sys
@@ -20,6 +19,9 @@ from weakref import WeakKeyDictionary
 from reenact.adapters.stdlib import callers, file_uses
 from reenact.core.boundary import Run, Scope, ToolInside
 from reenact.core.boundary.inside import ENDS
+
+if sys.platform != "win32":
+    import fcntl
 
 _LISTS = {
     "os.listdir",
@@ -287,4 +289,7 @@ def _look_for_files(names: set[str], tool: ToolInside) -> None:
 
 
 def _can_write(descriptor: int) -> bool:
-    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+    writes = True
+    if sys.platform != "win32":
+        writes = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+    return writes

@@ -22,6 +22,7 @@ from typing import Any
 
 from reenact.browser import executable
 from reenact.browser.isolation.starter import Starter
+from reenact.core import system
 from reenact.errors import SessionError
 
 PORT = 1080
@@ -130,9 +131,9 @@ def isolation(executable: str) -> Isolation:
 
 
 def _candidates() -> Iterator[Isolation]:
-    if not sys.platform.startswith("linux"):
+    if not system.LINUX:
         return
-    users = (True, False) if os.geteuid() == 0 else (False,)
+    users = (True, False) if system.is_root() else (False,)
     for files in (True, False) if shutil.which("bwrap") else (False,):
         for network in (True, False):
             for user in users:
@@ -221,7 +222,7 @@ class Sandbox:
         for name in ("profile", "incoming", "tmp", "home"):
             one = self.home / name
             one.mkdir(mode=0o700, exist_ok=True)
-            if self._user is not None:
+            if self._user is not None and sys.platform != "win32":
                 os.chown(one, self._user, self._user)
         policies = self.folder / "policies"
         policies.mkdir(exist_ok=True)
@@ -259,7 +260,7 @@ class Sandbox:
         """
         if source.parent != self.incoming:
             raise PermissionError(f"{source.name} is none of the session's downloads")
-        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(source, os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK)
         with os.fdopen(descriptor, "rb") as file, target.open("wb") as copy:
             found = os.fstat(file.fileno())
             if not _is_plain(found, self._user):
@@ -301,7 +302,7 @@ class Sandbox:
             words += ["--ro-bind", own, own]
         if headed:
             words += ["--ro-bind-try", "/tmp/.X11-unix", "/tmp/.X11-unix"]  # noqa: S108 - the screen's socket
-        if os.geteuid() == 0 and self._user is None:
+        if system.is_root() and self._user is None:
             words += ["--uid", "1000", "--gid", "1000"]
         return [*words, "--bind", str(self.home), str(self.home), "--chdir", str(self.home), "--"]
 
@@ -317,12 +318,12 @@ def _take() -> int:
 
 
 def _is_plain(found: os.stat_result, user: int | None) -> bool:
-    owner = os.geteuid() if user is None else user
+    owner = system.user() if user is None else user
     return bool(stat.S_ISREG(found.st_mode)) and (found.st_nlink, found.st_uid) == (1, owner)
 
 
 def _plain_user() -> bool:
-    return hasattr(os, "geteuid") and os.geteuid() != 0
+    return os.name == "posix" and not system.is_root()
 
 
 def seen(executable: str, *, policy: bool, sandbox: bool) -> Isolation:

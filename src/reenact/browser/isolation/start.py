@@ -15,6 +15,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+assert sys.platform != "win32", "on Windows a browser is started as itself"
+
+
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 _SET_DUMPABLE = 4
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 1
@@ -59,7 +62,8 @@ def main() -> None:
 @contextmanager
 def short(path: str) -> Iterator[str]:
     """Yield a name of a socket's path that is short enough for the system, if there is one."""
-    if len(os.fsencode(path)) <= _LONGEST_NAME or not sys.platform.startswith("linux"):
+    system: str = sys.platform
+    if system != "linux" or len(os.fsencode(path)) <= _LONGEST_NAME:
         yield path
         return
     folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)  # noqa: PTH120 - as above

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reenact.browser.isolation.start import short
+if sys.platform != "win32":
+    from reenact.browser.isolation.start import short
 
 START = Path(__file__).with_name("start.py")
 _PATIENCE = 20.0
@@ -58,7 +59,7 @@ class Starter:
         """
         self.close()
         path = self._folder / "channel"
-        if channel and (port or protocol):
+        if sys.platform != "win32" and channel and (port or protocol):
             self._channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             with short(str(path)) as name:
                 self._channel.bind(name)
@@ -83,11 +84,13 @@ class Starter:
         """Wait until the browser is about to start; return the descriptors that it gives."""
         assert self._channel is not None
         loop = asyncio.get_running_loop()
+        descriptors: list[int] = []
         given, _ = await loop.sock_accept(self._channel)
         with given:
             given.setblocking(True)
             given.settimeout(_PATIENCE)
-            _, descriptors, _, _ = await loop.run_in_executor(None, socket.recv_fds, given, 1, 8)
+            if sys.platform != "win32":
+                _, descriptors, _, _ = await loop.run_in_executor(None, socket.recv_fds, given, 1, 8)
         for one in descriptors:
             os.set_inheritable(one, False)
         self.close()

@@ -22,6 +22,7 @@ from reenact.browser.isolation.endpoint import DebugEndpoint
 from reenact.browser.isolation.guest import GuestResources
 from reenact.browser.isolation.pipe import Check, PipeProtocol
 from reenact.browser.isolation.starter import Starter
+from reenact.core import system
 from reenact.errors import SessionError
 
 _PROFILE = "reenact-browser-"
@@ -96,7 +97,7 @@ async def _for_a_program(playwright: Playwright, settings: LaunchSettings, path:
     egress = None if _has_proxy(settings) else Egress(_LOCAL)
     arguments = [] if egress is None else _through(await egress.start())
     # Between Playwright and the browser, another program is let in without any port of the browser's.
-    starter = Starter(own) if settings.cdp and os.name == "posix" else None
+    starter = Starter(own) if settings.cdp and not system.PORTABLE else None
     # Some containers allow no sandbox to anybody.
     for inner in (True, False) if _may_have_sandbox() else (False,):
         beginning: asyncio.Task[DebugEndpoint] | None = None
@@ -220,7 +221,7 @@ def _options(settings: LaunchSettings, arguments: list[str]) -> dict[str, Any]:
 
 
 def _may_have_sandbox() -> bool:
-    return hasattr(os, "geteuid") and os.geteuid() != 0
+    return os.name == "posix" and not system.is_root()
 
 
 def _unstarted(path: str, error: Exception) -> SessionError:

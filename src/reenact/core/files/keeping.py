@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable
 from typing import TypeAlias
 
+from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.core.files.states import LONGEST, NOTHING, FileState, Fingerprint, Why
 
@@ -160,7 +161,7 @@ class FileKeeper:
             status = status_of(path)
             if status is not None and status.st_ino == inode:
                 return descriptor
-        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        return os.open(path, os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK | system.CLOEXEC)
 
     def _close(self, path: str, descriptor: int) -> None:
         if path not in self._pinned:
@@ -186,7 +187,7 @@ class FileKeeper:
 
 def _read(descriptor: int, most: int) -> bytes:
     pieces, size = [], 0
-    while size < most and (piece := os.pread(descriptor, min(most - size, _PIECE), size)):
+    while size < most and (piece := system.pread(descriptor, min(most - size, _PIECE), size)):
         pieces.append(piece)
         size += len(piece)
     return b"".join(pieces)
@@ -194,7 +195,7 @@ def _read(descriptor: int, most: int) -> bytes:
 
 def _fingerprint(descriptor: int, salt: bytes) -> tuple[str, int]:
     made, size = Fingerprint(salt), 0
-    while piece := os.pread(descriptor, _PIECE, size):
+    while piece := system.pread(descriptor, _PIECE, size):
         made.update(piece)
         size += len(piece)
     return made.text(), size

@@ -10,17 +10,14 @@ from __future__ import annotations
 import glob
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from reenact.core import system
 from reenact.core.files.states import FileState
 from reenact.errors import CorruptRecording, UsageError
-
-if sys.platform != "win32":
-    import fcntl
 
 PART = ".reenact-part-"
 """The beginning of the name of a folder that is being restored."""
@@ -69,7 +66,10 @@ def restore(
 def remove_remains(into: Path) -> None:
     """Remove what restorations to this folder have left that were killed. Raises OSError."""
     for found in into.parent.glob(f"{PART}{glob.escape(into.name)}-*"):
-        with _locked(found) as mine:
+        if not found.is_dir():
+            continue
+        # A killed process has no locks.
+        with system.locked_folder(found, wait=False) as mine:
             if mine:
                 shutil.rmtree(found, ignore_errors=True)
 
@@ -78,28 +78,11 @@ def remove_remains(into: Path) -> None:
 def _part_of(into: Path) -> Iterator[Path]:
     """Make a folder beside the target; it is removed if it still has its name at the end."""
     part = Path(tempfile.mkdtemp(prefix=f"{PART}{into.name}-", dir=into.parent))
-    with _locked(part):
+    with system.locked_folder(part, wait=False):
         try:
             yield part
         finally:
             shutil.rmtree(part, ignore_errors=True)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[bool]:
-    """Lock a folder, and give False if another process has it locked.
-
-    A killed process has no locks.
-    """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        yield False
-    else:
-        yield True
-    finally:
-        os.close(descriptor)
 
 
 def _below(path: Path, folder: Path) -> bool:
@@ -148,6 +131,8 @@ def _check(path: Path, there: Mapping[Path, FileState]) -> None:
 
 
 def _write(target: Path, data: bytes) -> None:
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _FILE)
+    descriptor = os.open(
+        target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.CLOEXEC, _FILE
+    )
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)

@@ -7,7 +7,6 @@ parallel for all files of a request costs about as much as one alone: the file s
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import secrets
@@ -18,7 +17,7 @@ from time import monotonic
 
 import orjson
 
-from reenact.core import private
+from reenact.core import private, system
 from reenact.core.model.event import FORMAT
 from reenact.core.store import chain
 from reenact.core.store.base import BLOB, FILE, ID, Damaged, Piece, Taken
@@ -201,7 +200,7 @@ class LocalIntake:
         private.folder(place.parent)
         part = place.with_name(f"{digest}.{secrets.token_hex(4)}.part")
         with os.fdopen(
-            os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
+            os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.CLOEXEC, 0o600), "wb"
         ) as file:
             file.write(piece.data)
         self._sizes.add(piece.recording, len(piece.data))
@@ -276,16 +275,16 @@ def _write(path: Path, piece: Piece, *, checked: bool) -> tuple[Taken, int]:
 
     On OSError the file is unchanged.
     """
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | system.CLOEXEC | system.NOFOLLOW
     file = os.open(path, flags, 0o600)
     try:
         # Two may send the same: the shipper that was started again, and a person.
-        fcntl.flock(file, fcntl.LOCK_EX)
+        system.lock(file)
         size = os.fstat(file).st_size
         if piece.offset > size:
             return Taken("gap", size, f"{size} bytes are here"), 0
         known = min(size - piece.offset, len(piece.data))
-        if known and os.pread(file, known, piece.offset) != piece.data[:known]:
+        if known and system.pread(file, known, piece.offset) != piece.data[:known]:
             detail = "other bytes are stored here already, and are never overwritten"
             return Taken("differs", size, detail), 0
         if checked and (problem := _fault(file, size, piece.name, piece.data[known:])):
@@ -307,7 +306,7 @@ def _fault(file: int, size: int, name: str, rest: bytes) -> str:
     begun = _begun(file, size)
     at = size - len(begun)
     start = max(0, at - chain.LENGTH - 1)
-    return chain.fault(name, begun + rest, at, os.pread(file, at - start, start))
+    return chain.fault(name, begun + rest, at, system.pread(file, at - start, start))
 
 
 def _begun(file: int, size: int) -> bytes:
@@ -316,7 +315,7 @@ def _begun(file: int, size: int) -> bytes:
     while at and b"\n" not in begun:
         count = min(at, max(_BLOCK, len(begun)))
         at -= count
-        begun = os.pread(file, count, at) + begun
+        begun = system.pread(file, count, at) + begun
     return begun.rpartition(b"\n")[2]
 
 
@@ -324,7 +323,7 @@ def synced(paths: Iterable[Path]) -> None:
     """On the disk. A file that was deleted meanwhile need not be."""
     for path in paths:
         with contextlib.suppress(FileNotFoundError):
-            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            file = os.open(path, os.O_RDONLY | system.CLOEXEC)
             try:
                 # macOS has no fdatasync.
                 (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(file)

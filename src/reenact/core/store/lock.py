@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-fcntl: Any
-try:
-    fcntl = importlib.import_module("fcntl")
-except ImportError:  # Windows, where SQLite's own lock must do
-    fcntl = None
+from reenact.core import system
 
 
 @contextmanager
@@ -21,16 +15,13 @@ def locked(path: os.PathLike[str]) -> Iterator[None]:
 
     If it cannot be created, the body runs without a lock.
     """
-    if fcntl is None:
-        yield
-        return
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | system.CLOEXEC, 0o600)
     except OSError:
         yield
         return
     try:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        system.lock(file)
         yield
     finally:
         os.close(file)
@@ -38,10 +29,8 @@ def locked(path: os.PathLike[str]) -> Iterator[None]:
 
 def take(file: int) -> bool:
     """Lock an open file until it is closed. Return False if another process holds its lock."""
-    if fcntl is None:
-        return True
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        system.lock(file, wait=False)
     except BlockingIOError:
         return False
     except OSError:

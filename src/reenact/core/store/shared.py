@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import orjson
 
-from reenact.core import private
+from reenact.core import private, system
 from reenact.core.dataclass import dataclass
 from reenact.core.model.storable import storable
 from reenact.core.store import chain
@@ -51,7 +51,7 @@ def opened(path: Path) -> IO[bytes]:
     """
     try:
         file = open(  # noqa: SIM115 - returned open
-            path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+            path, "rb", opener=lambda name, flags: os.open(name, flags | system.NONBLOCK | system.CLOEXEC)
         )
     except IsADirectoryError:
         raise CorruptRecording(f"{path} is no file; delete it") from None

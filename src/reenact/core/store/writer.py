@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from reenact.core import private
+from reenact.core import private, system
 from reenact.core.store import chain, lock, shared
 from reenact.core.store.chain import BEFORE, sum_of
 
@@ -45,7 +45,7 @@ class Writer:
 
     def _open(self, path: Path, flags: int) -> None:
         self.path = path
-        self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
+        self._fd = os.open(path, os.O_RDWR | os.O_APPEND | system.CLOEXEC | flags, 0o600)
         self.alone = lock.take(self._fd)
         """False if another process writes this file."""
         # Re-entrant: a finaliser that the garbage collector runs in between may write too.
@@ -162,7 +162,7 @@ class Writer:
         size = len(body) + len(end)
         try:
             self._writing = True
-            written = os.writev(self._fd, (body, end))  # one call, and no copy of the line
+            written = system.writev(self._fd, (body, end))  # one call, and no copy of the line
             if written != size:
                 # A short write is the disk filling up: take the torn line back, then let the rest raise.
                 os.ftruncate(self._fd, self._size)
@@ -185,9 +185,9 @@ class Writer:
 
     def _restore(self) -> None:
         """The folder was deleted under us; the open file still has every event: put it back."""
-        events = os.pread(self._fd, self._size, 0)
+        events = system.pread(self._fd, self._size, 0)
         private.folder(self.path.parent)
-        fresh = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        fresh = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | system.CLOEXEC, 0o600)
         os.write(fresh, events)
         os.close(self._fd)
         self._fd = fresh

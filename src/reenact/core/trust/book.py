@@ -22,6 +22,7 @@ from typing import Any
 
 import orjson
 
+from reenact.core import system
 from reenact.core.query.summary import Summary
 from reenact.core.trust.identity import KEY, Identity, fingerprint, is_private, kept, unwritable
 from reenact.core.trust.origin import PROJECT, Origin, Seal, Standing, Where
@@ -143,7 +144,7 @@ class Book:
         if path.exists() and not is_private(path.stat()):
             raise UsageError(f"{path} can be read or written by others, and is not believed: `chmod 600` it")
         try:
-            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | system.CLOEXEC, 0o600)
             try:
                 os.write(file, orjson.dumps(line) + b"\n")
             finally:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from reenact.core import system
 from reenact.core.trust.identity import KEY, canonical, signed_by
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def endorser(logs: Sequence[Log], folder: Path) -> str:
 def read(folder: Path) -> tuple[str, str]:
     """Return the unchecked key and signature from a recording's folder, or empty texts."""
     with suppress(OSError, ValueError, AttributeError):
-        file = os.open(folder / FILE, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = os.open(folder / FILE, os.O_RDONLY | system.NONBLOCK | system.CLOEXEC)
         try:
             # It may be anything: a folder of recordings can come with a download.
             data = os.read(file, _MOST) if stat.S_ISREG(os.fstat(file).st_mode) else b""

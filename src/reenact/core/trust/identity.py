@@ -28,7 +28,7 @@ from typing import Any
 
 import orjson
 
-from reenact.core import private
+from reenact.core import private, system
 from reenact.errors import UsageError
 
 NAME = "home-id"
@@ -45,7 +45,7 @@ MARK = "home"
 _BYTES = 32
 _LONGEST = 256
 _NAMED = re.compile(r"[0-9a-f]{32}")
-_ODD = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_ODD = system.NONBLOCK | system.NOFOLLOW | system.CLOEXEC
 """Flags to open a file that may be a pipe or a link."""
 
 

@@ -26,6 +26,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from reenact.core import system
 from reenact.core.boundary import entered
 from reenact.core.dataclass import dataclass
 from reenact.core.replay.replayer import Replayer
@@ -38,7 +39,6 @@ KEPT = 12
 
 _APART = 8
 _exit = os._exit
-_LINUX = sys.platform == "linux"
 _TASKS = Path("/proc/self/task")
 
 
@@ -73,7 +73,7 @@ class Copies:
         """Return True if a copy is to be made here, if possible."""
         due = self._count % self._apart == 0
         self._count += 1
-        return due and _LINUX and self._safe()
+        return due and system.LINUX and self._safe()
 
     def keep(self, place: Place, places: list[Place]) -> Wake | None:
         """Make a copy. Return None in the original; in a copy, once woken, the order to carry out."""
@@ -125,11 +125,12 @@ class Copies:
 
     def _reap(self) -> None:
         """Forget about copies that have ended."""
-        for child in list(self._made):
-            with suppress(ChildProcessError):
-                if os.waitpid(child, os.WNOHANG)[0] == 0:
-                    continue
-            self._made.discard(child)
+        if sys.platform != "win32":
+            for child in list(self._made):
+                with suppress(ChildProcessError):
+                    if os.waitpid(child, os.WNOHANG)[0] == 0:
+                        continue
+                self._made.discard(child)
 
     def _safe(self) -> bool:
         """Return True if a copy of this process is as good as a new run."""
@@ -155,7 +156,7 @@ def _fork() -> int:
     return int(_libc.fork())
 
 
-_libc: Any = ctypes.PyDLL(None) if _LINUX else None
+_libc: Any = ctypes.PyDLL(None) if system.LINUX else None
 
 
 def _files() -> bool:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
+from reenact.core import system
 from reenact.core.boundary import entered
 from reenact.core.model.divergence import Verdict
 from reenact.core.model.log import CallRecord
@@ -23,9 +24,6 @@ from reenact.run.debugger import wire
 from reenact.run.debugger.orders import START, Place
 from reenact.run.debugger.shell import Shell
 from reenact.run.debugger.watcher import Watcher, frames, here
-
-INTERRUPT = signal.SIGURG
-"""The signal that stops the program at any point. Ignored by default, and hardly ever used."""
 
 _exit = os._exit
 # The one of the system: Reenact's own would report the end of the program.
@@ -60,8 +58,7 @@ class Debuggee(Watcher):
     def attach(self) -> None:
         super().attach()
         if threading.current_thread() is threading.main_thread():
-            signal.signal(INTERRUPT, self._interrupted)
-            signal.signal(signal.SIGIO, self._line.moved)
+            signal.signal(system.INTERRUPT, self._interrupted)
             self._line.watch()
         sys.breakpointhook = self._broken
 

@@ -11,6 +11,7 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import Any
 
+from reenact.core import system
 from reenact.core.boundary import ReplayingTurnstile, entered
 from reenact.core.store.writer import warn
 
@@ -127,7 +128,7 @@ def prompting(turnstile: ReplayingTurnstile, terminal: str = "") -> Prompt:
 def _opened(terminal: str) -> TextIOWrapper:
     with entered(None):
         # Not as the terminal that this process belongs to: it would die with it.
-        handle = os.open(terminal, os.O_RDWR | os.O_NOCTTY)
+        handle = os.open(terminal, os.O_RDWR | system.NOCTTY)
         # Read and written in one place; a terminal cannot be sought, so that Python wants it unbuffered.
         return TextIOWrapper(os.fdopen(handle, "r+b", buffering=0), write_through=True)
 

@@ -7,8 +7,8 @@ import queue
 import selectors
 import signal
 import socket
-import struct
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -19,20 +19,22 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from reenact.core import system
 from reenact.core.query.recording import Recording
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
-from reenact.run.child.debug import INTERRUPT, OPTION
+from reenact.run.child.debug import OPTION
 from reenact.run.debugger import wire
+from reenact.run.debugger.channel import DebuggerListener
 from reenact.run.debugger.orders import START, Again, Died, Go, Interrupt, Order, Place, Report
 from reenact.run.files.scratch import discard
 from reenact.run.launch import Options, replaying, reports_in
 
+_Socket = socket.socket
 _PATIENCE = 2.0
 """Seconds that a program has to heed an interrupt."""
 
 _LOOK = 0.2
-_PEER = struct.Struct("3i")
 
 
 @dataclass(eq=False, slots=True)
@@ -42,6 +44,21 @@ class Line:
     socket: socket.socket
     process: int
     rest: bytes = b""
+    interrupts: _Socket | None = None
+
+    def interrupt(self) -> None:
+        """Stop the program at any point."""
+        if self.interrupts is not None:
+            with suppress(OSError):
+                self.interrupts.sendall(b".")
+        elif system.LINUX:
+            with suppress(ProcessLookupError):
+                os.kill(self.process, system.INTERRUPT)
+
+    def close(self) -> None:
+        self.socket.close()
+        if self.interrupts is not None:
+            self.interrupts.close()
 
     def send(self, data: bytes) -> None:
         with suppress(OSError):
@@ -95,21 +112,19 @@ class Program:
         shell_over: Callable[[], None],
     ) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="reenact-"))
-        path = str(self._folder / "debug")
+        self._listener = DebuggerListener(str(self._folder / "debug"))
         try:
-            words = {**options.tree(), OPTION: path}
+            words = {**options.tree(), OPTION: self._listener.address}
             self._start = replaying(
                 recording, words, self._folder, command=command, home=home, run_foreign=run_foreign
             )
         except BaseException:
+            self._listener.close()
             discard(self._folder)
             raise
         self._hear, self._say_wrote, self._shell_over = hear, wrote, shell_over
-        self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._listening.bind(path)
-        self._listening.listen()
         self._selector = selectors.DefaultSelector()
-        self._selector.register(self._listening, selectors.EVENT_READ)
+        self._selector.register(self._listener.socket, selectors.EVENT_READ)
         self._wake, self._woken = socket.socketpair()
         self._selector.register(self._woken, selectors.EVENT_READ)
         self._orders: queue.SimpleQueue[Order | str | None] = queue.SimpleQueue()
@@ -158,12 +173,14 @@ class Program:
     def _serve(self) -> None:
         while True:
             # What is written comes first: it was, before anything that is said of it.
-            for key, _ in sorted(self._selector.select(_LOOK), key=lambda item: item[0].fd != self._pipe):
+            for key, _ in sorted(
+                self._selector.select(_LOOK), key=lambda item: item[0].fileobj != self._pipe
+            ):
                 if key.fileobj is self._woken:
                     self._woken.recv(4096)
-                elif key.fd == self._pipe:
+                elif key.fileobj == self._pipe:
                     self._drain()
-                elif key.fileobj is self._listening:
+                elif key.fileobj is self._listener.socket:
                     self._accept()
                 elif isinstance(key.data, Line) and key.fd in self._selector.get_map():
                     self._receive(key.data)
@@ -189,8 +206,7 @@ class Program:
             self._again(order)
         elif isinstance(order, Interrupt) and self._now is not None:
             self._deadline = monotonic() + _PATIENCE
-            with suppress(ProcessLookupError):
-                os.kill(self._now.process, INTERRUPT)
+            self._now.interrupt()
 
     def _again(self, order: Again) -> None:
         self._last, self._running, self._over = order, True, False
@@ -224,7 +240,7 @@ class Program:
         for left in self._folder.glob("*.*"):
             # What an earlier run has left word of.
             left.unlink(missing_ok=True)
-        reading, writing = os.pipe()
+        reading, writing = self._pipes()
         try:
             self._process = self._start.open(writing, writing)
         except UsageError as error:
@@ -234,26 +250,46 @@ class Program:
             return
         finally:
             os.close(writing)
-        os.set_blocking(reading, False)
         self._pipe = reading
-        self._selector.register(reading, selectors.EVENT_READ)
+        if not system.PORTABLE:
+            self._selector.register(reading, selectors.EVENT_READ)
+
+    def _pipes(self) -> tuple[int, int]:
+        """Return both ends of the program's output. Windows cannot select pipes: there it is a file, read on and on."""
+        if sys.platform == "win32" or system.PORTABLE:
+            path = self._folder / "output"
+            flags = os.O_CREAT | os.O_TRUNC | os.O_APPEND | system.CLOEXEC
+            writing = os.open(path, os.O_WRONLY | flags, 0o600)
+            reading = os.open(path, os.O_RDONLY | system.CLOEXEC)
+        else:
+            reading, writing = os.pipe()
+            os.set_blocking(reading, False)
+        return reading, writing
 
     def _accept(self) -> None:
-        known, _ = self._listening.accept()
-        credentials = known.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
-        line = Line(known, _PEER.unpack(credentials)[0])
-        if self._now is not None or self._last is None:
-            known.close()
+        caller = self._listener.accept()
+        now = self._now
+        if caller is not None and caller.interrupts and now is not None and caller.process == now.process:
+            now.interrupts = caller.socket
+            return
+        if caller is None or caller.interrupts:
+            return
+        line = Line(caller.socket, caller.process)
+        if now is not None or self._last is None:
+            line.close()
             return
         self._now = line
-        self._selector.register(known, selectors.EVENT_READ, line)
+        self._selector.register(line.socket, selectors.EVENT_READ, line)
         line.send(_go(self._last))
 
     def _receive(self, line: Line) -> None:
         data = b""
         handles: list[int] = []
         with suppress(OSError):
-            data, handles, _, _ = socket.recv_fds(line.socket, 1 << 16, 4)
+            if sys.platform == "win32" or system.PORTABLE:
+                data = line.socket.recv(1 << 16)
+            else:
+                data, handles, _, _ = socket.recv_fds(line.socket, 1 << 16, 4)
         if not data:
             self._gone(line)
             return
@@ -331,6 +367,8 @@ class Program:
 
     def _look(self) -> None:
         """Detect the silent ends: a program that never connected, and one that does not react."""
+        if system.PORTABLE:
+            self._drain()
         if self._deadline is not None and monotonic() > self._deadline:
             self._deadline = None
             self._running = False
@@ -357,7 +395,8 @@ class Program:
             except BlockingIOError:
                 break
             if not data:
-                self._close_pipe()
+                if not system.PORTABLE:
+                    self._close_pipe()
                 break
             self._written += data
         if len(self._written) != before:
@@ -365,21 +404,21 @@ class Program:
 
     def _close_pipe(self) -> None:
         if self._pipe >= 0:
-            self._selector.unregister(self._pipe)
+            with suppress(KeyError):
+                self._selector.unregister(self._pipe)
             os.close(self._pipe)
             self._pipe = -1
 
     def _drop(self, line: Line) -> None:
         with suppress(KeyError, ValueError):
             self._selector.unregister(line.socket)
-        line.socket.close()
+        line.close()
 
     def _kill_now(self) -> None:
         line, self._now = self._now, None
         if line is None:
             return
-        with suppress(ProcessLookupError):
-            os.kill(line.process, signal.SIGKILL)
+        system.kill(line.process)
         with suppress(OSError):
             # Until it is gone it may still write.
             line.socket.settimeout(_PATIENCE)
@@ -394,15 +433,14 @@ class Program:
             self._drop(copy.line)
         self._copies.clear()
         if self._process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            system.kill_group(self._process.pid)
             self._process.wait()
             self._process = None
         self._close_pipe()
 
     def _end(self) -> None:
         self._kill_all()
-        self._listening.close()
+        self._listener.close()
         self._selector.close()
         self._wake.close()
         self._woken.close()

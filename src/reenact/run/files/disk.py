@@ -14,14 +14,17 @@ from typing import Any
 
 import orjson
 
+from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.core.files.states import NOTHING, FileState, Fingerprint
 from reenact.core.files.trees import changes, first_states, has_files, roots
 from reenact.core.query.recording import Recording
 from reenact.errors import UsageError
-from reenact.run.files import enter
 from reenact.run.files.scratch import Scratch, attach
 from reenact.run.files.upper import Upper
+
+ENTERED, FORBIDDEN = "entered", "forbidden"
+"""Files that `enter.py` leaves in the scratch folder: the way in, or the reason that there is none."""
 
 FILES = "files"
 """The plan's option for the scratch folder of the process's files."""
@@ -72,7 +75,7 @@ class Laid:
     def read(cls, scratch: Path) -> Laid:
         """Read what was laid last in a scratch folder."""
         tree = orjson.loads((scratch / _LAID).read_bytes())
-        forbidden = scratch / enter.FORBIDDEN
+        forbidden = scratch / FORBIDDEN
         return cls(
             tree["scratch"],
             tuple(Layer(**each) for each in tree["layers"]),
@@ -84,7 +87,7 @@ class Laid:
     @property
     def entered(self) -> bool:
         """True in a program that was started on the overlay."""
-        return Path(self.scratch, enter.ENTERED).exists()
+        return Path(self.scratch, ENTERED).exists()
 
     def here(self, path: Path) -> Path:
         """Return the path in this run of a recorded path."""
@@ -135,7 +138,7 @@ class Disk:
         Files that the command names stay the user's own.
         """
         self._runs += 1
-        for name in (enter.ENTERED, enter.FORBIDDEN):
+        for name in (ENTERED, FORBIDDEN):
             (self.folder / name).unlink(missing_ok=True)
         cwd = os.path.realpath(cwd or Path.cwd())
         own = {Path(cwd, word) for word in argv if not word.startswith("-")}
@@ -169,8 +172,12 @@ class Disk:
             target = into / name if len(laid.layers) > 1 else into
             Upper(Path(layer.path), Path(layer.upper)).copy(target, without=self._keep)
 
-    def start(self, laid: Laid, argv: list[str], executable: str, cwd: str | None) -> list[str]:
-        """Return the command that starts a program on what was laid."""
+    def start(self, laid: Laid, argv: list[str], executable: str, cwd: str | None) -> tuple[list[str], str]:
+        """Return the command line that starts a program on what was laid, and the path of what it starts."""
+        if not system.LINUX:
+            text = "this system has no overlays of folders"
+            (self.folder / FORBIDDEN).write_text(text, encoding="utf-8")
+            return argv, executable
         order: dict[str, Any] = {
             "scratch": str(self.folder),
             "roots": [
@@ -184,7 +191,8 @@ class Disk:
             "argv": argv,
         }
         (self.folder / _ORDER).write_bytes(orjson.dumps(order))
-        return [sys.executable, "-I", "-S", str(Path(enter.__file__)), str(self.folder / _ORDER)]
+        enter = Path(__file__).with_name("enter.py")
+        return [sys.executable, "-I", "-S", str(enter), str(self.folder / _ORDER)], sys.executable
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -323,8 +331,9 @@ def _like(path: Path, made: Path) -> None:
     """Give the layer's folder the mode and the owner of the folder that it covers."""
     status = path.stat()
     made.chmod(stat.S_IMODE(status.st_mode) | 0o700)
-    with suppress(OSError, AttributeError):
-        os.chown(made, status.st_uid, status.st_gid)
+    if sys.platform != "win32":
+        with suppress(OSError):
+            os.chown(made, status.st_uid, status.st_gid)
     os.utime(made, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 

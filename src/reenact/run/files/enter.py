@@ -8,6 +8,7 @@ namespaces, the reason is left in the scratch folder, and the program starts wit
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import os
 import re
@@ -16,13 +17,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+assert sys.platform == "linux", "other systems have no namespaces"
+
 _NEWNS, _NEWUSER = 0x00020000, 0x10000000
 _BIND, _REC, _PRIVATE, _DETACH = 4096, 16384, 1 << 18, 2
 _HIGH = 200
 """The lowest number of a descriptor that the program inherits: its own ones are small."""
-
-ENTERED, FORBIDDEN = "entered", "forbidden"
-"""Files in the scratch folder: the way in, or the reason that there is none."""
 
 
 class _Forbidden(Exception):
@@ -114,9 +114,9 @@ def main(path: str) -> None:
         if not order["roots"]:
             raise _Forbidden(order.get("forbidden") or "no folder of the recording is here")
         enter(order)
-        (scratch / ENTERED).touch()
+        (scratch / "entered").touch()
     except _Forbidden as error:
-        (scratch / FORBIDDEN).write_text(str(error), encoding="utf-8")
+        (scratch / "forbidden").write_text(str(error), encoding="utf-8")
     _hold(scratch / "lock")
     os.chdir(order["cwd"])
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
@@ -127,8 +127,6 @@ def main(path: str) -> None:
 
 def _hold(lock: Path) -> None:
     """Share the lock of the scratch folder until the program has ended."""
-    import fcntl  # noqa: PLC0415 - not on all systems, where this module is imported for its names
-
     number = os.open(lock, os.O_RDONLY)
     held = fcntl.fcntl(number, fcntl.F_DUPFD, _HIGH)
     fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote, unquote, urlsplit
 
-from reenact.core import boundary
+from reenact.core import boundary, system
 from reenact.core.files import databases
 from reenact.run.files.upper import Upper
 from reenact.run.files.view import OverlayView
@@ -244,7 +244,7 @@ class FileRedirection:
         full = self._path(path, dir_fd)
         if full is None:
             return original(path, flags, mode, dir_fd=dir_fd)
-        follow = not flags & os.O_NOFOLLOW
+        follow = not flags & system.NOFOLLOW
         resolved = self.view.resolved(full, follow=follow)
         if self.view.covers(resolved) is None:
             return original(path, flags, mode, dir_fd=dir_fd)

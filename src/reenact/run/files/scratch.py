@@ -6,7 +6,6 @@ runs on it. The system lets go of it when both are gone, in whatever way.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import stat
@@ -14,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from reenact.core import system
 from reenact.core.record.places import temporary_folder
 from reenact.errors import UsageError
 
@@ -37,8 +37,8 @@ class Scratch:
             # Not by `tempfile`, whose names are drawn from a generator that belongs to the program.
             self.folder = place / os.urandom(8).hex()
             self.folder.mkdir(mode=0o700)
-            self._held = os.open(self.folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._held, fcntl.LOCK_SH)
+            self._held = os.open(self.folder / LOCK, os.O_CREAT | os.O_RDWR | system.CLOEXEC, 0o600)
+            system.lock(self._held, shared=True)
 
     def close(self) -> None:
         """Remove it. Harmless when done."""
@@ -51,13 +51,13 @@ class Scratch:
 def attach(scratch: Scratch, place: Path) -> None:
     """Let a folder of reports name its scratch, so that `discard` removes both."""
     (scratch.folder / _REPORTS).write_text(str(place), encoding="utf-8")
-    (place / _LINK).symlink_to(scratch.folder)
+    (place / _LINK).write_text(str(scratch.folder), encoding="utf-8")
 
 
 def discard(place: str | os.PathLike[str]) -> None:
     """Remove a folder of reports, and the scratch that it names."""
     with suppress(OSError):
-        target = Path(place, _LINK).readlink()
+        target = Path(Path(place, _LINK).read_text(encoding="utf-8"))
         if target.parent in _places():
             remove(target)
     shutil.rmtree(place, ignore_errors=True)
@@ -77,7 +77,7 @@ def clear(folder: Path) -> None:
     """Remove an abandoned scratch folder, and the folder of reports that names it."""
     with suppress(OSError):
         reports = Path((folder / _REPORTS).read_text(encoding="utf-8"))
-        if (reports / _LINK).readlink() == folder:
+        if (reports / _LINK).read_text(encoding="utf-8") == str(folder):
             shutil.rmtree(reports, ignore_errors=True)
     remove(folder)
 
@@ -85,12 +85,12 @@ def clear(folder: Path) -> None:
 def _free(folder: Path) -> bool:
     """Return True if no process holds the lock."""
     try:
-        number = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        number = os.open(folder / LOCK, os.O_RDONLY | system.CLOEXEC | system.NOFOLLOW)
     except FileNotFoundError:
         # Killed before it was made, or while it was removed.
         return True
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        system.lock(number, wait=False)
     except BlockingIOError:
         return False
     finally:
@@ -131,7 +131,7 @@ def _places() -> list[Path]:
     """Return the folders that may hold this user's scratch."""
     named = (temporary_folder(), "/var/tmp", "/dev/shm")  # noqa: S108 - what is found there must be the user's own
     return list(
-        dict.fromkeys(Path(name, f"reenact-files-{os.getuid()}") for name in named if Path(name).is_dir())
+        dict.fromkeys(Path(name, f"reenact-files-{system.user()}") for name in named if Path(name).is_dir())
     )
 
 
@@ -141,15 +141,13 @@ def _own(place: Path) -> bool:
         status = place.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+    # On Windows a user's folder of temporary files is their own, and modes say nothing.
+    own = os.name != "posix" or (status.st_uid == system.user() and not status.st_mode & 0o077)
+    return stat.S_ISDIR(status.st_mode) and own
 
 
 @contextmanager
 def _alone(place: Path) -> Iterator[None]:
     """Make or look for folders there: one process at a time."""
-    number = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX)
+    with system.locked_folder(place):
         yield
-    finally:
-        os.close(number)

@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from reenact.core import system
 
 _HIDDEN = "(reenact: no such file)"
 _OPAQUE = ("user.overlay.opaque", "trusted.overlay.opaque")
@@ -154,27 +157,28 @@ class Upper:
 
     def _owned(self, target: Path, inner: Path) -> None:
         """Give it the owner of what is below it, or of the folder above."""
-        if not hasattr(os, "geteuid") or os.geteuid() != 0:
-            return
-        below = self.root / inner
-        with suppress(OSError):
-            status = (below if _there(below) else target.parent).lstat()
-            os.chown(target, status.st_uid, status.st_gid, follow_symlinks=False)
+        if sys.platform != "win32" and system.is_root():
+            below = self.root / inner
+            with suppress(OSError):
+                status = (below if _there(below) else target.parent).lstat()
+                os.chown(target, status.st_uid, status.st_gid, follow_symlinks=False)
 
 
 def hide(path: Path) -> None:
     """Make the mark that nothing is there."""
-    try:
-        os.mknod(path, stat.S_IFCHR, 0)
-    except (OSError, AttributeError):
-        path.symlink_to(_HIDDEN)
+    if sys.platform != "win32":
+        with suppress(OSError, AttributeError):
+            os.mknod(path, stat.S_IFCHR, 0)
+            return
+    path.symlink_to(_HIDDEN)
 
 
 def close(path: Path) -> None:
     """Mark a folder of the layer, so that nothing shows through it."""
-    for name in _OPAQUE:
-        with suppress(OSError, AttributeError):
-            os.setxattr(path, name, b"y")
+    if sys.platform == "linux":
+        for name in _OPAQUE:
+            with suppress(OSError):
+                os.setxattr(path, name, b"y")
 
 
 def hidden(path: Path) -> bool:
@@ -185,15 +189,19 @@ def hidden(path: Path) -> bool:
             return str(path.readlink()) == _HIDDEN
     except OSError:
         return False
-    return stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
+    marked = False
+    if sys.platform != "win32":
+        marked = stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
+    return marked
 
 
 def is_opaque(path: Path) -> bool:
     """Return True for a folder of the layer through which nothing shows."""
-    for name in _OPAQUE:
-        with suppress(OSError, AttributeError):
-            if os.getxattr(path, name, follow_symlinks=False) == b"y":
-                return True
+    if sys.platform == "linux":
+        for name in _OPAQUE:
+            with suppress(OSError):
+                if os.getxattr(path, name, follow_symlinks=False) == b"y":
+                    return True
     return False
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 
+from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 from reenact.run.files.disk import Disk
@@ -33,7 +33,7 @@ class Start:
         if self.disk is None:
             return self.argv, self.executable
         laid = self.disk.lay(self.cwd, self.argv)
-        return self.disk.start(laid, self.argv, self.executable, self.cwd), sys.executable
+        return self.disk.start(laid, self.argv, self.executable, self.cwd)
 
     def open(self, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
         """Start it without a terminal, in a session of its own, with output to these descriptors.
@@ -89,18 +89,11 @@ def run(
             child.send_signal(number)
 
     before = {}
-    for number in (
-        signal.SIGINT,
-        signal.SIGQUIT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-        signal.SIGUSR1,
-        signal.SIGUSR2,
-    ):
+    for number in system.signals("SIGINT", "SIGBREAK", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
         if signal.getsignal(number) is signal.SIG_IGN:
             continue
         # A function, not SIG_IGN, which the child would inherit. The terminal itself tells the child of its keys.
-        typed = number in (signal.SIGINT, signal.SIGQUIT)
+        typed = number.name in {"SIGINT", "SIGBREAK", "SIGQUIT"}
         before[number] = signal.signal(number, _heard if typed and sys.stdin is not None else pass_on)
     try:
         child = subprocess.Popen(  # noqa: S603 - to run what the user asks for is the point
@@ -155,7 +148,7 @@ def terminal_here() -> str:
     """Return the path of the terminal to ask on; empty if the user is at none."""
     try:
         if sys.stdin.isatty() and sys.stderr.isatty():
-            return os.ttyname(sys.stdin.fileno())
+            return system.terminal_of(sys.stdin.fileno())
     except (AttributeError, OSError, ValueError):
         pass
     return ""

@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from time import sleep
 from urllib.parse import urlsplit
 
+from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict, merged
 from reenact.core.model.event import Tree
@@ -62,7 +63,7 @@ class _Program:
     def _end(self) -> None:
         process = self.process
         assert process is not None
-        for number in (signal.SIGTERM, signal.SIGKILL):
+        for number in system.signals("SIGTERM", "SIGKILL"):
             sleep(_PROMPT)
             if process.poll() is not None:
                 return

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import codecs
 import os
-import pty
 import sys
-import termios
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from reenact.core import system
 from reenact.run.output import Output
+
+if sys.platform != "win32":
+    import pty
+    import termios
 
 _BLOCK = 65536
 _PATIENCE = 1.0
@@ -22,7 +25,7 @@ _PATIENCE = 1.0
 def listening(onto: int) -> Iterator[tuple[int, Output]]:
     """Make a file for a program to write to, and collect its output until the end of the body.
 
-    The output goes on to the file `onto`; if that is a terminal, the program's is one too.
+    The output goes on to the file `onto`; if that is a terminal, the program's is one too (a pipe on Windows).
     """
     ours, theirs = _terminal(onto) if os.isatty(onto) else os.pipe()
     heard = Output()
@@ -36,14 +39,17 @@ def listening(onto: int) -> Iterator[tuple[int, Output]]:
 
 
 def _terminal(like: int) -> tuple[int, int]:
-    ours, theirs = pty.openpty()
-    with suppress(termios.error, OSError):
-        termios.tcsetwinsize(theirs, termios.tcgetwinsize(like))
-        settings = termios.tcgetattr(theirs)
-        # The real terminal turns line ends into what it needs; once is enough.
-        settings[1] &= ~termios.OPOST
-        termios.tcsetattr(theirs, termios.TCSANOW, settings)
-    return ours, theirs
+    if sys.platform == "win32" or system.PORTABLE:
+        return os.pipe()
+    else:  # noqa: RET505 - the type checker skips the branches of other systems
+        ours, theirs = pty.openpty()
+        with suppress(termios.error, OSError):
+            termios.tcsetwinsize(theirs, termios.tcgetwinsize(like))
+            settings = termios.tcgetattr(theirs)
+            # The real terminal turns line ends into what it needs; once is enough.
+            settings[1] &= ~termios.OPOST
+            termios.tcsetattr(theirs, termios.TCSANOW, settings)
+        return ours, theirs
 
 
 def _pass_on(source: int, onto: int, heard: Output) -> None:

@@ -12,22 +12,14 @@ server has acknowledged all of it, not earlier.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import orjson
 
-from reenact.core import private
+from reenact.core import private, system
 from reenact.core.dataclass import dataclass
-
-fcntl: Any
-try:
-    fcntl = importlib.import_module("fcntl")
-except ImportError:  # Windows
-    fcntl = None
 
 _ID = re.compile(r"[\w-]{1,64}")
 
@@ -62,7 +54,7 @@ class Held:
             return
         with contextlib.suppress(OSError):
             # Said, not only closed: a fork of this process has the file open too.
-            fcntl.flock(self._file, fcntl.LOCK_UN)
+            system.unlock(self._file)
             os.close(self._file)
         self._file = -1
 
@@ -88,12 +80,12 @@ class Queue:
         """Mark a recording, and hold the mark. Raises OSError."""
         private.folder(self._queue)
         part = self.folder / f".{mark.id}.{os.getpid()}"
-        file = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        file = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.CLOEXEC, 0o600)
         try:
             told = {"server": mark.server, "destination": mark.destination, "late": mark.late}
             os.write(file, orjson.dumps(told))
             # Held before it has its name: who sees it never takes it for one that has been left behind.
-            fcntl.flock(file, fcntl.LOCK_EX)
+            system.lock(file)
             part.rename(self._queue / mark.id)
         except OSError:
             os.close(file)
@@ -128,11 +120,11 @@ class Queue:
     def held(self, id: str) -> bool:
         """Return whether the process that writes the recording still runs, and has not ended it."""
         try:
-            file = os.open(self._queue / id, os.O_RDONLY | os.O_CLOEXEC)
+            file = os.open(self._queue / id, os.O_RDONLY | system.CLOEXEC)
         except OSError:
             return False
         try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            system.lock(file, shared=True, wait=False)
         except OSError:
             return True
         else:
@@ -160,9 +152,9 @@ class Lock:
     def take(self) -> bool:
         """Take the lock; return False where another process has it. Raises OSError."""
         private.folder(self._path.parent)
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT | system.CLOEXEC, 0o600)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(file, wait=False)
         except BlockingIOError:
             os.close(file)
             return False

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from reenact.core.store.writer import warn
 from reenact.errors import MissingExtra, ReenactError
-from reenact.team.ship import queue as queues
 from reenact.team.ship.destination import SERVER, Destination
 from reenact.team.ship.news import News
 from reenact.team.ship.queue import Held, Lock, Mark, Queue
@@ -66,9 +65,6 @@ def enlist(home: Path, id: str, *, late: bool = False) -> Held | None:
         to = Destination.of(os.environ)
         if to is None or (queue := Queue(home)).private:
             return None
-        if queues.fcntl is None:
-            _once(f"{SERVER} is set, but this system has no flock: send with `reenact ship {id}`")
-            return None
         return queue.add(Mark(id, to.server, to.name, late))
     except (ReenactError, OSError) as error:
         _once(f"nothing is sent to a server: {error}")
@@ -83,7 +79,7 @@ def wake(home: Path, *, say: bool = False) -> None:
     try:
         to = Destination.of(os.environ)
         queue = Queue(home)
-        if to is None or queues.fcntl is None or queue.private or not queue.changed():
+        if to is None or queue.private or not queue.changed():
             return
         if say and (trouble := News(queue, to.name).trouble()):
             _once(f"{trouble}; recordings wait in {home} (`reenact ship --status`)")

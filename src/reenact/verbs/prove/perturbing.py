@@ -14,6 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from reenact.core import system
 from reenact.core.query.recording import Recording
 from reenact.run.plan import SHIFTED, SWITCH
 from reenact.verbs.prove.folders import MOST, elsewhere
@@ -115,23 +116,30 @@ class Perturbed(Conditions):
         self.process = process
         if Condition.CORE not in self._wanted:
             return
-        if not hasattr(os, "sched_setaffinity"):
+        if sys.platform != "linux" or system.PORTABLE:
             self.missed[Condition.CORE] = "this system does not bind processes to a core"
-            return
-        try:
-            cores = sorted(os.sched_getaffinity(0))
-            core = {cores[self._number % len(cores)]}
-            os.sched_setaffinity(process.pid, core)
-            os.setpriority(os.PRIO_PROCESS, process.pid, os.getpriority(os.PRIO_PROCESS, process.pid) + _NICE)
-            busy = subprocess.Popen(  # noqa: S603 - this very Python
-                [sys.executable, "-I", "-S", "-c", _BUSY], stdin=subprocess.DEVNULL
-            )
-            self._busy.append(busy)
-            os.sched_setaffinity(busy.pid, core)
-        except ProcessLookupError:
-            self.missed[Condition.CORE] = "the program had ended before"
-        except OSError as error:
-            self.missed[Condition.CORE] = f"a process could not be bound to a core ({error.strerror})"
+        else:
+            self._bind(process)
+
+    def _bind(self, process: subprocess.Popen[bytes]) -> None:
+        """Bind the program to a core, beside a process that is always busy."""
+        if sys.platform == "linux":
+            try:
+                cores = sorted(os.sched_getaffinity(0))
+                core = {cores[self._number % len(cores)]}
+                os.sched_setaffinity(process.pid, core)
+                os.setpriority(
+                    os.PRIO_PROCESS, process.pid, os.getpriority(os.PRIO_PROCESS, process.pid) + _NICE
+                )
+                busy = subprocess.Popen(  # noqa: S603 - this very Python
+                    [sys.executable, "-I", "-S", "-c", _BUSY], stdin=subprocess.DEVNULL
+                )
+                self._busy.append(busy)
+                os.sched_setaffinity(busy.pid, core)
+            except ProcessLookupError:
+                self.missed[Condition.CORE] = "the program had ended before"
+            except OSError as error:
+                self.missed[Condition.CORE] = f"a process could not be bound to a core ({error.strerror})"
 
     def close(self) -> None:
         """End the busy processes."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from reenact.analysis.attempts import Attempt, Departed, departed, judge
+from reenact.core import system
 from reenact.core.query.recording import Recording
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import Book
@@ -227,5 +226,4 @@ class _Rounds:
         pool.shutdown(wait=False, cancel_futures=True)
         for conditions in self._running:
             if conditions.process is not None and conditions.process.poll() is None:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(conditions.process.pid, signal.SIGKILL)
+                system.kill_group(conditions.process.pid)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
+from reenact.core import system
 from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Tree
 from reenact.core.query.recording import Recording
@@ -157,8 +156,7 @@ def ended(process: subprocess.Popen[bytes], patience: float) -> int | None:
     except subprocess.TimeoutExpired:
         return None
     finally:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        system.kill_group(process.pid)
         process.wait()
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import orjson
 
+from reenact.core import system
 from reenact.core.store.local import LocalStore, load
 from reenact.core.trust import consent
 from reenact.errors import ForeignRecording, ProgramError, ReenactError
@@ -74,8 +75,6 @@ class Forking:
             "tools": words["tools"],
         }
         self._process: subprocess.Popen[bytes] | None = None
-        self._line: socket.socket | None = None
-        self._file: Any = None
 
     def run(self, path: str) -> Report:
         """Replay one. Try a killed process once more: the cause may have been another process."""
@@ -84,12 +83,26 @@ class Forking:
 
     def _tried(self, path: str) -> Report:
         self.ready()
-        assert self._line is not None
+        process, began = self._process, monotonic()
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         message = {"path": path, "options": self._options, "timeout": self._timeout}
         reply = b""
+        late = threading.Timer(self._timeout, system.kill, [process.pid])
+        if not system.FORKS:
+            # It replays itself, and cannot end itself.
+            late.start()
         with suppress(OSError):
-            self._line.sendall(orjson.dumps(message) + b"\n")
-            reply = self._file.readline()
+            process.stdin.write(orjson.dumps(message) + b"\n")
+            process.stdin.flush()
+            reply = process.stdout.readline()
+        late.cancel()
+        seconds = round(monotonic() - began, 4)
+        if not system.FORKS:
+            self.close()
+        if not reply and not system.FORKS and seconds >= self._timeout:
+            return {"failed": f"no end after {self._timeout:g} seconds", "seconds": seconds}
         if not reply:
             self.close()
             return {"failed": "the process that imported the program is gone", "killed": True}
@@ -100,14 +113,12 @@ class Forking:
         """Have the program imported. Raises ProgramError where that fails."""
         if self._process is not None:
             return
-        ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "reenact.verbs.verify.zygote", str(theirs.fileno()), self._entry]
+        command = [sys.executable, "-m", "reenact.verbs.verify.zygote", self._entry]
         self._process = subprocess.Popen(  # noqa: S603 - this very Python
-            command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
-        theirs.close()
-        self._line, self._file = ours, ours.makefile("rb")
-        first = self._file.readline()
+        assert self._process.stdout is not None
+        first = self._process.stdout.readline()
         said = orjson.loads(first) if first else {"failed": f"{self._entry}: its import ended the process"}
         if "failed" in said:
             self.close()
@@ -115,15 +126,17 @@ class Forking:
 
     def close(self) -> None:
         """No more."""
-        if self._line is not None:
-            self._file.close()
-            self._line.close()
         if self._process is not None:
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            with suppress(OSError):
+                self._process.stdin.close()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(2)
             self._process.kill()
             self._process.wait()
-        self._process = self._line = None
+            self._process.stdout.close()
+        self._process = None
 
 
 class Starting:

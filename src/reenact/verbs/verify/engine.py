@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 from collections.abc import Callable, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from reenact.core import system
 from reenact.core.store.local import LocalStore
 from reenact.errors import RecordingError, ReenactError, StoreAway
 from reenact.verbs.verify.crew import Job, Report, Worker, worker
@@ -111,4 +111,4 @@ def _replayed(ours: Worker, task: Task) -> Report:
 
 def cores() -> int:
     """Return the number of processors for this process, or of the machine."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return system.cores()

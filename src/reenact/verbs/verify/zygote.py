@@ -1,7 +1,8 @@
 """The process that has imported the program, and forks one child for each recording.
 
-Started as `python -m reenact.verbs.verify.zygote FD ENTRY`; speaks lines of JSON on that descriptor. It has one
-thread, so that a fork of it is whole.
+Started as `python -m reenact.verbs.verify.zygote ENTRY`; speaks lines of JSON on standard input and output. It has one
+thread, so that a fork of it is whole. Where no fork is safe it replays one recording itself, and ends: another process
+that has imported the program takes the next.
 """
 
 from __future__ import annotations
@@ -11,22 +12,20 @@ import gc
 import importlib
 import inspect
 import os
-import select
-import signal
-import socket
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
 from reenact import adapters
-from reenact.core import boundary
+from reenact.core import boundary, system
 from reenact.core.model import codec
 from reenact.core.model.divergence import verdict_tree
 from reenact.core.model.event import Effect
@@ -38,6 +37,9 @@ from reenact.run.api.recording import record
 from reenact.run.api.replaying import Replay, replay
 from reenact.team import ship
 
+if sys.platform != "win32":
+    from reenact.verbs.verify.forks import forked
+
 _TAIL = 2000
 
 
@@ -45,90 +47,53 @@ class Zygote:
     """Takes tasks, forks, and reports.
 
     Args:
-        line: Where tasks come from and reports go to.
+        tasks: Where tasks come from.
+        reports: Where reports go to.
         call: Runs the program as a recording says.
     """
 
-    def __init__(self, line: socket.socket, call: Callable[[Recording], Any]) -> None:
-        self._line = line
+    def __init__(self, tasks: BinaryIO, reports: BinaryIO, call: Callable[[Recording], Any]) -> None:
+        self._tasks, self._reports = tasks, reports
         self._call = call
 
     def serve(self) -> None:
-        """Until the line is closed."""
-        for task in self._line.makefile("rb"):
-            self._line.sendall(orjson.dumps(self._run(orjson.loads(task)), default=repr) + b"\n")
+        """Until there are no more tasks."""
+        for line in self._tasks:
+            task = orjson.loads(line)
+            if sys.platform == "win32" or not system.FORKS:
+                self._reports.write(orjson.dumps(_here(task, self._call), default=repr) + b"\n")
+                self._reports.flush()
+                # Without the handlers of a process's end: a fork runs none, either.
+                os._exit(0)
+            else:
+                work = partial(_replayed, task, self._call)
+                report = forked(work, float(task["timeout"]), self._close)
+                self._reports.write(orjson.dumps(report, default=repr) + b"\n")
+                self._reports.flush()
 
-    def _run(self, task: dict[str, Any]) -> dict[str, Any]:
-        began = monotonic()
-        reading, writing = os.pipe()
-        with tempfile.TemporaryFile() as output:
-            child = os.fork()
-            if child == 0:
-                os.close(reading)
-                self._child(task, writing, output.fileno())
-            os.close(writing)
-            data, status = _await(child, reading, began + float(task["timeout"]))
-            os.close(reading)
-            report: dict[str, Any] = {}
-            with suppress(ValueError):
-                report = orjson.loads(data)
-            if not report:
-                output.seek(max(0, output.tell() - _TAIL))
-                report = {
-                    "failed": _how(status, task["timeout"]),
-                    "output": output.read().decode("utf-8", "replace"),
-                    "killed": status == -signal.SIGKILL,
-                }
-        return {"seconds": round(monotonic() - began, 4), **report}
+    def _close(self) -> None:
+        self._tasks.close()
+        self._reports.close()
 
-    def _child(self, task: dict[str, Any], writing: int, output: int) -> None:
-        """The replay, in a process of its own; it never returns."""
-        status = 1
+
+def _here(task: dict[str, Any], call: Callable[[Recording], Any]) -> dict[str, Any]:
+    """Replay one recording in this process, which ends afterwards."""
+    began = monotonic()
+    with tempfile.TemporaryFile() as output:
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
         try:
-            os.setpgid(0, 0)
-            os.dup2(output, 1)
-            os.dup2(output, 2)
-            self._line.close()
-            data = orjson.dumps(_replayed(task, self._call), default=repr)
-            while data:
-                data = data[os.write(writing, data) :]
-            status = 0
+            report = _replayed(task, call)
         except BaseException:
             traceback.print_exc()
+            output.seek(max(0, output.tell() - _TAIL))
+            text = output.read().decode("utf-8", "replace")
+            report = {"failed": "the process ended without a message", "output": text}
         finally:
             for stream in (sys.stdout, sys.stderr):
                 with suppress(Exception):
                     stream.flush()
-            os.kill(os.getpid(), signal.SIGKILL) if status else os._exit(0)
-
-
-def _await(child: int, reading: int, until: float) -> tuple[bytes, int]:
-    """Return a child's report and its exit status; end it after `until`."""
-    data = b""
-    while (left := until - monotonic()) > 0:
-        if not select.select([reading], [], [], left)[0]:
-            continue
-        block = os.read(reading, 1 << 16)
-        if not block:
-            break
-        data += block
-    else:
-        data = b""
-        with suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        return data, -1000
-    _, status = os.waitpid(child, 0)
-    return data, os.waitstatus_to_exitcode(status)
-
-
-def _how(status: int, timeout: float) -> str:
-    if status == -1000:
-        return f"no end after {timeout:g} seconds"
-    if status < 0:
-        with suppress(ValueError):
-            return f"the process was ended by {signal.Signals(-status).name}"
-    return f"the process ended with exit status {status}, and without a message"
+    return {"seconds": round(monotonic() - began, 4), **report}
 
 
 def _replayed(task: dict[str, Any], call: Callable[[Recording], Any]) -> dict[str, Any]:
@@ -224,17 +189,25 @@ def _warm_up() -> None:
 
 def main() -> None:
     """The process."""
-    line = socket.socket(fileno=int(sys.argv[1]))
+    tasks, reports = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    # The program's own input and output are not ours.
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    entry = sys.argv[1]
     sys.path.insert(0, str(Path.cwd()))
+    said: dict[str, Any] = {"ready": True}
     try:
-        call = caller(sys.argv[2])
+        call = caller(entry)
     except Exception as error:
-        line.sendall(orjson.dumps({"failed": f"{sys.argv[2]}: {type(error).__name__}: {error}"}) + b"\n")
-        return
-    adapters.install()
-    _warm_up()
-    line.sendall(b'{"ready": true}\n')
-    Zygote(line, call).serve()
+        said = {"failed": f"{entry}: {type(error).__name__}: {error}"}
+    else:
+        adapters.install()
+        _warm_up()
+    reports.write(orjson.dumps(said) + b"\n")
+    reports.flush()
+    if "ready" in said:
+        Zygote(tasks, reports, call).serve()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,240 @@
+"""The parts of the operating system that not every system has, each with a portable second way.
+
+`REENACT_PORTABLE=1` forces the second ways on a system that has the first ones: no fork, no signals but those that
+Windows has, no Unix sockets, no descriptors passed to other processes, no namespaces. Locks of files are the exception:
+each system has one kind, and `lock` hides the difference.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+
+if sys.platform == "win32":
+    import _winapi
+    import ctypes
+    import msvcrt
+else:
+    import fcntl
+
+SWITCH = "REENACT_PORTABLE"
+"""The environment variable that forces the portable ways."""
+
+PORTABLE = sys.platform == "win32" or os.environ.get(SWITCH, "") not in {"", "0"}
+"""True where the portable ways are taken: on Windows, and where they are forced."""
+
+LINUX = sys.platform == "linux" and not PORTABLE
+"""True where Linux's own means may be used: `/proc`, namespaces, copies of a process."""
+
+FORKS = LINUX
+"""True where a process with one thread may be forked; macOS's own libraries start threads unseen."""
+
+WITHOUT_COPIES = (
+    "stepping back runs the program again from its beginning: this system has no copies of processes"
+)
+"""The debugger's sentence where `LINUX` is false."""
+
+# Windows opens files as text unless told otherwise, and has none of the rest.
+if sys.platform == "win32":
+    CLOEXEC = os.O_BINARY | os.O_NOINHERIT
+    NOFOLLOW = NONBLOCK = NOCTTY = 0
+else:
+    CLOEXEC, NOFOLLOW, NONBLOCK, NOCTTY = os.O_CLOEXEC, os.O_NOFOLLOW, os.O_NONBLOCK, os.O_NOCTTY
+
+if sys.platform == "win32" or PORTABLE:
+    INTERRUPT = signal.SIGABRT
+else:
+    INTERRUPT = signal.SIGURG
+"""The signal by which the debugger stops a program: SIGURG is ignored by default, and hardly ever used."""
+
+
+def signals(*names: str) -> tuple[signal.Signals, ...]:
+    """Return the signals of these names that the system has."""
+    return tuple(signal.Signals[name] for name in names if name in signal.Signals.__members__)
+
+
+# -- files ---------------------------------------------------------------------------------------------------
+
+_placing = threading.Lock()
+
+
+def pread(file: int, count: int, start: int) -> bytes:
+    """Read at a place of a file. Its position stays as it is."""
+    if sys.platform == "win32" or PORTABLE:
+        with _placing:
+            before = os.lseek(file, 0, os.SEEK_CUR)
+            try:
+                os.lseek(file, start, os.SEEK_SET)
+                return os.read(file, count)
+            finally:
+                os.lseek(file, before, os.SEEK_SET)
+    else:
+        return os.pread(file, count, start)
+
+
+def writev(file: int, parts: Sequence[bytes]) -> int:
+    """Write the parts in one call, and return the number of bytes written."""
+    if sys.platform == "win32" or PORTABLE:
+        return os.write(file, b"".join(parts))
+    else:
+        return os.writev(file, parts)
+
+
+def lock(file: int, *, shared: bool = False, wait: bool = True) -> None:
+    """Lock an open file until it is closed, also by the end of the process.
+
+    Raises BlockingIOError if another one holds the lock and `wait` is false, and another OSError where the file
+    system has no locks.
+    """
+    if sys.platform == "win32":
+        _lock_file(file, (0 if shared else 2) | (0 if wait else 1))
+    else:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
+
+
+def unlock(file: int) -> None:
+    """Let go of a lock before the file is closed: a fork may have it open, too."""
+    if sys.platform == "win32":
+        _unlock_file(file)
+    else:
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
+@contextmanager
+def locked_folder(folder: str | os.PathLike[str], *, wait: bool = True) -> Iterator[bool]:
+    """Lock a folder, and give False if that is not possible: with `wait=False`, also if another process holds it.
+
+    Windows opens no folders: there a file beside it is locked. Raises OSError if there is nothing to lock.
+    """
+    beside = f"{os.fspath(folder)}.lock"
+    if sys.platform == "win32" or PORTABLE:
+        file = os.open(beside, os.O_RDWR | os.O_CREAT | CLOEXEC | NOFOLLOW, 0o600)
+    else:
+        file = os.open(folder, os.O_RDONLY | CLOEXEC | NOFOLLOW)
+    held = False
+    try:
+        with suppress(OSError):
+            lock(file, wait=wait)
+            held = True
+        yield held
+    finally:
+        os.close(file)
+        if PORTABLE and held and not wait:
+            # The folder itself has gone, or has been renamed.
+            with suppress(OSError):
+                os.unlink(beside)
+
+
+if sys.platform == "win32":
+    _AWAY = 0x7FFFFFFF
+    # The high half of the locked byte's place: far behind every content, which a lock would hide from readers.
+
+    class _Overlapped(ctypes.Structure):
+        _fields_ = (
+            ("internal", ctypes.c_void_p),
+            ("internal_high", ctypes.c_void_p),
+            ("offset", ctypes.c_uint32),
+            ("offset_high", ctypes.c_uint32),
+            ("event", ctypes.c_void_p),
+        )
+
+    _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+    _HELD = {33, 158, 997}  # a part of the file is locked; not locked; the lock is pending
+
+    def _lock_file(file: int, flags: int) -> None:
+        place = _Overlapped(offset_high=_AWAY)
+        handle = ctypes.c_void_p(msvcrt.get_osfhandle(file))
+        if not _kernel.LockFileEx(handle, flags, 0, 1, 0, ctypes.byref(place)):
+            number = ctypes.get_last_error()
+            if number in _HELD:
+                raise BlockingIOError(11, "another process holds the lock")
+            raise ctypes.WinError(number)
+
+    def _unlock_file(file: int) -> None:
+        place = _Overlapped(offset_high=_AWAY)
+        handle = ctypes.c_void_p(msvcrt.get_osfhandle(file))
+        if not _kernel.UnlockFileEx(handle, 0, 1, 0, ctypes.byref(place)):
+            raise ctypes.WinError(ctypes.get_last_error())
+
+
+_SYNCHRONIZE = 0x00100000
+
+# -- processes -----------------------------------------------------------------------------------------------
+
+
+def is_root() -> bool:
+    """Return True for the user who may do everything; Windows has none."""
+    return sys.platform != "win32" and os.geteuid() == 0
+
+
+def user() -> int:
+    """Return the number of this user; on Windows, where a user's files are their own, always 0."""
+    if sys.platform == "win32":
+        return 0
+    else:
+        return os.getuid()
+
+
+def cores() -> int:
+    """Return the number of processors that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    else:
+        return os.cpu_count() or 1
+
+
+def kill(pid: int) -> None:
+    """End a process at once. Nothing happens if it is gone."""
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            os.kill(pid, signal.SIGTERM)
+        else:
+            os.kill(pid, signal.SIGKILL)
+
+
+def kill_group(pid: int) -> None:
+    """End a process that was started in a session of its own, with all that it has started.
+
+    Windows knows no groups of this kind: there its child processes are found, and ended one by one.
+    """
+    if sys.platform == "win32":
+        words = ["taskkill", "/F", "/T", "/PID", str(pid)]
+        with suppress(OSError):
+            subprocess.run(words, check=False, capture_output=True)  # noqa: S603 - a number, and the system's program
+        kill(pid)
+    else:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+
+
+def await_end(pid: int) -> None:
+    """Wait until a child process has ended, and leave its status to the program. Raises OSError."""
+    if sys.platform == "win32":
+        handle = _winapi.OpenProcess(_SYNCHRONIZE, False, pid)
+        try:
+            _winapi.WaitForSingleObject(handle, _winapi.INFINITE)
+        finally:
+            _winapi.CloseHandle(handle)
+    elif sys.platform == "darwin":
+        # Before Python 3.13 it has no waitid.
+        wanted = select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
+        with closing(select.kqueue()) as queue:
+            queue.control([wanted], 1)
+    else:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+
+def terminal_of(file: int) -> str:
+    """Return the path of the terminal that is open as this descriptor. Raises OSError."""
+    if sys.platform == "win32":
+        if not os.isatty(file):
+            raise OSError("no terminal")
+        return "CON"
+    else:
+        return os.ttyname(file)
