@@ -1,0 +1,110 @@
+"""Tools that use recorded files run again in a replay, so that what they do to the program is not lost."""
+
+from __future__ import annotations
+
+import pytest
+
+HEAD = """
+import json, os, shutil, sqlite3, subprocess, tempfile
+from pathlib import Path
+import reenact
+
+seen = []
+"""
+BODIES = {
+    "a file that is written": """
+    Path("memory.json").write_text(json.dumps([number]))
+    """,
+    "a file that is read": """
+    text = open("notes.txt").read()
+    seen.append(text)
+    """,
+    "a file that is deleted and one that is renamed": """
+    Path("a").write_text("a")
+    os.rename("a", f"b{number}")
+    os.remove(f"b{number}")
+    """,
+    "a folder that is listed": """
+    Path("made").mkdir(exist_ok=True)
+    Path("made", str(number)).write_text("")
+    seen.append(sorted(os.listdir("made")))
+    seen.append([path.name for path in sorted(Path("made").rglob("*"))])
+    """,
+    "trees that are copied, moved and deleted": """
+    Path("one").mkdir()
+    Path("one", "inner").write_text("x")
+    shutil.copytree("one", "two")
+    shutil.move("two/inner", "two/other")
+    seen.append(os.listdir("two"))
+    shutil.rmtree("one")
+    shutil.rmtree("two")
+    """,
+    "a temporary file": """
+    with tempfile.NamedTemporaryFile("w") as file, tempfile.TemporaryFile() as unnamed:
+        file.write("x")
+        unnamed.write(b"x")
+    """,
+    "a database": """
+    with sqlite3.connect("rows.db") as rows:
+        rows.execute("create table if not exists row(number)")
+        rows.execute("insert into row values (?)", (number,))
+        seen.append(rows.execute("select count(*) from row").fetchone()[0])
+    rows.close()
+    """,
+}
+TAIL = """
+for number in range(2):
+    print(work(number))
+print(seen)
+"""
+
+
+def tool(body):
+    return f"{HEAD}\n@reenact.tool\ndef work(number):\n{body}\n    seen.append(number)\n    return len(seen)\n{TAIL}"
+
+
+def again(shell, *words):
+    done = shell.replay("--json", *words)
+    return done, done.json["verdict"]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_tool_that_uses_recorded_files_runs_again_and_its_state_is_kept(shell, body):
+    shell.write("notes.txt", "as it was")
+    shell.write("agent.py", tool(BODIES[body]))
+    done, _ = shell.record("agent.py")
+    assert done.status == 0, done.err
+    assert "not recorded" not in done.err
+    shell.write("notes.txt", "changed since")
+    done, verdict = again(shell)
+    assert done.status == 0, done.out
+    assert verdict["again"] == {"tool:work": 2}
+    assert verdict["answered"] == {}
+    assert (shell.folder / "notes.txt").read_text() == "changed since"
+
+
+def test_a_tool_that_reads_a_file_whose_content_is_not_recorded_is_answered(shell):
+    shell.write(".env", "NAME=value")
+    shell.write("agent.py", tool('    seen.append(len(open(".env").read()))'))
+    shell.record("agent.py")
+    _, verdict = again(shell)
+    assert verdict["again"] == {}
+    assert verdict["answered"] == {"tool:work": "reads the file .env"}
+
+
+def test_without_the_recorded_files_it_is_answered(shell):
+    shell.write("agent.py", tool(BODIES["a file that is written"]))
+    shell.record("agent.py")
+    _, verdict = again(shell, "--files", "live")
+    assert verdict["again"] == {}
+    assert verdict["answered"] == {"tool:work": "writes the file memory.json"}
+
+
+def test_a_changed_tool_is_found_where_it_writes_and_returns_something_else(shell):
+    shell.write("agent.py", tool(BODIES["a file that is written"]))
+    shell.record("agent.py")
+    text = (shell.folder / "agent.py").read_text()
+    shell.write("agent.py", text.replace("return len(seen)", "return -len(seen)"))
+    done, verdict = again(shell)
+    assert done.status == 1
+    assert verdict["divergences"][0]["address"] == "main/tool:work#0"
