@@ -15,6 +15,7 @@ import select
 import selectors
 import socket
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -209,6 +210,8 @@ def _of_number(fd: int, length: int, /) -> bytes:
 
 
 def _blocks(fd: int) -> bool:
+    if sys.platform == "win32":
+        return False
     try:
         mode = os.fstat(fd).st_mode
         return (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and os.get_blocking(fd)
@@ -236,7 +239,7 @@ def _readable(limited: Deadline, thing: Any, limit: float | None) -> None:
 
 
 def _can_read(thing: Any, seconds: float | None) -> bool:
-    if not hasattr(select, "poll"):
+    if sys.platform == "win32" or not hasattr(select, "poll"):
         return bool(_select([thing], [], [], seconds)[0])
     poll = select.poll()
     poll.register(thing, select.POLLIN)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
+from reenact.core import system
 from reenact.core.boundary import Answer, entered
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
@@ -25,9 +25,6 @@ from reenact.run.files.redirect import NOT_COVERED, FileRedirection
 from reenact.run.files.renames import FolderRenames
 from reenact.run.files.upper import Upper
 from reenact.run.files.uses import ReplayedUses
-
-if sys.platform != "win32":
-    import fcntl
 
 
 class ReplayedFiles:
@@ -223,7 +220,7 @@ class ReplayedFiles:
         time = float(self._log.opened.get("offset", 0.0)) + change.t
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
         with Path(self._laid.scratch, f"brought-{name}").open("a+", encoding="ascii") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            system.lock(file.fileno())
             file.seek(0)
             newest = time >= float(file.read() or "-inf")
             if newest:
