@@ -17,7 +17,7 @@ import socket
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from sys import _getframe
 from types import FrameType
@@ -210,13 +210,11 @@ def _of_number(fd: int, length: int, /) -> bytes:
 
 
 def _blocks(fd: int) -> bool:
-    if sys.platform == "win32":
-        return False
-    try:
-        mode = os.fstat(fd).st_mode
-        return (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and os.get_blocking(fd)
-    except (OSError, TypeError):
-        return False
+    if sys.platform != "win32":
+        with suppress(OSError, TypeError):
+            mode = os.fstat(fd).st_mode
+            return (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and os.get_blocking(fd)
+    return False
 
 
 def _readable(limited: Deadline, thing: Any, limit: float | None) -> None:
@@ -239,8 +237,8 @@ def _readable(limited: Deadline, thing: Any, limit: float | None) -> None:
 
 
 def _can_read(thing: Any, seconds: float | None) -> bool:
-    if sys.platform == "win32" or not hasattr(select, "poll"):
-        return bool(_select([thing], [], [], seconds)[0])
-    poll = select.poll()
-    poll.register(thing, select.POLLIN)
-    return bool(poll.poll(None if seconds is None else seconds * 1000))
+    if sys.platform != "win32" and hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(thing, select.POLLIN)
+        return bool(poll.poll(None if seconds is None else seconds * 1000))
+    return bool(_select([thing], [], [], seconds)[0])
