@@ -135,6 +135,8 @@ def test_requests_under_way_at_the_same_time_are_answered_from_the_recording(hom
     with reenact.replay(recording.id) as replay:
         assert program(answer=meets, questions=("a", "b"), several=2) == (found, [])
     assert replay.verdict.kinds == {"http": 2}
+    (reason,) = replay.verdict.answered.values()
+    assert "another request was under way" in reason
 
 
 def test_a_server_that_is_gone_is_no_reason_to_ask_the_network(home):

@@ -23,6 +23,8 @@ _HTTP = "http"
 _DETAIL = (
     "the program's own server answers otherwise than recorded; its code, or data that it uses, has changed"
 )
+_BESIDE = "the program's own server did not answer it: another request was under way at the same time"
+_BROKEN = "the program's own server did not answer it: it failed or was given up when it was recorded"
 
 
 class OwnRequests:
@@ -33,6 +35,9 @@ class OwnRequests:
         terms: Puts responses into the recording's terms.
         rules: The parts that are not compared.
         recorded: Returns the recorded body of a response.
+
+    Attributes:
+        left: The requests to such servers that are answered from the recording, by label, with the reason.
     """
 
     def __init__(
@@ -44,6 +49,7 @@ class OwnRequests:
         self._recorded = recorded
         self._alone: set[int] | None = None
         self._bodies: dict[int, list[bytes]] = {}
+        self.left: dict[str, str] = {}
 
     def runs(self, effect: Effect, scope: Scope, call: CallRecord) -> bool:
         """Return True if a request is to be made again."""
@@ -53,6 +59,7 @@ class OwnRequests:
         if self._alone is None:
             self._alone = _alone(found for found in self._log.calls.values() if serves(found.name))
         if call.number not in self._alone:
+            self.left[call.label] = _BESIDE if _complete(call) else _BROKEN
             return False
         self._bodies[call.number] = []
         return True

@@ -278,7 +278,7 @@ class Replayer(Handler):
                 *self.tools.changed,
             ),
             again=dict(self.tools.again),
-            answered=dict(self.tools.answered),
+            answered={**self.tools.answered, **self._own_requests.left},
             compared=("calls", *self.compared),
             uncompared=tuple(self.uncompared),
         )
