@@ -9,7 +9,7 @@ import typer
 
 from reenact.cli import main, overview
 from reenact.cli.application import application
-from reenact.cli.commands import GROUPS, INTERFACES
+from reenact.cli.interfaces import GROUPS, INTERFACES
 from reenact.verbs.registry import VERBS
 
 ALL = [*(verb.name for verb in (*VERBS, *INTERFACES)), *GROUPS]

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 import reenact
-from reenact.cli.commands import GROUPS, INTERFACES
 from reenact.cli.framing import Framed, paged
+from reenact.cli.interfaces import GROUPS, INTERFACES
 from reenact.cli.panels import PANELS, panel_of
 from reenact.verbs.registry import VERBS
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 import reenact
 from reenact.cli import main
-from reenact.cli.commands import INTERFACES
+from reenact.cli.interfaces import INTERFACES
 from reenact.server import orders
 from reenact.server.work import JobContext, work
 from reenact.verbs import interface

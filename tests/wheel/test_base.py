@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from reenact.cli.commands import INTERFACES
+from reenact.cli.interfaces import INTERFACES
 from reenact.core.extras import EXTRAS
 from reenact.verbs.registry import VERBS
 from tests.wheel.conftest import ROOT, Installed

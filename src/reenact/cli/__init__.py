@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed(str(error))
     except ImportError as error:
         command = words[0] if words else ""
-        extra = import_module("reenact.cli.commands").extra_of(command)
+        extra = import_module("reenact.cli.interfaces").extra_of(command)
         lacks = extras.missing(error, f"reenact {command}", extra)
         if lacks is None:
             raise

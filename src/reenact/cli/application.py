@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from reenact import __version__
 from reenact.cli import overview, present
-from reenact.cli.commands import GROUPS, INTERFACES
+from reenact.cli.interfaces import GROUPS, INTERFACES
 from reenact.cli.panels import panel_of
 from reenact.core import extras
 from reenact.errors import MissingExtra

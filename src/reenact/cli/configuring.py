@@ -11,7 +11,7 @@ from pydantic import Field
 from rich.text import Text
 
 from reenact.cli import present
-from reenact.cli.commands import INTERFACES
+from reenact.cli.interfaces import INTERFACES
 from reenact.core import config
 from reenact.core.config import ConfigurationFile
 from reenact.core.redact.names import Names

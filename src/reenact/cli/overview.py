@@ -1,4 +1,4 @@
-"""`reenact --help`: all commands by group, read from their modules' source without importing one.
+"""Print `reenact --help`: all commands by group, read from their source without an import.
 
 To import every command takes more than a second. The texts are the docstrings that each command's own help shows.
 """
@@ -13,7 +13,7 @@ import textwrap
 from importlib.util import find_spec
 from pathlib import Path
 
-from reenact.cli.commands import GROUPS, INTERFACES
+from reenact.cli.interfaces import GROUPS, INTERFACES
 from reenact.cli.panels import PANELS, panel_of
 from reenact.core.extras import EXTRAS
 from reenact.errors import MissingExtra

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from reenact.cli import present, sizes, team_backup, team_deleting
-from reenact.cli.commands import GROUPS
+from reenact.cli.interfaces import GROUPS
 from reenact.cli.options import Json, Objects, Store
 from reenact.cli.panels import panel_of
 from reenact.errors import UsageError

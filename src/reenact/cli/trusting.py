@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from reenact.cli import present
-from reenact.cli.commands import GROUPS
+from reenact.cli.interfaces import GROUPS
 from reenact.cli.options import Home, Json, ids
 from reenact.cli.panels import panel_of
 from reenact.core.store.local import home as home_of

@@ -1,4 +1,4 @@
-"""The parts of the operating system that not every system has, each with a portable second way.
+"""Parts of the operating system that some systems lack, each with a portable second way.
 
 `REENACT_PORTABLE=1` forces the second ways on a system that has the first ones: no fork, no signals but those that
 Windows has, no Unix sockets, no descriptors passed to other processes, no namespaces. Locks of files are the exception:
@@ -33,7 +33,7 @@ LINUX = sys.platform == "linux" and not PORTABLE
 """True where Linux's own means may be used: `/proc`, namespaces, copies of a process."""
 
 FORKS = LINUX
-"""True where a process with one thread may be forked; macOS's own libraries start threads unseen."""
+"""True where a process may be forked; libraries of macOS start threads that are not seen."""
 
 WITHOUT_COPIES = (
     "stepping back runs the program again from its beginning: this system has no copies of processes"
@@ -51,7 +51,7 @@ if sys.platform == "win32" or PORTABLE:
     INTERRUPT = signal.SIGABRT
 else:
     INTERRUPT = signal.SIGURG
-"""The signal by which the debugger stops a program: SIGURG is ignored by default, and hardly ever used."""
+"""The signal by which the debugger stops a program: one that is ignored by default."""
 
 
 def signals(*names: str) -> tuple[signal.Signals, ...]:
@@ -108,7 +108,9 @@ def unlock(file: int) -> None:
 
 @contextmanager
 def locked_folder(folder: str | os.PathLike[str], *, wait: bool = True) -> Iterator[bool]:
-    """Lock a folder, and give False if that is not possible: with `wait=False`, also if another process holds it.
+    """Lock a folder, and give False if that is not possible.
+
+    With `wait=False` it is not possible either while another process holds it.
 
     Windows opens no folders: there a file beside it is locked. Raises OSError if there is nothing to lock.
     """

@@ -1,4 +1,4 @@
-"""Messages between a server and a process that it has started, over that process's standard input and output.
+"""Exchange messages between a server and a process that it started, over stdin and stdout.
 
 Every system has these two pipes: no descriptor is passed, and no socket is open to others.
 """

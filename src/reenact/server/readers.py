@@ -50,7 +50,7 @@ _KEPT = 8
 """The number of late answers and refusals that are kept for a repeated request."""
 
 TOO_LONG = 3
-"""The exit status of a process that had no processor time left, where no timer's signal ends it."""
+"""The exit status of a process without processor time left, where no timer's signal ends it."""
 
 _TOO_LONG = {TOO_LONG, *(-number for number in system.signals("SIGPROF"))}
 

@@ -143,7 +143,7 @@ def changed_by(event: str, arguments: tuple[Any, ...]) -> list[str]:
 
 
 def named(folder: Any) -> str | None:
-    """Return the path of a folder that is listed: by its name, its descriptor, or none for the current one."""
+    """Return the path of a listed folder, given by name or descriptor; None is the current one."""
     return "." if folder is None else _name(folder)
 
 
@@ -197,7 +197,7 @@ _CHANGED: dict[str, tuple[tuple[int, int | None], ...]] = {
     "os.chmod": ((0, 2),),
     "os.utime": ((0, 3),),
 }
-"""The places of changed paths among an event's arguments, with that of the descriptor of their folder."""
+"""The places of changed paths among an event's arguments, each with its folder's place."""
 
 _HEARD: dict[str, Callable[[FileSensor, tuple[Any, ...], FrameType], None]] = {
     "open": _opened,

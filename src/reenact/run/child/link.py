@@ -45,7 +45,7 @@ class DebuggerLink:
         self._socket, self._rest = known, b""
 
     def watch(self) -> None:
-        """Let the process end with the debugger, which may be killed: a program that never asks would not notice.
+        """Let the process end with the debugger, also if the debugger is killed.
 
         On Linux a signal comes when the connection changes; elsewhere a thread waits for interrupts and the end.
         """

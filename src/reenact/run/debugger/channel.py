@@ -1,4 +1,4 @@
-"""The connection between the debugger and the program: a Unix socket on Linux, elsewhere loopback and a key.
+"""Connect the debugger and the program: by a Unix socket on Linux, or loopback and a key.
 
 A program that connects over loopback proves by the first half of the key that it was started by this debugger, and
 says its process id; the debugger answers with the second half. The second connection of a process carries nothing but

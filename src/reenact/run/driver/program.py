@@ -255,7 +255,7 @@ class Program:
             self._selector.register(reading, selectors.EVENT_READ)
 
     def _pipes(self) -> tuple[int, int]:
-        """Return both ends of the program's output. Windows cannot select pipes: there it is a file, read on and on."""
+        """Return both ends of the program's output: a pipe, or a file where no pipe can be selected."""
         if sys.platform == "win32" or system.PORTABLE:
             path = self._folder / "output"
             flags = os.O_CREAT | os.O_TRUNC | os.O_APPEND | system.CLOEXEC

@@ -24,7 +24,7 @@ from reenact.run.files.scratch import Scratch, attach
 from reenact.run.files.upper import Upper
 
 ENTERED, FORBIDDEN = "entered", "forbidden"
-"""Files that `enter.py` leaves in the scratch folder: the way in, or the reason that there is none."""
+"""Files that `enter.py` leaves in the scratch folder if it has entered, or if it may not."""
 
 FILES = "files"
 """The plan's option for the scratch folder of the process's files."""
@@ -173,7 +173,7 @@ class Disk:
             Upper(Path(layer.path), Path(layer.upper)).copy(target, without=self._keep)
 
     def start(self, laid: Laid, argv: list[str], executable: str, cwd: str | None) -> tuple[list[str], str]:
-        """Return the command line that starts a program on what was laid, and the path of what it starts."""
+        """Return the command line that starts a program on the laid files, and its executable."""
         if not system.LINUX:
             text = "this system has no overlays of folders"
             (self.folder / FORBIDDEN).write_text(text, encoding="utf-8")

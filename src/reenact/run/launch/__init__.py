@@ -267,7 +267,7 @@ def _differing(recording: Recording, said: dict[str, Any]) -> Iterator[str]:
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """Make a folder for the processes' reports, for the duration of the body; `prune` finds one that was left."""
+    """Make a folder for the processes' reports during the body; `prune` finds one that was left."""
     reports = Scratch()
     try:
         yield reports.folder
