@@ -55,10 +55,11 @@ def tell_files(page: Page, files: Sequence[FileDifferenceView]) -> None:
 
 
 def _root(page: Page, root: str, roots: Sequence[str], files: Sequence[FileView]) -> None:
-    page.line(Text(present.one_line(root), "bold"))
-    for file in files:
-        if str(root_of(Path(file.path), [Path(each) for each in roots])) != root:
-            continue
+    paths = [Path(each) for each in roots]
+    inside = [file for file in files if str(root_of(Path(file.path), paths)) == root]
+    if inside:
+        page.line(Text(present.one_line(root), "bold"))
+    for file in inside:
         mark, style = _MARKS[file.change]
         what = "" if file.kind == "folder" else present.count(file.size)
         name = str(Path(file.path).relative_to(root)) + ("/" if file.kind == "folder" else "")
