@@ -31,6 +31,9 @@ class RecordedChanges:
         self.due = dict(enumerate(self.all))
         self.after: dict[int | None, list[int]] = {}
         """Those from outside and of commands, by the call before them."""
+        self._commands = [
+            (call.began, call.ended or float("inf")) for call in log.calls.values() if call.kind == "process"
+        ]
         self._times = [change.t for change in self.all]
         self._within: dict[int, list[int]] = {}
         self._states: dict[Path, list[int]] = {}
@@ -42,6 +45,16 @@ class RecordedChanges:
                     self._within.setdefault(call, []).append(number)
             for path in change.states:
                 self._states.setdefault(path, []).append(number)
+
+    def by_others(self, number: int) -> bool:
+        """Return True if something beside the program's own code may have made a change.
+
+        A command that is under way changes files that the program uses, too.
+        """
+        change = self.all[number]
+        return change.how in ("command", "outside") or (
+            change.how == "change" and any(began <= change.t <= ended for began, ended in self._commands)
+        )
 
     def of_answered(self, call: CallRecord) -> list[int]:
         """The changes that belong to a call that is answered without running."""

@@ -180,10 +180,10 @@ class ReplayedFiles:
     def waits(self) -> None:
         """Bring what is due: the program waits more often than recorded, maybe for a command."""
         asked = len(self._replayer.cursor.asked)
-        others = ("command", "outside")
-        due = [n for n, each in self._recorded.due.items() if each.how in others and each.began <= asked]
+        due = [number for number, each in self._recorded.due.items() if each.began <= asked]
         for number in due:
-            self._bring(number)
+            if self._recorded.by_others(number):
+                self._bring(number)
 
     def ran(self, number: int | None) -> None:
         """A call has run: what was changed from outside after it is brought."""
