@@ -146,6 +146,8 @@ def _readable(thing: Any) -> Any:
     a union or for some literals, such as `Source`, is replaced by its parts.
     """
     classes = [each for each in getattr(thing, "__mro__", ()) if each.__module__.startswith("reenact.")]
+    for cls in classes:
+        getattr(cls, "__init__", None)  # a dataclass generates its methods here
     for each in [part for cls in classes for part in vars(cls).values()] or (thing,):
         function = getattr(each, "fget", None) or getattr(each, "__func__", each)
         function = getattr(function, "__wrapped__", function)

@@ -185,10 +185,9 @@ def user() -> int:
 
 def cores() -> int:
     """Return the number of processors that this process may use."""
-    if sys.platform == "linux":
+    if sys.platform == "linux" and hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
-    else:
-        return os.cpu_count() or 1
+    return os.cpu_count() or 1
 
 
 def kill(pid: int) -> None:

@@ -207,7 +207,7 @@ say("change", 1, "mem", "made")
 
     def forbidden(self, laid, *args):
         command = start(self, laid, *args)
-        order = Path(command[-1])
+        order = Path(command[0][-1])
         order.write_bytes(
             order.read_bytes()
             .replace(b'"roots":[', b'"forbidden":"not here","none":[')

@@ -99,3 +99,19 @@ class RecordedChanges:
             yield call.number
             above = call.within
             call = self._log.calls.get(above) if above is not None and above < call.number else None
+
+
+def apart(recording: Recording) -> bool:
+    """Return True if no process of a run changed a file that another one used.
+
+    When a tool reaches a file is not recorded between processes: one that runs again might come too early.
+    """
+    used: list[set[Path]] = []
+    changed: list[set[Path]] = []
+    for log in recording.logs:
+        found = list(changes(log))
+        used.append(
+            {path for change in found for path, state in change.states.items() if state.kind != "folder"}
+        )
+        changed.append({path for change in found if change.how != "first" for path in change.states})
+    return not any(used[a] & changed[b] for a in range(len(used)) for b in range(len(used)) if a != b)

@@ -20,7 +20,7 @@ from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
 from reenact.run.files.comparison import FileComparison, content_of, kind_of
 from reenact.run.files.disk import LIVE, Disk, Laid, blob, is_state_of
-from reenact.run.files.recorded_changes import RecordedChanges
+from reenact.run.files.recorded_changes import RecordedChanges, apart
 from reenact.run.files.redirect import NOT_COVERED, FileRedirection
 from reenact.run.files.renames import FolderRenames
 from reenact.run.files.upper import Upper
@@ -102,7 +102,7 @@ class ReplayedFiles:
                     raise
         files = cls(recording, log, laid, replayer, say=say, disk=disk)
         replayer.on_answer, replayer.on_run = files.passed, files.ran
-        replayer.tools.disk = True
+        replayer.tools.disk = apart(recording)
         files.begin(first=log is recording.logs[0])
         return files
 

@@ -116,7 +116,7 @@ class Perturbed(Conditions):
         self.process = process
         if Condition.CORE not in self._wanted:
             return
-        if sys.platform != "linux" or system.PORTABLE:
+        if not hasattr(os, "sched_setaffinity") or system.PORTABLE:
             self.missed[Condition.CORE] = "this system does not bind processes to a core"
         else:
             self._bind(process)
