@@ -77,7 +77,7 @@ def settings(
     for name in SHARED:
         if name in file.tree and name in fields:
             chosen[name] = _setting(file, (name,), fields[name])
-    for key, path in _table(file, command):
+    for key, path in _table(file, command, options):
         name, setting = _checked(file, command, options, key, path)
         chosen[name] = setting
     if POLICY in fields and (words := policy_of(file)):
@@ -104,7 +104,7 @@ def problems(
             )
     for command, options in commands.items():
         try:
-            pairs = list(_table(file, command))
+            pairs = list(_table(file, command, options))
         except UsageError as error:
             yield str(error)
             continue
@@ -165,12 +165,13 @@ def _checked(
     return name, _setting(file, path, options.model_fields[name])
 
 
-def _table(file: ConfigurationFile, command: str) -> Iterator[tuple[str, KeyPath]]:
+def _table(file: ConfigurationFile, command: str, options: type[Options]) -> Iterator[tuple[str, KeyPath]]:
     table = file.tree.get(command, {})
     if not isinstance(table, dict):
         raise file.error((command,), f"a table is expected: [{command}], and its options below")
     for key in table:
-        yield key, (command, key)
+        if not options.reads_settings or field_of(key, options.model_fields) is not None:
+            yield key, (command, key)
 
 
 def _setting(file: ConfigurationFile, path: KeyPath, info: FieldInfo) -> Setting:

@@ -27,6 +27,7 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import ReenactError, UsageError
 from reenact.team.open import Reaching
 from reenact.verbs import interface
+from reenact.verbs.configuration import field_of
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Wire
 
 
@@ -40,6 +41,7 @@ class Options(interface.Options):
 
     common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
     sorts_foreign: ClassVar = True
+    reads_settings: ClassVar = True
 
     refs: Annotated[
         tuple[str, ...],
@@ -85,7 +87,7 @@ class Options(interface.Options):
         interface.ANYONE,
     ] = 8
     all: Annotated[
-        bool, Field(description="Show all."), Cli(names=("--all", "-a")), LOCAL, interface.ANYONE
+        bool, Field(description="Show all."), Cli(names=("--all", "-a")), LOCAL, interface.NEVER
     ] = False
 
     @property
@@ -207,6 +209,7 @@ def chosen(
     where = "settings"
     if table is None:
         table, where = settings_of(Path.cwd())
+        table = {key: value for key, value in table.items() if field_of(key, Options.model_fields) is None}
     _own(table.get("modules", ()), Path(where).parent, where)
     return Choice(table, rules=_words(rules), without=_words(without), where=where)
 

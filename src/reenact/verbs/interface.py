@@ -181,6 +181,7 @@ class Options(BaseModel):
         common: The common options of the command, in the order of its help.
         passes_options: Everything behind the first argument belongs to the started program.
         passes_unknown: Unknown options belong to the started program.
+        reads_settings: The verb itself reads what its table of the configuration file has beside options.
         sorts_foreign: The verb refuses foreign recordings one by one, and goes on with the others.
     """
 
@@ -190,6 +191,7 @@ class Options(BaseModel):
     passes_options: ClassVar[bool] = False
     passes_unknown: ClassVar[bool] = False
     sorts_foreign: ClassVar[bool] = False
+    reads_settings: ClassVar[bool] = False
 
     @property
     def starts_programs(self) -> bool:
