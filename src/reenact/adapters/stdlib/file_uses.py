@@ -25,6 +25,9 @@ _READERS = (
     "pkgutil.py",
     "zipimport.py",
 )
+_HOOKS = ("reenact.adapters.", "reenact.run.files.renames")
+"""Modules of Reenact that a program's call passes through."""
+
 _FAR = 12
 """The number of frames between the opening of a module and the import, or less."""
 
@@ -43,7 +46,7 @@ def _ours(frame: FrameType | None) -> bool:
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith(callers.OURS):
-            if not frame.f_globals.get("__name__", "").startswith("reenact.adapters."):
+            if not frame.f_globals.get("__name__", "").startswith(_HOOKS):
                 return True
         elif not name.startswith((*callers.STANDARD, "<frozen ")):
             return False
