@@ -45,7 +45,14 @@ export default function Heals() {
     j: { does: "Next step", run: () => choose(Math.min(here + 1, stories.length - 1)) },
     k: { does: "Previous step", run: () => choose(Math.max(here - 1, 0)) },
   });
-  if (heals.error) return <Failure error={heals.error} />;
+  if (heals.error) {
+    return (
+      <>
+        <h1>Heals</h1>
+        <Failure error={heals.error} />
+      </>
+    );
+  }
   if (!heals.data) return <p className="quiet page">Reading the heals…</p>;
   if (stories.length === 0) {
     return (
