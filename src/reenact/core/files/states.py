@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
 from typing import Literal, TypeAlias, cast
 
 from reenact.core.dataclass import dataclass
@@ -154,12 +153,3 @@ _TESTS = {
     "why": lambda value: value in REASONS,
     "names": _names,
 }
-
-
-def is_state(tree: Mapping[str, Tree]) -> bool:
-    """Return True if a tree is a valid state."""
-    try:
-        FileState.from_tree(tree, "")
-    except CorruptRecording:
-        return False
-    return True
