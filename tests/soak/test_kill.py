@@ -91,10 +91,10 @@ def reaches(folder, had, url, monkeypatch):
         recording = reenact.load("last")
     except reenact.RecordingError as error:
         return f"does not open: {error}", None
-    again = folder / "again"
+    again = []
     try:
         with reenact.replay(recording):
-            victim.run(str(again), url)
+            victim.run(lambda place, value: again.append((place, value)), url)
     except reenact.DivergenceError as error:
         found = error.divergence
     else:
@@ -103,7 +103,7 @@ def reaches(folder, had, url, monkeypatch):
         word in found.detail for word in ("cut off", "recording ends")
     ):
         return f"the replay ended with {found}", recording
-    lost = set(had) - set(diary(again))
+    lost = set(had) - set(again)
     return (f"{len(lost)} outcomes received, but not reached in the replay: {sorted(lost)[:3]}; {found}" if lost else "",
             recording)  # fmt: skip
 

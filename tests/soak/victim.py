@@ -14,6 +14,7 @@ import os
 import random
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import reenact
@@ -21,14 +22,13 @@ import reenact
 _lock = threading.Lock()
 
 
-class Diary:
-    """The outcomes received: for each, the place in the program that received it, and the value."""
+Received = Callable[[str, Any], object]
+"""Takes each outcome: the place in the program that received it, and the value."""
 
-    def __init__(self, path: str) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
-    def received(self, place: str, value: Any) -> None:
-        os.write(self._file, json.dumps([place, value]).encode() + b"\n")
+def side_file(path: str) -> Received:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    return lambda place, value: os.write(file, json.dumps([place, value]).encode() + b"\n")
 
 
 @reenact.tool
@@ -54,46 +54,50 @@ def load(question: str) -> bytes:
     return random.randbytes(40_000)
 
 
-async def agent(diary: Diary, url: str) -> None:
+async def agent(received: Received, url: str) -> None:
     """Rounds of everything at once, for good."""
     for number in range(10**6):
-        await asyncio.gather(*(_task(diary, f"{number}.{child}", url) for child in range(3)))
-        threads = [threading.Thread(target=_thread, args=(diary, f"{number}.t{child}")) for child in range(2)]
+        await asyncio.gather(*(_task(received, f"{number}.{child}", url) for child in range(3)))
+        threads = [
+            threading.Thread(target=_thread, args=(received, f"{number}.t{child}")) for child in range(2)
+        ]
         for thread in threads:
             thread.start()
         await asyncio.gather(*(asyncio.to_thread(thread.join) for thread in threads))
 
 
-async def _task(diary: Diary, name: str, url: str) -> None:
-    diary.received(f"{name} think", await think("why?"))
+async def _task(received: Received, name: str, url: str) -> None:
+    received(f"{name} think", await think("why?"))
     async for drop in drip("more"):
-        diary.received(f"{name} drip", drop)
-    diary.received(f"{name} think again", await think(name))
+        received(f"{name} drip", drop)
+    received(f"{name} think again", await think(name))
     if url and name.endswith(".0"):
-        await _request(diary, name, url)
+        await _request(received, name, url)
 
 
-async def _request(diary: Diary, name: str, url: str) -> None:
+async def _request(received: Received, name: str, url: str) -> None:
     import httpx
 
     async with httpx.AsyncClient() as client, client.stream("POST", f"{url}/sse?n=3&delay=0.001") as response:
-        diary.received(f"{name} head", response.status_code)
+        received(f"{name} head", response.status_code)
         async for chunk in response.aiter_bytes():
-            diary.received(f"{name} chunk", chunk.decode())
+            received(f"{name} chunk", chunk.decode())
 
 
-def _thread(diary: Diary, name: str) -> None:
+def _thread(received: Received, name: str) -> None:
     for number in range(3):
-        diary.received(f"{name}.{number} fetch", fetch("same")[-12:])
-    diary.received(f"{name} load", load(name).hex()[:32])
+        received(f"{name}.{number} fetch", fetch("same")[-12:])
+    received(f"{name} load", load(name).hex()[:32])
 
 
-def run(side: str, url: str) -> None:
-    asyncio.run(agent(Diary(side), url))
+def run(received: Received, url: str) -> None:
+    asyncio.run(agent(received, url))
 
 
 if __name__ == "__main__":
     path, address = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
+    # Opened before the recording, so that it is no file of the run.
+    diary = side_file(path)
     with reenact.record("victim"):
         print("ready", flush=True)
-        run(path, address)
+        run(diary, address)
