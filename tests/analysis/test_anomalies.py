@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import metadata
 
 import pytest
 
 import reenact
-from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, Found, examine, ordered, settings
+from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, Found, examine, ordered
 from reenact.analysis.anomalies.examine import rank
 from reenact.analysis.anomalies.registry import is_pill, rule
 from reenact.errors import RecordingError, UsageError
@@ -221,41 +220,6 @@ def test_settings_that_make_no_sense_cost_one_line(table, words):
     with pytest.raises(UsageError) as raised:
         Choice(table, where="pyproject.toml")
     assert str(raised.value) == f"pyproject.toml: {words}"
-
-
-def test_settings_are_found_in_the_folder_or_above(tmp_path):
-    (tmp_path / "pyproject.toml").write_text("[tool.reenact.diagnose]\nloop = false\n")
-    inner = tmp_path / "a" / "b"
-    inner.mkdir(parents=True)
-    (tmp_path / "a" / "pyproject.toml").write_text("[project]\nname = 'x'\n")
-    assert settings(inner) == ({"loop": False}, str(tmp_path / "pyproject.toml"))
-    (inner / "reenact.toml").write_text("[diagnose.loop]\ntimes = 4\n")
-    assert settings(inner)[0] == {"loop": {"times": 4}}
-
-
-@pytest.mark.parametrize("text", ["[diagnose", "diagnose = 3\n"])
-def test_a_settings_file_that_does_not_parse_costs_one_line(tmp_path, text):
-    (tmp_path / "reenact.toml").write_text(text)
-    with pytest.raises(UsageError) as raised:
-        settings(tmp_path)
-    assert str(raised.value).startswith(str(tmp_path / "reenact.toml"))
-    assert "\n" not in str(raised.value)
-
-
-def test_modules_beside_the_settings_bring_rules(tmp_path, monkeypatch, kept, own_rules):
-    (tmp_path / "house_rules.py").write_text(
-        "import reenact\n"
-        "from reenact.analysis.anomalies import Found\n"
-        "@reenact.rule('house')\n"
-        "def house(case):\n"
-        "    '''Ours.'''\n"
-        "    yield Found(None, 'found by the house')\n"
-    )
-    (tmp_path / "reenact.toml").write_text('[diagnose]\nmodules = ["house_rules"]\n')
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "house_rules", raising=False)
-    found = reenact.anomalies(kept(says("x")), rules=["house"])
-    assert [anomaly.sentence for anomaly in found] == ["found by the house"]
 
 
 @pytest.mark.parametrize(

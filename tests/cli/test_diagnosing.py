@@ -134,6 +134,40 @@ def test_settings_that_do_not_parse_cost_one_line(shell, run):
     assert "reenact.toml:1:10: " in done.ours[0]
 
 
+def test_modules_are_imported_from_a_trusted_file_only(shell, run):
+    run(says("hello"))
+    shell.write(
+        "house_rules.py",
+        """
+        import reenact
+        from reenact.analysis.anomalies import Found
+
+        open("imported", "w").close()
+
+        @reenact.rule("house")
+        def house(case):
+            "Ours."
+            yield Found(None, "found by the house")
+        """,
+    )
+    shell.write("reenact.toml", '[diagnose]\nmodules = ["house_rules"]\n')
+    done = shell.run("diagnose", "last")
+    assert (done.status, (shell.folder / "imported").exists()) == (2, False)
+    [line] = done.ours
+    assert line.startswith("reenact: reenact.toml:2:11: diagnose.modules: it imports Python modules, ")
+    assert line.endswith("reenact.toml is not trusted: look at the file, then `reenact config --trust`")
+    assert shell.run("config", "--trust").status == 0
+    assert "found by the house" in shell.run("diagnose", "last").out
+
+
+def test_rules_are_set_by_a_file_above_the_folder(shell, run):
+    run(*LOOP, says("done"))
+    shell.write("reenact.toml", "[diagnose]\nloop = false\n")
+    inner = shell.folder / "inner"
+    inner.mkdir()
+    assert "the same call" not in shell.run("diagnose", "last", cwd=inner).out
+
+
 @pytest.mark.thorough
 def test_a_recording_without_outputs_costs_one_line_and_spares_the_others(shell, run):
     good = run(says("hello"))

@@ -15,9 +15,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, Rule, examine, installed, ordered
-from reenact.analysis.anomalies import settings as settings_of
 from reenact.analysis.anomalies.judge import asked
 from reenact.analysis.views.findings import diagnosis
+from reenact.core import config
 from reenact.core.query.filter import Filter
 from reenact.core.query.recording import Recording
 from reenact.core.query.summary import Summary
@@ -206,12 +206,22 @@ def chosen(
 ) -> Choice:
     """Return the rules to ask: Reenact's, those of installed packages, and of the settings."""
     installed()
-    where = "settings"
-    if table is None:
-        table, where = settings_of(Path.cwd())
-        table = {key: value for key, value in table.items() if field_of(key, Options.model_fields) is None}
-    _own(table.get("modules", ()), Path(where).parent, where)
+    where, folder = "settings", Path.cwd()
+    if table is None and (file := config.found()) is not None:
+        where, folder, table = file.name, file.folder, _table(file)
+    table = table or {}
+    _own(table.get("modules", ()), folder, where)
     return Choice(table, rules=_words(rules), without=_words(without), where=where)
+
+
+def _table(file: config.ConfigurationFile) -> dict[str, Any]:
+    """Return the settings of rules in a configuration file. Raises UsageError."""
+    table = file.tree.get("diagnose", {})
+    if not isinstance(table, dict):
+        raise file.error(("diagnose",), "a table is expected: [diagnose], and the rules below")
+    if table.get("modules"):
+        file.need_trust(("diagnose", "modules"), "imports Python modules")
+    return {key: value for key, value in table.items() if field_of(key, Options.model_fields) is None}
 
 
 def usual_of(

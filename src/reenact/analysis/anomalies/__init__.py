@@ -8,7 +8,7 @@ from reenact.analysis.anomalies import rules
 from reenact.analysis.anomalies.anomaly import SEVERITIES, Anomaly, Severity, ordered
 from reenact.analysis.anomalies.baseline import Baseline
 from reenact.analysis.anomalies.case import Case, Said, Use
-from reenact.analysis.anomalies.config import Choice, settings
+from reenact.analysis.anomalies.config import Choice
 from reenact.analysis.anomalies.examine import examine
 from reenact.analysis.anomalies.registry import RULES, Found, Rule, installed, rule
 
@@ -29,5 +29,4 @@ __all__ = [
     "ordered",
     "rule",
     "rules",
-    "settings",
 ]

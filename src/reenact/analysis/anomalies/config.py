@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from reenact.analysis.anomalies.anomaly import SEVERITIES, Severity
 from reenact.analysis.anomalies.registry import RULES, Rule
 from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
-
-FILES = ("reenact.toml", "pyproject.toml")
-"""The files with the table, in a folder and those above it; the first one with it counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,36 +108,3 @@ def _option(rule: Rule, option: str, given: Any, where: str) -> Any:
     if not fits:
         raise UsageError(f"{where}: {rule.name}.{option} is {given!r}; it must be {kind}")
     return tuple(given) if isinstance(usual, tuple) else given
-
-
-def settings(start: Path) -> tuple[dict[str, Any], str]:
-    """The table for a folder, and the file that it is in; an empty one where there is none.
-
-    `reenact.toml` has it as `[diagnose]`, `pyproject.toml` as `[tool.reenact.diagnose]`.
-
-    Raises:
-        UsageError: The file does not parse, or the table is none.
-    """
-    for folder in (start, *start.parents):
-        for name in FILES:
-            if (folder / name).is_file():
-                table = read(folder / name)
-                if table is not None:
-                    return table, str(folder / name)
-    return {}, ""
-
-
-def read(path: Path) -> dict[str, Any] | None:
-    """The table in one file, or None where it has none."""
-    try:
-        whole = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} does not parse: {error}") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    for key in ("tool", "reenact") if path.name == "pyproject.toml" else ():
-        whole = whole.get(key, {})
-    table = whole.get("diagnose")
-    if table is not None and not isinstance(table, dict):
-        raise UsageError(f"{path}: 'diagnose' is {table!r}; it must be a table")
-    return table
