@@ -143,9 +143,10 @@ def test_no_secret_is_in_the_question_or_the_recording(script):
         return Verdict("met" if filled else "unmet")
 
     script.learn(LOGIN, type="fill", selector="#pw", value="hunter2-old")
-    answers = Answers("Passphrase")
+    answers = Answers("Passwort")
+    page = RENAMED_LOGIN.replace("Passphrase", "Passwort")
     mend = script.climb(
-        RENAMED_LOGIN, judge=judge, model=answers.model, type="fill", selector="#pw", value="hunter2-new"
+        page, judge=judge, model=answers.model, type="fill", selector="#pw", value="hunter2-new"
     )
     assert (mend.rung, mend.verified) == ("ask", True)
     assert "hunter2" not in answers.asked[0] + repr(mend) + repr(script.failed)
