@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from os import listdir as imported_by_name
 from pathlib import Path
 
 import pytest
@@ -97,7 +98,7 @@ def work(folder):
     database.close()
     os.symlink("x/y", "l")
     Path("l/z/g").write_text("g")
-    seen.append(sorted(os.listdir("x/y/z")))
+    seen.append(sorted(imported_by_name("x/y/z")))
     with tempfile.NamedTemporaryFile(dir=".", delete=False) as file:
         file.write(b"q")
     os.replace(file.name, "new")

@@ -68,13 +68,7 @@ _KEYWORDS = {"current_date": "date", "current_time": "time", "current_timestamp"
 
 def _give_clock(connection: Any, connect: Callable[..., Any]) -> None:
     """Replace SQLite's functions of time: now is recorded, SQLite computes the rest."""
-    plain = connect(":memory:", check_same_thread=False)
-    guard = allocate_lock()
-
-    def compute(name: str, arguments: tuple[Any, ...]) -> Any:
-        with guard:
-            marks = ",".join("?" * len(arguments))
-            return plain.execute(f"select {name}({marks})", arguments).fetchone()[0]
+    compute = _Calculator(connect)
 
     def at(name: str, *arguments: Any) -> Any:
         place = 1 if name == "strftime" else 0
@@ -92,6 +86,23 @@ def _give_clock(connection: Any, connect: Callable[..., Any]) -> None:
             connection.create_function(name, -1, partial(at, name), deterministic=True)
     for keyword, name in _KEYWORDS.items():
         connection.create_function(keyword, 0, partial(at, name), deterministic=True)
+
+
+class _Calculator:
+    """Has SQLite itself compute its functions of time, in a database in memory."""
+
+    def __init__(self, connect: Callable[..., Any]) -> None:
+        self._database = connect(":memory:", check_same_thread=False)
+        self._guard = allocate_lock()
+
+    def __call__(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        with self._guard:
+            marks = ",".join("?" * len(arguments))
+            return self._database.execute(f"select {name}({marks})", arguments).fetchone()[0]
+
+    def __del__(self) -> None:
+        # Python 3.13 warns of connections that are not closed; this one is no fault of the program.
+        self._database.close()
 
 
 def _now() -> str:

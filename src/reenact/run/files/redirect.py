@@ -1,8 +1,7 @@
 """Redirect Python's access to files into scratch, where no overlay is possible.
 
 `open`, `os`, and what is built on them (pathlib, shutil, tempfile, glob) and `sqlite3.connect` are covered, where they
-are used inside of a replay. Native code, other processes, and names that were imported with `from os import …` are not:
-`NOT_COVERED` says so in the verdict.
+are used inside of a replay. Native code and other processes are not: `NOT_COVERED` says so in the verdict.
 """
 
 from __future__ import annotations
@@ -19,11 +18,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from reenact.core import boundary, system
 from reenact.core.files import databases
+from reenact.run.files.listing import Entry, Listing
+from reenact.run.files.replacements import Replacements
 from reenact.run.files.upper import Upper
 from reenact.run.files.view import OverlayView
 
@@ -58,14 +59,14 @@ class FileRedirection:
     def __init__(self, uppers: list[Upper], keep: list[str], changing: Callable[[str, str], object]) -> None:
         self.view = OverlayView(uppers, keep, changing)
         self._inside = threading.local()
-        self._known: list[tuple[Any, str, Any]] = []
+        self._replacements = Replacements()
 
     def install(self) -> None:
         """Replace them."""
         for name in _READS:
-            self._replace(os, name, self._reading(name))
+            self._replacements.set(os, name, self._reading(name))
         for name in _CHANGES:
-            self._replace(os, name, self._changing(name))
+            self._replacements.set(os, name, self._changing(name))
         own: dict[str, Callable[..., Any]] = {
             "open": self._os_open, "listdir": self._listdir, "scandir": self._scandir, "mkdir": self._mkdir,
             "rmdir": self._rmdir, "remove": self._remove, "unlink": self._remove, "rename": self._rename,
@@ -73,26 +74,27 @@ class FileRedirection:
             "getcwd": self._getcwd,
         }  # fmt: skip
         for name, function in own.items():
-            self._replace(os, name, self._guarded(getattr(os, name), function))
+            self._replacements.set(os, name, self._guarded(getattr(os, name), function))
         for function in vars(vars(tempfile).get("_TemporaryFileCloser", object)).values():
             # It keeps the function of before as a default.
             defaults = getattr(function, "__defaults__", None) or ()
             if _unlink in defaults:
-                self._replace(
+                self._replacements.set(
                     function,
                     "__defaults__",
                     tuple(os.unlink if each is _unlink else each for each in defaults),
                 )
         opened = self._guarded(io.open, self._open)
-        self._replace(io, "open", opened)
-        self._replace(builtins, "open", opened)
+        self._replacements.set(io, "open", opened)
+        self._replacements.set(builtins, "open", opened)
         with suppress(ImportError):
             # Only where it is needed: a recording does without.
             sqlite3 = import_module("sqlite3")
-            self._replace(sqlite3, "connect", self._guarded(sqlite3.connect, self._connect))
+            self._replacements.set(sqlite3, "connect", self._guarded(sqlite3.connect, self._connect))
         # With numbers of folders in the place of paths, nothing of it would come by here.
-        self._replace(shutil, "_use_fd_functions", False)
-        self._replace(shutil.rmtree, "avoids_symlink_attacks", False)
+        self._replacements.set(shutil, "_use_fd_functions", False)
+        self._replacements.set(shutil.rmtree, "avoids_symlink_attacks", False)
+        self._replacements.spread()
 
     def uninstall(self) -> None:
         """Put them back."""
@@ -103,9 +105,7 @@ class FileRedirection:
                 back = os.path.dirname(back)
             if back != here:
                 os.chdir(back)
-        for module, name, original in reversed(self._known):
-            setattr(module, name, original)
-        self._known.clear()
+        self._replacements.undo()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -127,11 +127,6 @@ class FileRedirection:
             self._inside.shown = False
 
     # -- wrappers --------------------------------------------------------------------------------------------
-
-    def _replace(self, module: Any, name: str, value: Any) -> None:
-        if hasattr(module, name) and value is not None:
-            self._known.append((module, name, getattr(module, name)))
-            setattr(module, name, value)
 
     def _guarded(self, original: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -378,68 +373,3 @@ class FileRedirection:
             # SQLite itself makes and removes them, beside the database.
             self.view.detach(self.view.resolved(full, follow=True) + end)
         return original(f"file:{quote(real)}?{query}" if uri else real, *args, **kwargs)
-
-
-class Entry:
-    """One name in a folder, as `os.scandir` gives them."""
-
-    def __init__(self, redirection: FileRedirection, folder: str, given: str, name: str) -> None:
-        self._redirection = redirection
-        self._full = os.path.join(folder, name)
-        self.name = name
-        self.path = os.path.join(given, name)
-
-    def __fspath__(self) -> str:
-        return self.path
-
-    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Return the status of the file that it means."""
-        with self._redirection.paused():
-            real = self._redirection.view.real(self._full, follow=follow_symlinks)
-            return os.stat(real, follow_symlinks=follow_symlinks)
-
-    def inode(self) -> int:
-        """Return the number of the file."""
-        return self.stat(follow_symlinks=False).st_ino
-
-    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """Return True for a folder."""
-        return self._is(stat.S_ISDIR, follow_symlinks)
-
-    def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        """Return True for a regular file."""
-        return self._is(stat.S_ISREG, follow_symlinks)
-
-    def is_symlink(self) -> bool:
-        """Return True for a symbolic link."""
-        return self._is(stat.S_ISLNK, False)
-
-    def is_junction(self) -> bool:
-        """Return False: they are Windows' own."""
-        return False
-
-    def _is(self, test: Callable[[int], bool], follow: bool) -> bool:
-        try:
-            return test(self.stat(follow_symlinks=follow).st_mode)
-        except OSError:
-            return False
-
-
-class Listing(Iterator[Entry]):
-    """The names in a folder, as `os.scandir` gives them."""
-
-    def __init__(self, entries: list[Entry]) -> None:
-        self._entries = iter(entries)
-
-    def __next__(self) -> Entry:
-        return next(self._entries)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End it."""
-        self._entries = iter(())
