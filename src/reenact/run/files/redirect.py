@@ -33,8 +33,6 @@ NOT_COVERED = "files that native code and other processes use: they are the user
 _READS = (
     "stat",
     "access",
-    "listdir",
-    "scandir",
     "readlink",
     "lstat",
     "statvfs",
