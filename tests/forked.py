@@ -15,7 +15,6 @@ import io
 import json
 import os
 import pkgutil
-import pty
 import re
 import signal
 import socket
@@ -98,7 +97,9 @@ class Forker:
         self, words: list[str], cwd: Path, environ: dict[str, str], text: str, timeout: float
     ) -> subprocess.CompletedProcess[str] | None:
         """Run a command as `subprocess.run` does; None where it takes a process of its own."""
-        if not words or words[0] in BY_ITSELF or not self._one_at_a_time.acquire(blocking=False):
+        if not hasattr(os, "fork") or not words or words[0] in BY_ITSELF:
+            return None
+        if not self._one_at_a_time.acquire(blocking=False):
             return None
         try:
             if self._line is None:
@@ -118,7 +119,7 @@ class Forker:
             "TERM": "xterm-256color",
             "PAGER": "cat",
         }
-        leader, follower = pty.openpty()
+        leader, follower = os.openpty()
         with self._one_at_a_time, open(leader, "rb", buffering=0) as screen, ThreadPoolExecutor(1) as reader:
             if self._line is None:
                 self._start()

@@ -87,7 +87,8 @@ def test_a_locked_folder_is_refused_to_another_and_free_afterwards(tmp_path, mon
             assert not other
     with system.locked_folder(folder, wait=False) as again:
         assert again
-    assert os.listdir(tmp_path) == ["folder"]
+    # Windows locks no folders, but a file beside it.
+    assert set(os.listdir(tmp_path)) <= {"folder", "folder.lock"}
 
 
 def test_only_known_signals_are_named():
