@@ -108,3 +108,32 @@ def test_a_changed_tool_is_found_where_it_writes_and_returns_something_else(shel
     done, verdict = again(shell)
     assert done.status == 1
     assert verdict["divergences"][0]["address"] == "main/tool:work#0"
+
+
+SIDE_BY_SIDE = """
+import asyncio
+
+@reenact.tool
+async def note(name, wait):
+    with open("notes.txt", "a") as file:
+        file.write(f"{name} of {os.getpid()}\\n")
+    await asyncio.sleep(wait)
+    return len(open("notes.txt").readlines())
+
+async def main():
+    for done in asyncio.as_completed([note(name, wait) for name, wait in WAITS]):
+        print(await done, [line.split()[0] for line in open("notes.txt")])
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("waits", [(0.0, 0.05, 0.1), (0.1, 0.05, 0.0), (0.05, 0.0, 0.1), (0.0, 0.0, 0.0)])
+def test_tools_side_by_side_that_are_answered_leave_the_files_as_they_were_at_each_answer(shell, waits):
+    named = [*zip("abc", waits, strict=True)]
+    shell.write("agent.py", HEAD + SIDE_BY_SIDE.replace("WAITS", repr(named)))
+    shell.record("agent.py")
+    done, verdict = again(shell)
+    assert done.status == 0, done.out
+    assert verdict["again"] == {}
+    assert (shell.folder / "notes.txt").read_text().count("\n") == 3

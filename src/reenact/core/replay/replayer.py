@@ -113,6 +113,8 @@ class Replayer(Handler):
         self.prints = RecordedPrints(log)
         self.on_answer: Callable[[Answer, int | None], None] = lambda _answer, _piece: None
         """Called when an answer, or a part of a stream (its number), reaches the program."""
+        self.answering: dict[int, None] = {}
+        """The calls that are answered without running, whose answer is still to come."""
         self.on_run: Callable[[int | None], None] = lambda _call: None
         """Called when a call has run for real or again."""
         self.terms = Terms(log, redactor)
@@ -209,6 +211,8 @@ class Replayer(Handler):
     def passed(self, answer: Answer, piece: int | None) -> None:
         self.prints.passed(answer, piece)
         self.on_answer(answer, piece)
+        if answer.call is not None and piece is None:
+            self.answering.pop(answer.call, None)
 
     def due(self, scope: Scope, name: str) -> int | None:
         places = self._log.fired.get((self.terms.name(scope.path), name))
@@ -433,6 +437,7 @@ class Replayer(Handler):
         if again is not None:
             return Ticket(call.number, call.order, again)
         self.turnstile.abandon(self.cursor.places_inside(call))
+        self.answering[call.number] = None
         if call.number in self.edits:
             self.remark(f"step {self._steps[call.number]}, {call.label}: its answer was edited")
             return self._answers.edited(call, self.edits[call.number])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from reenact.core.files import databases
@@ -56,9 +56,17 @@ class RecordedChanges:
             change.how == "change" and any(began <= change.t <= ended for began, ended in self._commands)
         )
 
-    def of_answered(self, call: CallRecord) -> list[int]:
-        """The changes that belong to a call that is answered without running."""
+    def of_answered(self, call: CallRecord, others: Iterable[CallRecord]) -> list[int]:
+        """The changes that belong to a call that is answered without running.
+
+        With those that `others`, which are answered later, had made by then.
+        """
         found = {*self._within.get(call.number, ()), *self.after.get(call.number, ())}
+        if call.outcome is not None:
+            behind = bisect_right(self._times, float(call.outcome["t"]))
+            found |= {
+                each for other in others for each in self._within.get(other.number, ()) if each < behind
+            }
         if call.kind not in _OUTER and call.outcome is not None:
             first = bisect_left(self._times, call.began)
             last = bisect_right(self._times, float(call.outcome["t"]))

@@ -60,6 +60,8 @@ class ReplayedFiles:
         self._recorded = RecordedChanges(recording, log)
         self._renames = FolderRenames(self.covers, self._seen)
         self._unkept: set[Path] = set()
+        self._brought: dict[Path, int] = {}
+        """The latest change that was brought, by path."""
         self.uses = ReplayedUses(self.covers)
         """Hears of the files that the program changes."""
 
@@ -174,7 +176,9 @@ class ReplayedFiles:
             or answer.call not in self._log.calls
         ):
             return
-        for number in self._recorded.of_answered(self._log.calls[answer.call]):
+        call = self._log.calls[answer.call]
+        others = [self._log.calls[each] for each in [*self._replayer.answering] if each != call.number]
+        for number in self._recorded.of_answered(call, others):
             self._bring(number)
 
     def waits(self) -> None:
@@ -200,8 +204,12 @@ class ReplayedFiles:
             for path, state in sorted(change.states.items()):
                 try:
                     with self._newest(path, change) as newest:
-                        database = self._recorded.database(path, number) if newest else None
-                        if not newest or (database is not None and database[0] in done):
+                        if not newest or self._brought.get(path, -1) > number:
+                            # Of calls that ran side by side, the one that changed the path first may end last.
+                            continue
+                        self._brought[path] = number
+                        database = self._recorded.database(path, number)
+                        if database is not None and database[0] in done:
                             continue
                         if database is not None and self._fill(*database):
                             done.add(database[0])
