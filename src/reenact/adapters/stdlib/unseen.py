@@ -9,17 +9,15 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
-from reenact.adapters.stdlib import callers, early
+from reenact.adapters.stdlib import callers, early, ports
 from reenact.core.boundary import Run, current, draw
 from reenact.core.store.writer import warn
 
@@ -33,7 +31,6 @@ DEVICES = ("/dev/random", "/dev/urandom", "/dev/hwrng", "/proc/", "/sys/")
 """Files whose content is another at each reading."""
 
 _ADDRESS = re.compile(rb" at 0x[0-9a-f]{6,16}\b")
-_LOCAL = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?:/|\Z)")
 _SHORTEST = 3
 """Shorter numbers mean something else far too often."""
 
@@ -46,13 +43,6 @@ _own = {"getpid": os.getpid, "getppid": os.getppid, "get_native_id": threading.g
 
 _asked: set[str] = set()
 """Functions that the program has called for a number of its process or thread."""
-
-_servers: WeakKeyDictionary[Run, WeakSet[socket.socket]] = WeakKeyDictionary()
-"""The sockets at which each run listens."""
-
-_getsockname = socket.socket.getsockname
-_given: set[int] = set()
-"""The ports that a program has chosen by itself."""
 
 _MOST = 64
 _SHORT = 200
@@ -231,57 +221,14 @@ def install() -> None:
     native_id = threading.Thread.native_id.fget  # type: ignore[attr-defined]
     threading.Thread.native_id = property(_noted("get_native_id", native_id))  # type: ignore[assignment]
     early.replace(signal, "signal", _handled(signal.signal))
-    _hook_ports()
+    ports.install(_chosen_port)
 
 
-def _hook_ports() -> None:
-    original, bind, listen = _getsockname, socket.socket.bind, socket.socket.listen
-
-    def getsockname(self: socket.socket) -> Any:
-        address = original(self)
-        values = _listening_values()
-        if (
-            values is not None
-            and isinstance(address, tuple)
-            and len(address) > 1
-            and address[1] not in _given
-        ):
-            values.add(str(address[1]), "a port that the system chose (getsockname)")
-        return address
-
-    def bound(self: socket.socket, address: Any, /) -> None:
-        bind(self, address)
-        if isinstance(address, tuple) and len(address) > 1 and address[1]:
-            _given.add(address[1])
-
-    def listening(self: socket.socket, *backlog: int) -> None:
-        listen(self, *backlog)
-        scope = current()
-        if scope is not None and not scope.hidden and len(_servers.setdefault(scope.run, WeakSet())) < _MOST:
-            _servers[scope.run].add(self)
-            scope.run.serves = partial(_serves, _servers[scope.run])
-
-    socket.socket.getsockname = getsockname  # type: ignore[assignment,method-assign]
-    socket.socket.bind, socket.socket.listen = bound, listening  # type: ignore[assignment,method-assign]
-
-
-def _serves(servers: WeakSet[socket.socket], name: str) -> bool:
-    """Return True if a request's name has the port of one of these sockets, on this machine."""
-    found = _LOCAL.search(name)
-    return found is not None and any(_port_of(server) == int(found[1]) for server in list(servers))
-
-
-def _port_of(server: socket.socket) -> int | None:
-    try:
-        address = _getsockname(server)
-    except OSError:
-        return None  # it is closed
-    return address[1] if isinstance(address, tuple) and len(address) > 1 else None
-
-
-def _listening_values() -> Values | None:
+def _chosen_port(port: int) -> None:
     scope = current()
-    return None if scope is None or scope.hidden else _values.get(scope.run)
+    values = None if scope is None or scope.hidden else _values.get(scope.run)
+    if values is not None:
+        values.add(str(port), "a port that the system chose (getsockname)")
 
 
 def _noted(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
