@@ -46,6 +46,7 @@ STANDARD = (
     "reenact.adapters.stdlib.environ",
     "reenact.adapters.stdlib.processes",
     "reenact.adapters.stdlib.seal",
+    "reenact.adapters.stdlib.file_status",
     "reenact.adapters.stdlib.unseen",
 )
 """Adapters of the standard library; each has `install()`."""

@@ -15,6 +15,7 @@ import inspect
 import io
 import os
 import platform
+import shutil
 import socket
 import sys
 import textwrap
@@ -57,10 +58,7 @@ _UNSEEN: dict[int, tuple[object, str]] = {
     for words, found in {
         "the process's number": (os.getpid, os.getppid),
         "a thread's number": (threading.get_ident, threading.get_native_id),
-        "the file system": (
-            os.stat, os.lstat, os.path.exists, os.path.isfile, os.path.isdir, os.path.getsize, os.path.getmtime,
-            os.access, getattr(os, "statvfs", os.access),
-        ),
+        "the file system": (getattr(os, "statvfs", os.times), shutil.disk_usage),
         "the machine's load": (os.times, getattr(os, "getloadavg", os.times), os.cpu_count),
         "an unrecorded clock": tuple(
             getattr(time, name) for name in ("clock_gettime", "clock_gettime_ns") if hasattr(time, name)
@@ -70,9 +68,6 @@ _UNSEEN: dict[int, tuple[object, str]] = {
     }.items()
     for one in found
 }  # fmt: skip
-_LOOKS = {"exists", "is_file", "is_dir", "stat", "lstat", "is_symlink"}
-"""Methods of `pathlib.Path` that ask the file system, which no audit event tells."""
-
 DECLARED = "__reenact_writes__"
 """The attribute of a function with the word that it writes, or only reads."""
 
@@ -158,8 +153,6 @@ class _Walk:
         self._objects: set[int] = set()
         self._texts: set[str] = set()
         self._reasons: dict[str, None] = {}
-        self._paths = False
-        self._attributes: set[str] = set()
 
     def source(self) -> Source:
         while self._pending:
@@ -167,8 +160,6 @@ class _Walk:
                 self._reasons["more code than is looked at"] = None
                 break
             self._function(self._pending.pop())
-        if self._paths and self._attributes & _LOOKS:
-            self._reasons["the file system"] = None
         text = "\n".join(sorted(self._texts))
         reasons = tuple(f"it uses {reason}" for reason in self._reasons)
         return Source(hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16], reasons)
@@ -180,7 +171,6 @@ class _Walk:
         self._seen.add(code)
         self._texts.add(_text(code))
         names = _names(code)
-        self._attributes |= names.attributes
         for name in names.globals:
             found = function.__globals__.get(name, getattr(builtins, name, None))
             self._object(found, name, names.attributes)
@@ -229,8 +219,6 @@ class _Walk:
             self._instance(thing, name, attributes)
 
     def _module(self, module: types.ModuleType, attributes: frozenset[str]) -> None:
-        if module.__name__.partition(".")[0] == "pathlib":
-            self._paths = True
         self._package(module.__name__)
         own = callers.module_kind(vars(module)) == callers.OWN
         for name in attributes & vars(module).keys():
@@ -243,8 +231,6 @@ class _Walk:
                 self._object(found, name, attributes)
 
     def _class(self, kind: type, members: Any) -> None:
-        if issubclass(kind, os.PathLike):
-            self._paths = True
         module = sys.modules.get(kind.__module__)
         if module is None or callers.module_kind(vars(module)) != callers.OWN:
             self._package(kind.__module__)

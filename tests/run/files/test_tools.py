@@ -39,6 +39,30 @@ BODIES = {
     shutil.rmtree("one")
     shutil.rmtree("two")
     """,
+    "a file that is asked for": """
+    seen.append([os.path.exists("notes.txt"), Path("notes.txt").is_file(), os.path.isdir("notes.txt")])
+    seen.append([os.path.exists("none"), Path("none").exists(), os.access("notes.txt", os.R_OK), os.path.lexists("x")])
+    Path("none").write_text("from now on")
+    """,
+    "the size and time of a file": """
+    seen.append([os.path.getsize("notes.txt"), os.path.getmtime("notes.txt"), os.stat("notes.txt").st_mtime_ns])
+    seen.append([os.lstat("notes.txt")[8], Path("notes.txt").stat().st_ctime, os.stat("notes.txt", follow_symlinks=False)])
+    with open("notes.txt", "rb") as file:
+        seen.append(os.fstat(file.fileno()).st_mtime_ns)
+    """,
+    "a file that is asked for and is not there": """
+    for ask in (os.stat, os.lstat, os.path.getsize, os.path.getmtime, lambda path: Path(path).stat()):
+        try:
+            ask("nowhere")
+        except FileNotFoundError as error:
+            seen.append([error.errno, error.filename, str(error)])
+    """,
+    "a file that is newer than another": """
+    made = Path("cache.txt")
+    if not made.exists() or made.stat().st_mtime < os.path.getmtime("notes.txt") or number:
+        made.write_text(Path("notes.txt").read_text())
+        seen.append(made.stat().st_mtime_ns)
+    """,
     "a temporary file": """
     with tempfile.NamedTemporaryFile("w") as file, tempfile.TemporaryFile() as unnamed:
         file.write("x")
@@ -81,6 +105,40 @@ def test_a_tool_that_uses_recorded_files_runs_again_and_its_state_is_kept(shell,
     assert verdict["again"] == {"tool:work": 2}
     assert verdict["answered"] == {}
     assert (shell.folder / "notes.txt").read_text() == "changed since"
+
+
+def test_a_file_outside_of_the_recorded_folders_may_be_asked_for(shell, tmp_path_factory):
+    there = tmp_path_factory.mktemp("elsewhere") / "there.txt"
+    there.write_text("x")
+    shell.write(
+        "agent.py",
+        tool(f"    seen.append([os.path.exists({str(there)!r}), os.stat({str(there)!r}).st_mtime])"),
+    )
+    shell.record("agent.py")
+    there.unlink()
+    done, verdict = again(shell)
+    assert done.status == 0, done.out
+    assert verdict["again"] == {"tool:work": 2}
+
+
+def test_a_tool_that_asks_for_very_many_files_is_answered(shell):
+    shell.write("agent.py", tool("    seen.append(sum(os.path.exists(str(n)) for n in range(3000)))"))
+    shell.record("agent.py")
+    _, verdict = again(shell)
+    assert verdict["answered"] == {"tool:work": "asks for the state of many files"}
+
+
+def test_files_are_copied_and_trees_deleted_by_tools_as_before(shell):
+    shell.write(
+        "agent.py",
+        tool(BODIES["trees that are copied, moved and deleted"]).replace(
+            "import json", "import shutil as s, json"
+        ),
+    )
+    shell.record("agent.py")
+    done, verdict = again(shell)
+    assert done.status == 0, done.out
+    assert verdict["again"] == {"tool:work": 2}
 
 
 def test_a_tool_that_reads_a_file_whose_content_is_not_recorded_is_answered(shell):

@@ -11,9 +11,9 @@ from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay.acts import impact_of_name
 
 _READS = (
-    "lists ", "reads the file ", "it uses the file system", "it uses the process's number", "it uses a thread's number",
-    "it uses the machine's load", "it uses an unrecorded clock", "it uses the machine's name",
-    "it uses an object's address",
+    "lists ", "reads the file ", "asks for the state ", "it uses the file system", "it uses the process's number",
+    "it uses a thread's number", "it uses the machine's load", "it uses an unrecorded clock",
+    "it uses the machine's name", "it uses an object's address",
 )  # fmt: skip
 """The beginnings of unrecorded inputs that change nothing."""
 
