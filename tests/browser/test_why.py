@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 from playwright.async_api import Error
 
+from reenact.browser.actions import reasons
 from reenact.browser.actions.why import why
 from reenact.browser.page.selectors import AmbiguousElement, ElementNotFound, SelectorError, resolve
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 SOON = 150
+"""Milliseconds that an action waits where its page never becomes ready for it."""
+PATIENT = 60_000
+"""Milliseconds for an action whose own error is meant: it does not wait for the page."""
+
+
+@pytest.fixture(autouse=True)
+def slow_machines(monkeypatch):
+    """No time limit of the explanation itself counts here; a slow machine changes no reason."""
+    monkeypatch.setattr("reenact.browser.actions.why.PATIENCE", 60)
 
 
 async def attempt(page, type, selector, **fields):  # noqa: A002
     """Do an action as a session does it; why it failed."""
+    soon = fields.pop("timeout", SOON)
     try:
         found = await resolve(page, selector, SOON)
         if type == "click":
-            await found.click(timeout=SOON)
+            await found.click(timeout=soon)
         elif type == "fill":
-            await found.fill(fields.get("value", "x"), timeout=SOON)
+            await found.fill(fields.get("value", "x"), timeout=soon)
         elif type == "check":
-            await found.check(timeout=SOON)
+            await found.check(timeout=soon)
         elif type == "upload_file":
-            await found.set_input_files(fields["file_path"], timeout=SOON)
+            await found.set_input_files(fields["file_path"], timeout=soon)
         else:
-            await found.select_option(fields["value"], timeout=SOON)
+            await found.select_option(fields["value"], timeout=soon)
     except (Error, ElementNotFound, AmbiguousElement, SelectorError, OSError) as error:
         return await why(page, {"type": type, "selector": selector, **fields}, selector, error)
     raise AssertionError("it should have failed")
@@ -70,7 +82,7 @@ SENTENCES = [
      'The textbox "Full name" (#name) is an input of type text, which cannot be ticked; name the box itself, or use click.'),
     ("form.html", "select_dropdown_option", "#name", {"value": "r"}, "kind",
      'The textbox "Full name" (#name) is an input of type text, no drop-down list; name the list itself, or use click.'),
-    ("form.html", "upload_file", "#name", {"file_path": __file__}, "kind",
+    ("form.html", "upload_file", "#name", {"file_path": __file__, "timeout": PATIENT}, "kind",
      'The textbox "Full name" (#name) is an input of type text, which takes no file; name the input of type file.'),
     ("form.html", "upload_file", "#name", {"file_path": "/nowhere/cv.pdf"}, "no file",
      "There is no file /nowhere/cv.pdf; check the path, which is taken from the program's folder."),
@@ -78,7 +90,7 @@ SENTENCES = [
      'The combobox "Colour" (#colour) has no option "Bleu"; it has "Blue", "Red", "Gold" and 2 more.'),
     ("form.html", "select_dropdown_option", "#colour", {"value": "Gold"}, "option",
      'The combobox "Colour" (#colour) has the option "Gold", but it is disabled; choose another.'),
-    ("form.html", "fill", "#pieces", {"value": "many"}, "value",
+    ("form.html", "fill", "#pieces", {"value": "many", "timeout": PATIENT}, "value",
      'The spinbutton "Pieces" (#pieces) takes a number, and nothing else.'),
     ("duplicates.html", "click", "css=button", {}, "several",
      '4 elements match css=button, and it is not said which: button "Add", button "Add", button "Add" and 1 more; name one, as in css=button >> nth=0.'),
@@ -151,7 +163,10 @@ POPUPS = """<!doctype html><title>Shop</title><a href="#">Products</a><a href="#
 
 
 @pytest.mark.parametrize("selector", [".popup-close", "#close-modal", "~Dismiss", "css=button.cookie-accept"])
-async def test_a_popup_that_has_not_come_is_not_like_another_element_and_may_still_come(page, selector):
+async def test_a_popup_that_has_not_come_is_not_like_another_element_and_may_still_come(
+    page, selector, monkeypatch
+):
+    monkeypatch.setattr(reasons, "YOUNG", math.inf)
     await page.set_content(POPUPS)
     said = await attempt(page, "click", selector)
     assert said.facts["candidates"] == []
@@ -184,14 +199,11 @@ async def test_a_page_that_still_loads_is_named_as_the_reason(page, site):
 
 
 async def test_an_element_that_came_too_late_is_said_to_have_come_late(page, site):
-    await page.goto(site("late.html"))
-    error = None
-    try:
+    await page.goto(site("form.html"))
+    with pytest.raises(ElementNotFound) as missing:
         await resolve(page, "#late", 50)
-    except ElementNotFound as missing:
-        error = missing
-    await page.locator("#late").wait_for()
-    said = await why(page, "click", "#late", error)
+    await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<button id=late>Late</button>')")
+    said = await why(page, "click", "#late", missing.value)
     assert (
         said.sentence
         == 'The button "Late" (#late) is there now, and was not in time; give a longer timeout, or wait for it.'
@@ -203,7 +215,7 @@ async def test_an_element_that_is_drawn_anew_is_said_to_have_gone(page, site):
     handle = await page.locator("#order").element_handle()
     await page.evaluate("const old = document.getElementById('order'); old.replaceWith(old.cloneNode(true))")
     with pytest.raises(Error) as raised:
-        await handle.click(timeout=SOON)
+        await handle.click(timeout=PATIENT)
     said = await why(page, "click", "#order", raised.value)
     assert said.sentence == (
         'The button "Place order" (#order) was taken off the page while it was acted on: the page draws itself anew; '
@@ -283,7 +295,7 @@ async def test_a_tab_that_was_closed_is_said_so(page, site):
     await page.goto(site("form.html"))
     await page.close()
     with pytest.raises(Error) as raised:
-        await page.click("#order", timeout=SOON)
+        await page.click("#order", timeout=PATIENT)
     said = await why(page, "click", "#order", raised.value)
     assert (
         said.sentence == "The tab was closed before the click was done; open it again, or switch to another."

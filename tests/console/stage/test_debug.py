@@ -117,6 +117,29 @@ def test_a_program_is_debugged_by_keys_alone(opened, agent):
     assert standing.count() <= 1
 
 
+def test_a_text_is_not_checked_while_its_answer_lets_the_program_run(opened, agent):
+    page = opened(f"/debug/{agent}")
+    page.get_by_role("button", name="Start").press("Enter")
+    page.locator(".debug-standing", has_text="stopped before step 1").wait_for()
+    page.keyboard.press("s")
+    page.locator(".debug-standing", has_text="stopped before step 2").wait_for()
+    page.clock.install()
+    checked, held = [], []
+    page.on("request", lambda one: checked.append(one.url) if one.url.endswith("/check") else None)
+    page.route("**/steps/1/answer", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    page.keyboard.press("k")
+    page.keyboard.press("e")
+    page.get_by_label("The answer", exact=True).fill("50")
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("button", name="Give this answer").and_(page.locator(":disabled")).wait_for()
+    page.clock.run_for(5_000)
+    held[0].continue_()
+    page.get_by_text("edited", exact=True).first.wait_for()
+    assert checked == []
+    page.unroute_all()
+    page.request.delete(page.url.replace("/debug/", "/api/v1/debug/"))
+
+
 @pytest.mark.thorough
 def test_a_failure_is_reproduced_and_kept_as_a_test(opened, agent):
     page = opened(f"/jobs?kind=reproduce&recording={agent}")

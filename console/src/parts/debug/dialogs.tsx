@@ -31,9 +31,11 @@ export function EditAnswer({
   });
   const [text, setText] = useState<string | null>(null);
   const [wrong, setWrong] = useState("");
+  const [giving, setGiving] = useState(false);
   const shown = text ?? draft.data?.text ?? "";
   useEffect(() => {
-    if (text === null) return;
+    // A given answer lets the program run, and no text can be checked meanwhile.
+    if (text === null || giving) return;
     const waiting = window.setTimeout(() => {
       post<{ problem: string | null }>(`${where}/check`, { text }).then(
         ({ problem }) => setWrong(problem ?? ""),
@@ -41,14 +43,17 @@ export function EditAnswer({
       );
     }, 250);
     return () => window.clearTimeout(waiting);
-  }, [where, text]);
+  }, [where, text, giving]);
   const give = async (event?: FormEvent) => {
     event?.preventDefault();
+    if (giving) return;
+    setGiving(true);
     try {
       taken(await post<Standing>(where, { text: shown }));
       say(`Step ${step}: its answer is edited`);
       close();
     } catch (error) {
+      setGiving(false);
       setWrong(error instanceof Error ? error.message : String(error));
     }
   };
@@ -83,7 +88,7 @@ export function EditAnswer({
           {wrong}
         </p>
         <p className="row">
-          <button type="submit" className="button primary" disabled={Boolean(wrong) || !draft.data}>
+          <button type="submit" className="button primary" disabled={Boolean(wrong) || giving || !draft.data}>
             Give this answer <kbd>Ctrl Enter</kbd>
           </button>
           <button type="button" className="button" onClick={close}>
