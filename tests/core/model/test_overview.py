@@ -152,3 +152,46 @@ def test_a_result_that_is_given_by_a_tool_call_is_shown_as_its_text(home, name, 
     with reenact.record("x", home=home) as recording:
         ask(chat("hello"), {"content": None, "tool_calls": calls})
     assert line_of(home, recording).outcome == outcome
+
+
+@reenact.tool(kind="browser", name="start")
+def start(**options):
+    return None
+
+
+@reenact.tool(kind="browser", name="goto")
+def goto(url):
+    return None
+
+
+@reenact.tool(kind="heal", name="block")
+def block(task=None):
+    return None
+
+
+def test_a_browser_script_without_a_model_has_its_file_and_goal_as_its_prompt(home, monkeypatch):
+    monkeypatch.setattr("sys.orig_argv", ["python", "shops/buy_tea.py", "--fast"])
+    with reenact.record("x", home=home) as recording:
+        start()
+        goto("https://shop.example/tea")
+        goto("https://shop.example/cart")
+    assert line_of(home, recording).prompt == "buy_tea.py: opens https://shop.example/tea"
+    with reenact.record("x", home=home) as recording:
+        start()
+        goto("https://shop.example/tea")
+        block()
+        block(task="Put the cheapest\n tea in the cart")
+    assert line_of(home, recording).prompt == "buy_tea.py: Put the cheapest tea in the cart"
+
+
+def test_the_first_user_message_wins_over_the_goal_of_a_browser_script(home):
+    with reenact.record("x", home=home) as recording:
+        goto("https://shop.example/tea")
+        ask(chat("Buy tea"), {"content": "done"})
+    assert line_of(home, recording).prompt == "Buy tea"
+
+
+def test_a_run_without_a_model_and_a_browser_has_no_prompt(home):
+    with reenact.record("x", home=home) as recording:
+        pass
+    assert line_of(home, recording).prompt == ""

@@ -46,8 +46,9 @@ class LineView(View):
 
     `problem`: the error that the run ended with, or the reason why the recording cannot be read (its status is then
     `broken`). `found_in` are the steps that match a filter. `origin` is null until the recording's files were read.
-    `prompt` is the first user message; `outcome` is the run's error, its output, the model's last answer or the last
-    printed line, or the reason why it cannot be read. Both are on one line, and at most 280 characters long.
+    `prompt` is the first user message, or a browser script's file and goal; `outcome` is the run's error, its output,
+    the model's last answer or the last printed line, or the reason why it cannot be read. Both are on one line, and at
+    most 280 characters long.
     """
 
     id: str

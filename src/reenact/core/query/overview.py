@@ -46,7 +46,9 @@ class Overview:
 
     Attributes:
         script: The file or module that ran, or empty.
-        prompt: The first user message of the first chat that has one, or empty; of one with headings the first section.
+        prompt: The first user message of the first chat that has one; of one with headings the first section. A
+            browser script without such a chat has its file and goal instead: the task of its fallback or agent, or
+            the first address that it opens. Otherwise empty.
         outcome: The run's error; otherwise its declared output, the model's last answer, or the last printed line.
     """
 
@@ -63,7 +65,8 @@ def overview(log: Log, calls: Sequence[ModelCall]) -> Overview:
         calls: Its model calls, in the order of their steps.
     """
     script = script_of(log.opened) or ""
-    return Overview(storable.storable(script, _SCRIPT), _short(_prompt(calls)), _short(_outcome(log, calls)))
+    prompt = _prompt(calls) or _goal(log, script)
+    return Overview(storable.storable(script, _SCRIPT), _short(prompt), _short(_outcome(log, calls)))
 
 
 def script_of(header: Mapping[str, Any]) -> str | None:
@@ -91,6 +94,29 @@ def _prompt(calls: Iterable[ModelCall]) -> str:
                 if message.role == "user" and message.text.strip():
                     return _first_section(message.text)
     return ""
+
+
+def _goal(log: Log, script: str) -> str:
+    """Return the file and goal of a browser script, or empty for another program."""
+    task = address = ""
+    browser = False
+    for call in log.calls.values():
+        if call.kind not in ("browser", "agent") and call.label != "heal:block":
+            continue
+        browser = True
+        args = log.args(call)
+        if said := _text_of(args, "task"):
+            task = said
+            break
+        address = address or _text_of(args, "url")
+    if not browser:
+        return ""
+    return ": ".join(filter(None, (script, task or (f"opens {address}" if address else ""))))
+
+
+def _text_of(args: Mapping[str, Tree], name: str) -> str:
+    value = plain(args.get(name))
+    return value.strip() if isinstance(value, str) else ""
 
 
 def _first_section(text: str) -> str:

@@ -16,7 +16,7 @@ from reenact.core.store.details import PARTS
 from reenact.core.store.query import Plan
 from reenact.core.store.summarised import STEP
 
-VERSION = 8
+VERSION = 9
 RECORDING = [field.name for field in fields(Summary)]
 """The columns of a recording, in their order."""
 
