@@ -35,6 +35,11 @@ export function post<T>(where: string, body?: unknown): Promise<T> {
   return ask<T>("POST", where, body);
 }
 
+/** Put something in the place of what was there. Throws Refused. */
+export function put<T>(where: string, body: unknown): Promise<T> {
+  return ask<T>("PUT", where, body);
+}
+
 /** Take something away. Throws Refused. */
 export function remove<T>(where: string): Promise<T> {
   return ask<T>("DELETE", where);

@@ -190,6 +190,24 @@ def test_what_comes_changes_and_goes_is_seen(home, filled):
         assert "no recording" in asked.refused(f"/recordings/{filled[1]}", 404)
 
 
+def test_a_recording_is_labelled_and_found_by_its_label_and_note(home, filled):
+    with Asking(Path(home)) as asked:
+        asked.listed(4)
+        given = {"labels": ["bad"], "note": "Oz is no place"}
+        whole = asked(f"/recordings/{filled[0]}/labels", method="PUT", json=given)
+        assert (whole["labels"], whole["note"]) == (["bad"], "Oz is no place")
+        assert whole["tags"][-1] == "bad"
+        assert asked.listed(1, "tag:bad")[0]["id"] == filled[0]
+        assert asked.listed(1, 'note ~ "no place"')[0]["note"] == "Oz is no place"
+        assert "bad" in [one["value"] for one in asked("/recordings/facets")["tag"]]
+        asked(f"/recordings/{filled[0]}/labels", method="PUT", json={"labels": [], "note": ""})
+        asked.listed(0, "tag:bad")
+        assert asked(f"/recordings/{filled[0]}")["note"] is None
+        refused = asked.refused(f"/recordings/{filled[0]}/labels", 400, "PUT", json={"labels": ["two words"]})
+        assert "one word without spaces" in refused
+        assert "no recording" in asked.refused("/recordings/nothere/labels", 404, "PUT", json=given)
+
+
 @pytest.mark.thorough
 def test_what_rules_have_found_is_remembered(home, filled, monkeypatch):
     with Asking(Path(home)) as asked:

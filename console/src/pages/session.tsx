@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { Link, useParams, useSearch } from "wouter";
 import { counted, whenExactly } from "../format";
 import { useKeys } from "../keys";
+import { Filmstrip } from "../parts/film/filmstrip";
 import { PANES, type Pane, Panes } from "../parts/film/panes";
 import { Stage } from "../parts/film/stage";
 import { StepList } from "../parts/film/steps";
@@ -164,6 +165,7 @@ function Watch({ film }: { film: Film }) {
             </button>
           )}
         </Transport>
+        {!live && <Filmstrip film={film} steps={base} current={current} choose={go} />}
         {making && (
           <p className="quiet making" role="status">
             Pictures, until the video is made

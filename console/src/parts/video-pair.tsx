@@ -16,27 +16,33 @@ interface Props {
   b: { id: string; session: number };
   /** How their steps go together, as the comparison says it. */
   pairs: readonly Pair[];
+  /** The place of the first difference among the pairs, or -1. */
+  parting: number;
 }
 
-export default function VideoPair({ a, b, pairs }: Props) {
+export default function VideoPair({ a, b, pairs, parting }: Props) {
   const one = useFilm(a.id, a.session);
   const other = useFilm(b.id, b.session);
   const error = one.error ?? other.error;
   if (error) return <Failure error={error} />;
   if (!one.data || !other.data) return null;
-  return <Two films={[one.data, other.data]} pairs={pairs} />;
+  return <Two films={[one.data, other.data]} pairs={pairs} parting={parting} />;
 }
 
-function Two({ films, pairs }: { films: [Film, Film]; pairs: readonly Pair[] }) {
+function Two({ films, pairs, parting }: { films: [Film, Film]; pairs: readonly Pair[]; parting: number }) {
   const [clock] = useState(() => new Clock());
   const videos = [useVideo(films[0]).video, useVideo(films[1]).video];
-  const joined = useMemo(() => join(films, pairs), [films, pairs]);
+  const joined = useMemo(() => join(films, pairs, parting), [films, pairs, parting]);
   useEffect(() => {
     const busy = films.flatMap((film, side) => busyOf(film).map((t) => joined.lines[side]?.back(t) ?? t));
     clock.span(
       joined.duration,
       busy.sort((x, y) => x - y),
     );
+    clock.stop = joined.first;
+    // Before the second step there is often an empty page.
+    if (clock.now === 0)
+      clock.seek(Math.max(0, Math.min(joined.starts[1] ?? 0, joined.first ?? Infinity) - 0.01));
   }, [clock, films, joined]);
   const place = useClock(clock, (now) =>
     Math.max(
@@ -44,6 +50,12 @@ function Two({ films, pairs }: { films: [Film, Film]; pairs: readonly Pair[] }) 
       lastAt(joined.starts, now.now + 1e-9, (t) => t),
     ),
   );
+  const parted = useClock(clock, (now) => joined.first !== null && now.now === joined.first);
+  const toFirst = () => {
+    if (joined.first === null) return;
+    clock.pause();
+    clock.seek(joined.first);
+  };
   const step = (by: 1 | -1) => {
     const to = joined.starts[place + by];
     if (to !== undefined) clock.seek(to);
@@ -54,6 +66,7 @@ function Two({ films, pairs }: { films: [Film, Film]; pairs: readonly Pair[] }) 
     ArrowRight: { does: "A second forward", run: () => clock.seek(clock.now + 1) },
     ",": { does: "Previous step", run: () => step(-1) },
     ".": { does: "To the next step", run: () => step(1) },
+    d: { does: "To the first difference", run: toFirst },
   });
   const rows = joined.rows[place];
   return (
@@ -73,7 +86,16 @@ function Two({ films, pairs }: { films: [Film, Film]; pairs: readonly Pair[] }) 
           </div>
         ))}
       </div>
-      <Transport clock={clock} marks={joined.marks} step={step} />
+      <Transport clock={clock} marks={joined.marks} step={step}>
+        {joined.first !== null && (
+          <button type="button" className="button" aria-keyshortcuts="d" onClick={toFirst}>
+            First difference
+          </button>
+        )}
+      </Transport>
+      <p className="parted" role="status">
+        {parted && "The first difference: from here the two runs differ."}
+      </p>
     </section>
   );
 }
@@ -84,14 +106,18 @@ function titleOf(film: Film, place: number | null): string {
 }
 
 /** The comparison's pairs as places among the steps of both films, and one clock for them. */
-function join(films: [Film, Film], pairs: readonly Pair[]) {
+function join(films: [Film, Film], pairs: readonly Pair[], parting: number) {
   const places = films.map((film) => new Map(film.steps.map((step, place) => [step.n, place])));
-  const rows = pairs
-    .map(({ a, b }): [number | null, number | null] => [
-      a ? (places[0]?.get(a.step) ?? null) : null,
-      b ? (places[1]?.get(b.step) ?? null) : null,
-    ])
-    .filter(([a, b]) => a !== null || b !== null);
+  const known = pairs
+    .map(({ a, b }, pair) => ({
+      pair,
+      row: [a ? (places[0]?.get(a.step) ?? null) : null, b ? (places[1]?.get(b.step) ?? null) : null] as [
+        number | null,
+        number | null,
+      ],
+    }))
+    .filter(({ row: [a, b] }) => a !== null || b !== null);
+  const rows = known.map(({ row }) => row);
   const timed = (film: Film) => ({ duration: film.duration, times: film.steps.map((step) => step.t) });
   const clocked = together([timed(films[0]), timed(films[1])], rows);
   const marks = rows.map((places, at) => ({
@@ -101,5 +127,7 @@ function join(films: [Film, Film], pairs: readonly Pair[]) {
       return step !== undefined && failed(step);
     }),
   }));
-  return { ...clocked, rows, marks };
+  // A difference outside of the session is seen at the session's next step.
+  const differs = parting < 0 ? -1 : known.findIndex(({ pair }) => pair >= parting);
+  return { ...clocked, rows, marks, first: differs < 0 ? null : (clocked.starts[differs] ?? null) };
 }

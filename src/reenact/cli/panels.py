@@ -4,7 +4,7 @@ from __future__ import annotations
 
 PANELS = {
     "Record and replay": ("record", "replay", "fork", "resume", "debug"),
-    "Read and find": ("list", "show", "files", "diff", "diagnose", "browse", "watch", "console"),
+    "Read and find": ("list", "show", "label", "files", "diff", "diagnose", "browse", "watch", "console"),
     "Reproduce and test": ("reproduce", "bisect", "report", "keep", "prove", "verify", "doctor"),
     "Browser sessions": ("video", "harden", "heals", "export-script"),
     "Files": ("export", "import", "rm", "prune", "fsck", "config"),

@@ -17,7 +17,18 @@ from rich.text import Text
 
 from reenact.analysis.views.base import fields
 from reenact.analysis.views.terminal import Terminal
-from reenact.analysis.views.text import ago, count, many, money, numbers, one_line, seconds, size, visible
+from reenact.analysis.views.text import (
+    ago,
+    count,
+    many,
+    marks,
+    money,
+    numbers,
+    one_line,
+    seconds,
+    size,
+    visible,
+)
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Progress as Report
 from reenact.core.trust import Book
@@ -186,7 +197,7 @@ def _columns(
         (
             "tags",
             False,
-            [Text(one_line(" ".join(f"#{tag}" for tag in line.tags)), "magenta") for line in lines],
+            [Text(marks(line.tags, line.note), "magenta") for line in lines],
         ),
     ]
 

@@ -22,7 +22,7 @@ from reenact.browser.camera.footage import Footage, FootageEntry
 from reenact.browser.video import one_of
 from reenact.browser.video.tabs import SEEN, PaintedPage
 from reenact.browser.watch.content import film, viewport_of
-from reenact.browser.watch.pictures import jpeg
+from reenact.browser.watch.pictures import jpeg, thumbnail
 from reenact.browser.watch.screen import ScreenHistory, follow
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
@@ -64,10 +64,11 @@ def film_of(recording: Recording, folder: Path, number: int) -> Film:
     return film(RecordingFacts(recording), footages.sessions(folder), number).view
 
 
-def picture_at(folder: Path, number: int, ms: float) -> bytes:
+def picture_at(folder: Path, number: int, ms: float, width: int | None = None) -> bytes:
     """Return the JPEG shown at a moment, in milliseconds since the session began.
 
-    Secrets in it are covered. Raises RecordingError if there was no picture yet, or it is lost or cannot be covered.
+    `width` makes it a thumbnail of at most so many pixels. Secrets in it are covered. Raises RecordingError if there
+    was no picture yet, or it is lost or cannot be covered.
     """
     footage = one_of(folder, number)
     state = footage.path.stat()
@@ -76,7 +77,15 @@ def picture_at(folder: Path, number: int, ms: float) -> bytes:
     place = bisect_right(times, footage.head.t + ms / 1000 + 1e-6) - 1
     if place < 0:
         raise RecordingError(f"no picture exists yet at {ms:g} ms after the session's start")
-    return _masked(footage, pictures[place])
+    data = _masked(footage, pictures[place])
+    if width is None:
+        return data
+    try:
+        return thumbnail(data, width)
+    except ImportError:
+        return data
+    except OSError:
+        raise RecordingError("this picture is damaged") from None
 
 
 @lru_cache(maxsize=16)

@@ -46,7 +46,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-HEAD = "0006"
+HEAD = "0007"
 """The version of these tables."""
 
 META = MetaData(schema="reenact")
@@ -146,6 +146,7 @@ RECORDINGS = Table(
     Column("script", Text),
     Column("prompt", Text),
     Column("outcome", Text),
+    Column("note", Text, nullable=False, server_default=""),
     UniqueConstraint("project", "id"),
     Index("recordings_newest", "project", "version"),
     Index("recordings_written", "project", "written"),

@@ -14,7 +14,7 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
-from reenact.analysis.views.text import ago, count, money, one_line, seconds, visible
+from reenact.analysis.views.text import ago, count, marks, money, one_line, seconds, visible
 from reenact.core.query.sorting import TEXTS
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Hit
@@ -242,5 +242,5 @@ def _agent(row: Row) -> str:
 
 
 def tags_of(line: Summary) -> str:
-    """The tags of a recording, on one line."""
-    return one_line(" ".join(f"#{tag}" for tag in line.tags))
+    """The tags, labels and note of a recording, on one line."""
+    return marks(line.tags, line.note)

@@ -45,6 +45,7 @@ VERBS = [
     Verb("show", "reenact.verbs.show", routes=True),
     Verb("files", "reenact.verbs.files", routes=True),
     Verb("diff", "reenact.verbs.diff", routes=True),
+    Verb("label", "reenact.verbs.label"),
     Verb("doctor", "reenact.verbs.doctor"),
     Verb("export", "reenact.verbs.export"),
     Verb("import", "reenact.verbs.import_"),

@@ -126,7 +126,10 @@ def test_a_text_is_not_checked_while_its_answer_lets_the_program_run(opened, age
     page.clock.install()
     checked, held = [], []
     page.on("request", lambda one: checked.append(one.url) if one.url.endswith("/check") else None)
-    page.route("**/steps/1/answer", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    page.route(
+        "**/steps/1/answer",
+        lambda route: held.append(route) if route.request.method == "POST" else route.continue_(),
+    )
     page.keyboard.press("k")
     page.keyboard.press("e")
     page.get_by_label("The answer", exact=True).fill("50")
@@ -199,3 +202,31 @@ def test_a_step_that_fails_in_a_fork_says_so(opened, agent):
     page.get_by_role("button", name="Fork with this answer").click()
     page.get_by_role("heading", name="The fork made a new recording").wait_for()
     assert "TimeoutError: the shop is closed" in page.get_by_role("row").nth(2).inner_text()
+
+
+def test_a_recording_is_labelled_by_clicks_and_found_by_its_label(opened, agent):
+    page = opened(f"/r/{agent}")
+    page.get_by_role("button", name="Label").click()
+    dialog = page.get_by_role("dialog", name="Labels and note")
+    sound(page)
+    dialog.get_by_role("button", name="bad").click()
+    dialog.get_by_label("Other labels").fill("lamps <b>")
+    dialog.get_by_label("Note").fill("One lamp <img src=x onerror='window.harmed = 1'> too many")
+    dialog.get_by_role("button", name="Save").click()
+    dialog.wait_for(state="hidden")
+    page.locator(".person-note", has_text="too many").wait_for()
+    sound(page)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.locator(".head").get_by_role("link", name="#bad").click()
+    page.locator(".list .row", has_text="three lamps").get_by_text("too many").wait_for()
+    sound(page)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("link", name="three lamps").first.click()
+    page.get_by_role("button", name="Label").click()
+    assert dialog.get_by_role("button", name="bad").get_attribute("aria-pressed") == "true"
+    dialog.get_by_role("button", name="bad").click()
+    dialog.get_by_label("Note").fill("")
+    dialog.get_by_role("button", name="Save").click()
+    page.locator(".person-note").wait_for(state="hidden")
+    assert page.locator(".head").get_by_role("link", name="#bad").count() == 0
+    assert page.evaluate("window.harmed") is None

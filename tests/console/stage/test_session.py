@@ -136,3 +136,47 @@ def test_two_sessions_play_in_step(opened, bought):
     pair.get_by_label("Time").fill("3.2")
     page.wait_for_function("[...document.querySelectorAll('video')].every(video => video.currentTime > 2)")
     assert "Click" in pair.locator(".doing").first.inner_text()
+
+
+def test_two_runs_are_chosen_by_clicks_and_play_up_to_their_first_difference(opened, bought):
+    page = opened("/compare")
+    candidates = page.get_by_role("list", name="Recordings")
+    sound(page)
+    candidates.get_by_role("button", name="buy a lamp").filter(has_not_text="again").first.click()
+    rest = page.get_by_role("list", name="Recordings to compare with")
+    sound(page)
+    page.get_by_label("Search recordings").fill("again")
+    rest.get_by_role("button", name="buy a lamp, again").first.click()
+    page.wait_for_url("**/compare/*/*")
+    pair = page.get_by_label("Both sessions, in step")
+    parted = pair.get_by_text("from here the two runs differ")
+    time = pair.get_by_label("Time")
+    time.wait_for()
+    begin = float(time.input_value())
+    pair.get_by_role("button", name="Play").click()
+    parted.wait_for()
+    first = float(time.input_value())
+    assert first > begin
+    pair.get_by_role("button", name="Play").wait_for()  # it does not go on by itself
+    pair.get_by_role("button", name="Play").click()
+    parted.wait_for(state="hidden")
+    pair.get_by_role("button", name="Pause").click()
+    page.keyboard.press("d")
+    parted.wait_for()
+    assert float(time.input_value()) == first
+    sound(page)
+
+
+def test_a_strip_of_small_pictures_shows_the_page_after_each_step(opened, bought):
+    page = opened(f"/r/{bought[1]}/session/1")
+    pictures = page.locator(".filmstrip img")
+    pictures.first.wait_for()
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.filmstrip img')].every((one) => one.naturalWidth > 0)"
+    )
+    assert page.evaluate("document.querySelector('.filmstrip img').naturalWidth") == 224
+    page.locator(".thumbnail", has_text="Pay").first.click()
+    chosen = page.locator(".film-step[aria-selected=true]")
+    chosen.get_by_text("Pay").wait_for()
+    page.locator(".thumbnail.here", has_text="Pay").wait_for()
+    sound(page)

@@ -2,8 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type FormEvent, useEffect, useMemo, useRef, useState } from "react";
-import { Link, useLocation, useParams, useSearchParams } from "wouter";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
 import { get } from "../../client";
 import { listAt } from "../../filter";
 import { count, counted, duration, money, whenExactly } from "../../format";
@@ -11,6 +11,7 @@ import { useKeys } from "../../keys";
 import type { Diff, Pair, Side } from "../../model";
 import { useTitle } from "../../shell";
 import { Failure, Status } from "../../ui";
+import { Choose } from "./choose";
 import { Differences, PairRow } from "./pair";
 import { Videos } from "./videos";
 import "./compare.css";
@@ -18,42 +19,6 @@ import "./compare.css";
 export default function ComparePage() {
   const { a = "", b = "" } = useParams<{ a?: string; b?: string }>();
   return a && b ? <Two key={`${a}/${b}`} a={a} b={b} /> : <Choose />;
-}
-
-function Choose() {
-  const [, go] = useLocation();
-  const [words] = useSearchParams();
-  useTitle("Compare");
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget);
-    const [a, b] = ["a", "b"].map((name) => String(given.get(name)).trim());
-    if (a && b) go(`/compare/${encodeURIComponent(a)}/${encodeURIComponent(b)}`);
-  };
-  return (
-    <form className="choose page" onSubmit={submit}>
-      <h1>Compare two recordings</h1>
-      <p className="quiet">
-        In the <Link to="/">list</Link>, <kbd>x</kbd> chooses a recording and <kbd>c</kbd> compares the two
-        that are chosen. Or enter their ids here.
-      </p>
-      {(["a", "b"] as const).map((name) => (
-        <label key={name}>
-          <span>{name === "a" ? "The first run, for example the good one" : "The second run"}</span>
-          <input
-            name={name}
-            className="field mono"
-            required
-            defaultValue={words.get(name) ?? ""}
-            spellCheck={false}
-          />
-        </label>
-      ))}
-      <button type="submit" className="button primary">
-        Compare
-      </button>
-    </form>
-  );
 }
 
 /** A line of the page: a pair, or equal pairs that are folded. */
@@ -148,7 +113,7 @@ function Aligned({ diff }: { diff: Diff }) {
         </p>
       </header>
       <div ref={box} className="pairs" tabIndex={0} role="region" aria-label="The steps of both">
-        <Videos a={diff.a.id} b={diff.b.id} pairs={diff.pairs} />
+        <Videos a={diff.a.id} b={diff.b.id} pairs={diff.pairs} parting={parting} />
         <div style={{ height: rows.getTotalSize(), position: "relative" }}>
           {rows.getVirtualItems().map((item) => {
             const line = lines[item.index];

@@ -9,7 +9,18 @@ import type { Pair, Whole } from "../../model";
 
 const VideoPair = lazy(() => import("../../parts/video-pair"));
 
-export function Videos({ a, b, pairs }: { a: string; b: string; pairs: readonly Pair[] }) {
+export function Videos({
+  a,
+  b,
+  pairs,
+  parting,
+}: {
+  a: string;
+  b: string;
+  pairs: readonly Pair[];
+  /** The place of the first difference among the pairs, or -1. */
+  parting: number;
+}) {
   const [open, setOpen] = useState(true);
   const both = useQueries({
     queries: [a, b].map((id) => ({
@@ -41,7 +52,7 @@ export function Videos({ a, b, pairs }: { a: string; b: string; pairs: readonly 
       ))}
       {one && other && open && (
         <Suspense>
-          <VideoPair a={one} b={other} pairs={pairs} />
+          <VideoPair a={one} b={other} pairs={pairs} parting={parting} />
         </Suspense>
       )}
     </section>

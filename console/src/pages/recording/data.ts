@@ -49,6 +49,7 @@ export function useBeginning(id: string, step: number | null) {
 }
 
 const UNTOLD = {
+  labels: [],
   header: {},
   program: null,
   source: null,

@@ -1,11 +1,13 @@
 /** What a recording is, in two lines, and where one can go from it. */
 
+import { useState } from "react";
 import { Link } from "wouter";
 import { count, counted, duration, money, titled, whenExactly } from "../../format";
 import type { Whole } from "../../model";
 import { useBegin } from "../../parts/jobs";
 import { visible } from "../../text";
 import { Origin, Status } from "../../ui";
+import { LabelDialog } from "./labels";
 
 export function Head({
   line,
@@ -19,6 +21,7 @@ export function Head({
   setFollow: (on: boolean) => void;
 }) {
   const { begin, under } = useBegin();
+  const [labelling, setLabelling] = useState(false);
   const told = [
     counted(line.steps, "step") + (line.failed_steps ? `, ${line.failed_steps} failed` : ""),
     duration(line.duration),
@@ -69,6 +72,9 @@ export function Head({
           <Link to={`/debug/${line.id}`} className="button">
             Debug
           </Link>
+          <button type="button" className="button" aria-haspopup="dialog" onClick={() => setLabelling(true)}>
+            Label
+          </button>
           <button
             type="button"
             className="button primary"
@@ -83,7 +89,14 @@ export function Head({
           </button>
         </nav>
       </div>
+      {labelling && <LabelDialog line={line} close={() => setLabelling(false)} />}
       <p className="quiet told clip">{told.join(" · ")}</p>
+      {line.note && (
+        <p className="words recorded person-note">
+          <span className="quiet">Note: </span>
+          {visible(line.note)}
+        </p>
+      )}
       {line.prompt && (
         <p className="words recorded prompt">
           <span className="unseen">Prompt: </span>

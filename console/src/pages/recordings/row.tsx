@@ -109,15 +109,15 @@ function Cells({
           <Link to={`/r/${line.id}`} tabIndex={-1} className="name" title={titled(line)}>
             {visible(titled(line))}
           </Link>
-          <Origin of={line.origin} />
+        </div>
+        <div className="marks">
+          {titled(line) !== line.id && <span className="mono quiet id">{line.id}</span>}
           {line.parent && (
             <span className="badge" title={`${line.parent.how} of ${line.parent.id}`}>
               {line.parent.how}
             </span>
           )}
-        </div>
-        <div className="marks">
-          {titled(line) !== line.id && <span className="mono quiet id">{line.id}</span>}
+          <Origin of={line.origin} />
           <span className="tags">
             {line.tags.slice(0, TAGS).map((tag) => (
               <button
@@ -138,7 +138,8 @@ function Cells({
           </span>
         </div>
       </div>
-      <div role="gridcell" className="prompt words" title={line.prompt ?? undefined}>
+      <div role="gridcell" className="prompt words" title={line.note ?? line.prompt ?? undefined}>
+        {line.note && <span className="badge note">{visible(line.note)}</span>}
         {visible(line.prompt ?? "")}
       </div>
       <div

@@ -122,6 +122,8 @@ export class Clock {
   /** The moments at which something happens, by time: what lies between is idle. */
   busy: readonly number[] = [];
   duration = 0;
+  /** A moment at which playing pauses, or null. */
+  stop: number | null = null;
   private last = 0;
   private readonly ears = new Set<() => void>();
 
@@ -170,9 +172,14 @@ export class Clock {
   private beat = (moment: number): void => {
     if (!this.playing) return;
     const passed = (Math.max(0, moment - this.last) / 1000) * this.speed;
+    const before = this.now;
     this.now = Math.min(this.now + passed, this.duration);
     this.last = moment;
     if (this.skipping) this.now = this.over(this.now);
+    if (this.stop !== null && before < this.stop && this.now >= this.stop) {
+      this.now = this.stop;
+      this.playing = false;
+    }
     if (this.now >= this.duration) this.playing = false;
     this.tell();
     if (this.playing) requestAnimationFrame(this.beat);

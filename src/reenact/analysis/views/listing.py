@@ -48,7 +48,7 @@ class LineView(View):
     `broken`). `found_in` are the steps that match a filter. `origin` is null until the recording's files were read.
     `prompt` is the first user message, or a browser script's file and goal; `outcome` is the run's error, its output,
     the model's last answer or the last printed line, or the reason why it cannot be read. Both are on one line, and at
-    most 280 characters long.
+    most 280 characters long. `tags` are those of the run and the labels that people gave it; `note` is theirs, too.
     """
 
     id: str
@@ -66,6 +66,7 @@ class LineView(View):
     tokens: TokensView
     cost: float | None
     tags: tuple[str, ...]
+    note: str | None
     imported: bool
     parent: ParentView | None
     found_in: tuple[int, ...]
@@ -217,6 +218,7 @@ def fields_of_line(
         "tokens": TokensView(input=line.input_tokens, output=line.output_tokens),
         "cost": line.cost,
         "tags": tuple(line.tags),
+        "note": line.note or None,
         "imported": line.entry == "imported",
         "parent": parent,
         "found_in": tuple(found_in),

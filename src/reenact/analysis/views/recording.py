@@ -46,8 +46,12 @@ class ProcessView(View):
 
 
 class ServedRecordingView(ServedLineView):
-    """A recording on a server: its line, and what it says of itself."""
+    """A recording on a server: its line, and what it says of itself.
 
+    `labels`: those of the tags that people gave it after its run.
+    """
+
+    labels: tuple[str, ...]
     header: dict[str, Json]
     program: Json
     source: Json

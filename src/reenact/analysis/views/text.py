@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 # A recorded text may hold escape sequences, which would recolour, overwrite or even type into this terminal.
@@ -118,3 +119,9 @@ def size(value: int) -> str:
 def many(number: int, word: str) -> str:
     """A count with its word: `1 step`, `1,234 steps`."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def marks(tags: Iterable[str], note: str) -> str:
+    """Return tags, labels and note on one line: `#staging #bad “Refunded twice”`."""
+    words = [f"#{tag}" for tag in tags]
+    return one_line(" ".join([*words, f"“{note}”"] if note else words))

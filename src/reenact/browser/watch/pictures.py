@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 from collections.abc import Iterable, Iterator
 
 from reenact.browser.camera.covering import covered
@@ -29,3 +30,22 @@ def jpeg(footage: Footage, picture: PaintedPage, *, mask: bool = True) -> bytes:
     if mask and picture.masks:
         data = covered(data, picture.masks, (picture.width, picture.height))
     return data
+
+
+def thumbnail(data: bytes, width: int) -> bytes:
+    """Return a picture as a JPEG of at most that width.
+
+    Raises ImportError without Pillow, OSError where the data is no picture.
+    """
+    from PIL import Image  # noqa: PLC0415 - of the extra `browser`
+
+    try:
+        with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP")) as opened:
+            opened.draft("RGB", (width, width))
+            image = opened.convert("RGB")
+    except Image.DecompressionBombError as error:
+        raise OSError(str(error)) from None
+    image.thumbnail((width, 4 * width))
+    target = io.BytesIO()
+    image.save(target, "JPEG", quality=70)
+    return target.getvalue()

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from reenact.analysis.views import recording as views
+from reenact.analysis.views.text import marks
 from reenact.analysis.views.values import pretty
 from reenact.cli import pictures, present
 from reenact.cli.context import Context
@@ -95,7 +96,9 @@ def _head(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | 
     ]
     page.line(Text(" · ".join(part for part in parts if part), "dim"))
     if line.tags:
-        page.line(Text(present.one_line(" ".join(f"#{tag}" for tag in line.tags)), "magenta"))
+        page.line(Text(marks(line.tags, ""), "magenta"))
+    if line.note:
+        page.block("note", line.note, 0, "magenta")
     if (said := shared.origin(recording.header)) is not None:
         page.line(Text(f"{said.how or 'child'} of {said.id}, step {said.step}", "cyan"))
     _origin(page, recording)

@@ -230,7 +230,9 @@ class RecordingFacts:
         if field == "name":
             return recording.name
         if field == "tag":
-            return list(recording.tags)
+            return list(dict.fromkeys((*recording.tags, *recording.labels.words)))
+        if field == "note":
+            return recording.labels.note
         return recording.status if field == "status" else None
 
     def where(self, filter: str | Filter) -> tuple[int, ...]:

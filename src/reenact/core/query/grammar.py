@@ -26,7 +26,8 @@ from reenact.errors import FilterError
 FIELDS = {
     "id": "the recording's id",
     "name": "the name that the run was given",
-    "tag": "one of the run's tags",
+    "tag": "one of the run's tags and labels",
+    "note": "the note that a person gave the recording",
     "status": "how the run ended: ok, error, unsealed",
     "step": "the step's number",
     "kind": "model, tool, http …",
@@ -43,7 +44,7 @@ FIELDS = {
 }
 """The fields that a filter knows, besides `args.…` and `output.…`."""
 
-OF_RECORDING = frozenset({"id", "name", "tag", "status"})
+OF_RECORDING = frozenset({"id", "name", "tag", "note", "status"})
 """The fields that belong to the recording, not to one of its steps."""
 
 FLAGS = {"error": "error", "cancelled": "cancelled", "unanswered": "in flight"}

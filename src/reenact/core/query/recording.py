@@ -82,6 +82,14 @@ def _ending(call: CallRecord) -> str:
     return "in flight" if call.outcome is None else str(call.outcome["event"])
 
 
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The labels and the note that people gave a recording after its run."""
+
+    words: tuple[str, ...] = ()
+    note: str = ""
+
+
 class Recording:
     """The recorded run of an agent.
 
@@ -97,6 +105,7 @@ class Recording:
         self.logs = logs
         self.path = path
         self.torn = torn
+        self.labels = Labels()
         self.home = ""
         """The home that it was loaded from, with the trusted keys. Empty: the default."""
 

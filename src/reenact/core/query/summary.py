@@ -45,6 +45,7 @@ class Summary:
         script: The file or module that ran, or empty.
         prompt: The first user message, on one line, or empty.
         outcome: The run's error, its output or the model's last answer, on one line, or empty.
+        note: The note that a person gave it, or empty. Labels are among the tags.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Summary:
     script: str = ""
     prompt: str = ""
     outcome: str = ""
+    note: str = ""
 
     @property
     def agent(self) -> str:
@@ -82,7 +84,7 @@ class Summary:
         """Return the value of a filter's field, or None."""
         if field == "tag":
             return list(self.tags)
-        return getattr(self, field) if field in ("id", "name", "status") else None
+        return getattr(self, field) if field in ("id", "name", "note", "status") else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +158,12 @@ def summarise(facts: RecordingFacts, *, path: str, written: int = 0) -> Summary:
         input_tokens=integer(sum(integer(usage.input) or 0 for usage in usages)) or 0,
         output_tokens=integer(sum(integer(usage.output) or 0 for usage in usages)) or 0,
         cost=number(round(sum(costs), 9)) if costs else None,
-        tags=_tags(header),
+        tags=tuple(dict.fromkeys((*_tags(header), *recording.labels.words))),
         problem=storable.storable(_problem((sealed or {}).get("error")), _WORD),
         script=words.script,
         prompt=words.prompt,
         outcome=words.outcome,
+        note=recording.labels.note,
     )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 """The pattern of a recording's id."""
 
-FILE = re.compile(r"events(\.[\w-]{1,64})?\.jsonl|session\.[\w-]{1,64}\.jsonl", re.ASCII)
+FILE = re.compile(r"events(\.[\w-]{1,64})?\.jsonl|(session|labels)\.[\w-]{1,64}\.jsonl", re.ASCII)
 """The pattern of the names of a recording's line files."""
 
 BLOB = re.compile(r"sha256:([0-9a-f]{64})")

@@ -2,7 +2,7 @@
 
     manifest.json                    format, id, name, and each member's size and sha256
     events.jsonl, events.<n>.jsonl   as in the store
-    session.<n>.jsonl                as in the store
+    session.<n>.jsonl, labels.<n>.jsonl  as in the store
     blobs/ab/abcd…                   as in the store
 
 The compression is deflate, not a better one: browsers, `unzip` and simple scripts read it. The file is written
@@ -49,7 +49,7 @@ from reenact.errors import (
 
 MANIFEST = "manifest.json"
 _MEMBER = re.compile(
-    r"events(\.[\w-]+)?\.jsonl|session\.[\w-]+\.jsonl|blobs/[0-9a-f]{2}/[0-9a-f]{64}", re.ASCII
+    r"events(\.[\w-]+)?\.jsonl|(session|labels)\.[\w-]+\.jsonl|blobs/[0-9a-f]{2}/[0-9a-f]{64}", re.ASCII
 )
 _BLOCK = 1 << 20
 _MANIFEST_SIZE = 32 << 20

@@ -12,7 +12,7 @@ from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
 from reenact.core.store import shared
 from reenact.core.store.lines import Reader
-from reenact.core.store.local import EVENTS, Blobs, process_files
+from reenact.core.store.local import EVENTS, Blobs, labels_of, process_files
 from reenact.errors import NotARecording
 
 _BLOCK = 1 << 24
@@ -62,6 +62,7 @@ class Following:
         self.recording = Recording(
             str(first.log.opened.get("id") or folder.name), self._logs(), str(folder), self._torn()
         )
+        self.recording.labels = labels_of(folder, [])
 
     @property
     def size(self) -> int:
@@ -87,6 +88,8 @@ class Following:
         if hasattr(self, "recording") and (changed or len(self.recording.logs) != len(self._files)):
             self.recording.logs[:] = self._logs()
             self.recording.torn = self._torn()
+        if hasattr(self, "recording"):
+            self.recording.labels = labels_of(self.folder, [])
         return changed
 
     def files(self) -> list[tuple[str, Log, int]]:

@@ -2,6 +2,7 @@
 
     .reenact/recordings/<id>/events.jsonl        the process that the recording began in
                              events.<n>.jsonl    processes that it started
+                             labels.<time>.jsonl labels and note of people, see `labels`
                              blobs/ab/abcd…      large binary values, by their sha256
 
 An exported recording is the same tree in one zip file.
@@ -24,8 +25,8 @@ import orjson
 from reenact.core import config
 from reenact.core.model.log import Log
 from reenact.core.model.schema import is_address
-from reenact.core.query.recording import Recording
-from reenact.core.store import shared
+from reenact.core.query.recording import Labels, Recording
+from reenact.core.store import labels, shared
 from reenact.core.store.deleted import Deleted
 from reenact.core.store.lines import read_events
 from reenact.core.unpack import Archive
@@ -242,7 +243,20 @@ def load(path: Path) -> Recording:
         raise NotARecording(
             f"{path} is no recording: its {EVENTS} has no header; `reenact list` shows recordings"
         )
-    return Recording(str(logs[0].opened.get("id") or path.name), logs, str(path), tuple(torn))
+    given = labels_of(path, torn)
+    found = Recording(str(logs[0].opened.get("id") or path.name), logs, str(path), tuple(torn))
+    found.labels = given
+    return found
+
+
+def labels_of(folder: Path, torn: list[str]) -> Labels:
+    """Return the labels of a recording in a folder; a damaged file is told to `torn`."""
+
+    def read(name: str) -> bytes:
+        with shared.opened(folder / name) as file:
+            return file.read(labels.LARGEST + 1)
+
+    return labels.labels_in(os.listdir(folder), read, torn)
 
 
 def _id_of(logs: list[Log]) -> str:
@@ -275,11 +289,14 @@ def _load_file(path: Path) -> Recording:
             for name in process_files(list(names)):
                 events = read_events(archive.read(names[name]), f"{path}:{name}", torn, of=_id_of(logs))
                 logs.append(Log(events, _ZippedBlobs(path, names)))
+            given = labels.labels_in(names, lambda name: archive.read(names[name]), torn)
     except UNREADABLE as error:
         raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
     if not logs or not logs[0].opened:
         raise NotARecording(f"{path} is a zip file, but holds no recording")
-    return Recording(str(logs[0].opened.get("id") or path.stem), logs, str(path), tuple(torn))
+    found = Recording(str(logs[0].opened.get("id") or path.stem), logs, str(path), tuple(torn))
+    found.labels = given
+    return found
 
 
 class Blobs:

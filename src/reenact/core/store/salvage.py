@@ -7,6 +7,7 @@ against it, a later change of a snapshot) are left out, too.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from reenact.core.model import patch, schema, session_schema
 from reenact.core.model.event import FORMAT
 from reenact.core.model.schema import is_address
 from reenact.core.store import chain, shared
+from reenact.core.store.labels import LARGEST, PATTERN
 from reenact.core.store.local import EVENTS, Blobs, process_files
 from reenact.errors import CorruptRecording, NotARecording, RecordingError
 
@@ -52,6 +54,9 @@ def salvage(source: Path, target: Path) -> list[str]:
         private.write(target / name, chain.chained(orjson.dumps(line) for line in lines))
         for address in dict.fromkeys(_addresses(lines)):
             _copy(blobs, address, target, told)
+    for name in filter(PATTERN.fullmatch, names):
+        with contextlib.suppress(OSError, CorruptRecording):
+            private.write(target / name, shared.read(source / name)[: LARGEST + 1])
     return told
 
 

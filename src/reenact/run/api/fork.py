@@ -282,6 +282,7 @@ def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None 
 def loaded(known: recording.Recording, home: Path) -> Recording:
     """A recording as users get it, from the home that they named."""
     found = Recording(known.id, known.logs, known.path, known.torn)
+    found.labels = known.labels
     found.home = str(home)
     return found
 

@@ -80,11 +80,12 @@ def frame(
     id: Id,
     number: Number,
     at: Annotated[float, Query(ge=0, le=1e12, description="Milliseconds since the session began.")],
+    width: Annotated[int | None, Query(ge=16, le=640, description="Of a thumbnail, in pixels.")] = None,
 ) -> Response:
-    """The picture that was seen at a moment: a JPEG, with what is secret covered."""
+    """The picture seen at a moment, whole or small: a JPEG, with what is secret covered."""
     folder = access.library.folder(id)
     with _sought():
-        data = picture_at(folder, number, at)
+        data = picture_at(folder, number, at, width)
     headers = {"Cache-Control": "private, max-age=60", "X-Content-Type-Options": "nosniff"}
     return Response(data, media_type="image/jpeg", headers=headers)
 

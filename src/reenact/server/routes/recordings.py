@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from reenact.analysis.views.listing import FacetsView, RecordingsView, TrendsView, origin_view
 from reenact.analysis.views.recording import (
@@ -16,6 +16,7 @@ from reenact.analysis.views.recording import (
     fields_of_head,
 )
 from reenact.core.query.summary import summarise
+from reenact.core.store.labels import LONGEST_NOTE, MOST_LABELS, checked, give
 from reenact.core.store.local import EVENTS
 from reenact.core.trust import Book
 from reenact.core.trust.consent import standing_of
@@ -34,6 +35,13 @@ Sort = Literal[
     "-started", "-agent", "-name", "-status", "-prompt", "-outcome", "-model", "-steps", "-failed", "-tokens", "-cost",
     "-duration",
 ]  # fmt: skip
+
+
+class LabelsOrder(BaseModel):
+    """The labels and the note of a recording, in place of its earlier ones."""
+
+    labels: list[str] = Field([], max_length=MOST_LABELS, examples=[["bad"]])
+    note: str = Field("", max_length=LONGEST_NOTE)
 
 
 class Deleted(BaseModel):
@@ -85,6 +93,17 @@ def recording(access: Reader, id: Id) -> ServedRecordingView:
         return _whole(access, id, loaded)
 
 
+@router.put("/recordings/{id}/labels", responses={**MISSING, **refusals(409)})
+def label(access: Writer, id: Id, given: LabelsOrder) -> ServedRecordingView:
+    """Label a recording and write a note on it. The whole of both is replaced."""
+    library = access.library
+    library.folder(id)
+    give(library.intake, id, checked(given.labels, given.note))
+    library.touched(id)
+    with library.opened(id) as loaded:
+        return _whole(access, id, loaded)
+
+
 @router.delete("/recordings/{id}", responses={**MISSING, **refusals(409)})
 def delete(access: Writer, id: Id) -> Deleted:
     """Delete a recording for good. Forks that share its lines are completed first."""
@@ -102,10 +121,13 @@ def _whole(access: Access, id: str, loaded: Loaded) -> ServedRecordingView:
     home = access.library.store.root
     about = Entry(0, "", line, entry.found if entry is not None else None, live).fields(Book(home))
     found = loaded.recording
+    # The summary may be older than the labels.
+    tags, note = tuple(dict.fromkeys((*found.tags, *found.labels.words))), found.labels.note or None
     header = {key: value for key, value in found.header.items() if key not in ("event", "secrets", "salt")}
     return ServedRecordingView(
-        **{**about, "id": id, "origin": origin_view(standing_of(found, home))},
+        **{**about, "id": id, "origin": origin_view(standing_of(found, home)), "tags": tags, "note": note},
         **fields_of_head(found),
+        labels=found.labels.words,
         header=header,
         torn=bool(found.torn),
         processes=tuple(_processes(loaded)),
