@@ -10,7 +10,8 @@ import pytest
 
 import reenact
 from reenact.core.store.check import Check
-from reenact.core.store.local import Blobs, LocalStore
+from reenact.core.store.local import LocalStore
+from reenact.core.store.reading import Blobs
 from reenact.core.store.shared import ancestors
 from reenact.errors import CorruptRecording
 from tests.hostile.forge import forge_folder, lines_of

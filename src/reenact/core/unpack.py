@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Protocol, Self
 
+from reenact.core.patterns import lazy
 from reenact.errors import CorruptRecording, TooLarge
 
 RATIO = 100
@@ -33,7 +34,7 @@ _DIRECTORY = 32 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, 93)  # 93: Zstandard, which Python reads from 3.14 on
 _BLOCK = 1 << 20
 _SLICE = 256
-_DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
+_DEVICE = lazy(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 
 
 def capacity(packed: int, limit: int) -> int:

@@ -15,9 +15,6 @@ from reenact.run.gate import LiveGate
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.replayer import replayer_of
 
-GUARD = "guard"
-"""The plan's option for a process that a fork has started."""
-
 ON_REFUSAL: list[Callable[[], None]] = []
 """Called when an act was refused in a process that a fork has started."""
 

@@ -6,10 +6,9 @@ import os
 import shutil
 import tempfile
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as replaced
-from pathlib import Path, PurePath
+from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
@@ -30,82 +29,19 @@ from reenact.core.redact import Redactor
 from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import load
-from reenact.core.store.writer import Writer, warn
+from reenact.core.store.writer import Writer
 from reenact.errors import Departure, Divergence
 from reenact.run.exit import on_exit
 from reenact.run.files.disk import FILES
 from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.guard_plan import GuardPlan
-from reenact.run.guarding import GUARD, GuardedRecorder
-from reenact.run.plan import Plan, key
+from reenact.run.guarding import GuardedRecorder
+from reenact.run.plan import GUARD, Plan, key
+from reenact.run.recorded import UNSET, Recorded
 from reenact.run.replayer import no_blobs, replayer_of, rules_number, rules_of
-from reenact.run.reports import has_file, header_of, report, reported, reserve
+from reenact.run.reports import header_of, report, reported, reserve
 
 _PATIENCE = 0.05
-
-
-class Unset:
-    """The type of `UNSET`: a value that was not given."""
-
-    def __repr__(self) -> str:
-        return "UNSET"
-
-
-UNSET: Any = Unset()
-"""Stands for an output that was never set; None is an output."""
-
-
-class Recorded(Family):
-    """The processes of a recording under way."""
-
-    def __init__(self, run: Run, recorder: Recorder, plan: Plan) -> None:
-        self._run = run
-        self._recorder = recorder
-        self.plan = plan
-        self._spawned: dict[str, str] = {}
-
-    @property
-    def folder(self) -> Path | None:
-        return Path(self.plan.folder) if self.plan.folder else None
-
-    def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
-        path = scope.child(name).path
-        self._recorder.spawned(scope, path, command)
-        self._spawned[path] = command[0] if command else name
-        return path
-
-    def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment variables with which the process joins."""
-        return self.plan.child(path).environ(environ)
-
-    def running(self, path: str | None, pid: int | None) -> None:
-        """Forget about a process that could not be started."""
-        if pid is None and path is not None:
-            self._spawned.pop(path, None)
-
-    def forked(self, path: str) -> Scope:
-        """Go on in a file of its own."""
-        plan = self.plan.child(path)
-        member = Member(plan)
-        member.run = self._run
-        member.record()
-        return self._run.root
-
-    def finish(self) -> None:
-        """End the run: note the processes that were started and wrote no events."""
-        outside = Counter(
-            command for path, command in self._spawned.items() if not has_file(self.plan.folder, path)
-        )
-        for command, count in outside.items():
-            times = f" ({count} times)" if count > 1 else ""
-            self._recorder.note(
-                "unrecorded", f"the program ran {command}{times}: what it did is not recorded"
-            )
-            program = PurePath(command).name
-            warn(
-                f"the program ran {command}{times}, which is not recorded: a replay needs --live process:{program}"
-            )
-        self._spawned.clear()
 
 
 class Replayed(Family):
@@ -134,13 +70,19 @@ class Replayed(Family):
         header = self.recording.header
         return header.get("entry") == "block" and header.get("name") == name
 
-    def is_block(self, name: str) -> bool:
+    def begins_block(self, name: str) -> bool:
         """Return True if a `record()` of that name, begun now, is the one that made this recording."""
         if self._block_begun or not self.replays(name):
             return False
         nested = f"{self._log.process}/record:{name}"
         self._block_begun = not any(call.scope.startswith(nested) for call in self._log.calls.values())
+        if self._block_begun:
+            self.on_block()
         return self._block_begun
+
+    def ends_block(self, output: Any) -> None:
+        self.output = output
+        self.on_block_end()
 
     def knows(self, scope: Scope, name: str) -> bool:
         """Return True if the process about to be started was recorded. Counts nothing."""
@@ -296,7 +238,7 @@ class Member:
         if plan.files is not None:
             places = Places.of_program(plan.files, store=plan.home)
             run.files = self._recorder.record_files(places, bytes.fromhex(str(header.get("salt", ""))))
-        self._family = run.family = Recorded(run, self._recorder, plan)
+        self._family = run.family = Recorded(run, self._recorder, plan, record_fork)
         return run
 
     def _claim(self, folder: Path) -> tuple[Plan, Writer]:
@@ -368,6 +310,14 @@ class Member:
         assert self._replayer is not None
         assert isinstance(self._family, Replayed)
         return merged([self._replayer.verdict(self.plan.id), *self._family.verdicts()])
+
+
+def record_fork(plan: Plan, run: Run) -> Scope:
+    """Let this process, a fork of the program's, write a file of its own; return its scope."""
+    member = Member(plan)
+    member.run = run
+    member.record()
+    return run.root
 
 
 def logs_of(recording: Recording, path: str) -> list[Log]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import sys
 import threading
 from collections.abc import Callable
@@ -13,20 +12,19 @@ from typing import Any
 
 from reenact.core.boundary import Run, current
 from reenact.core.model.event import Tree
+from reenact.core.patterns import lazy
 from reenact.errors import ABSENT, Departure, Divergence, Mismatch
 
 KEPT = 64 * 1024
 """Characters of the output that are kept as text. The rest is compared by its hash."""
 
 _SHOWN = 3
-_DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|us|µs|ns|secs?|seconds?|minutes?)\b")
-_TIME = re.compile(
-    r"(?<!\d)(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?!\d)"
-)
-_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
-_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_DRAWN = re.compile(r"[\u2500-\u259f]")
-_LAID_OUT = re.compile(r"[\x1b\r\u2500-\u259f…]")
+_DURATION = lazy(r"\b\d+(?:\.\d+)? ?(?:s|ms|us|µs|ns|secs?|seconds?|minutes?)\b")
+_TIME = lazy(r"(?<!\d)(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?!\d)")
+_ADDRESS = lazy(r"\b0x[0-9a-f]{6,}\b")
+_ESCAPE = lazy(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_DRAWN = lazy(r"[\u2500-\u259f]")
+_LAID_OUT = lazy(r"[\x1b\r\u2500-\u259f…]")
 """The marks of an output laid out for a terminal: colours, frames, bars, cut texts."""
 
 

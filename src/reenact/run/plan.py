@@ -33,6 +33,12 @@ SWITCH = "switch"
 SHIFTED = "shifted"
 """The beginning of a pace with other delays, for `reenact prove`; the rest chooses them."""
 
+GUARD = "guard"
+"""The option of a plan for a process that a fork has started: the fork's policy."""
+
+RESUME = "resume"
+"""The mode of a plan that resumes a recording."""
+
 BOOTSTRAP = Path(__file__).parents[1] / "_bootstrap"
 """The folder whose `sitecustomize` makes a Python join."""
 

@@ -19,15 +19,13 @@ from reenact.core.store.local import load
 from reenact.errors import CorruptRecording
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import ACTS
+from reenact.run.recorded import RECORDED
 
 MIX = "mix"
 """The plan's option for answers from another recording."""
 
 OPTIONS = ("live", "ignore", "policy", "inserted", "tools", MIX, ACTS)
 """The plan's options for the replayer; the rest is for the process as a whole."""
-
-RECORDED: set[str] = set()
-"""The ids of the recordings that this process has made."""
 
 
 def replayer_of(

@@ -11,9 +11,9 @@ from pydantic import Field
 from reenact.core.extras import needing
 from reenact.core.model.storable import LONGEST, LONGEST_TAG
 from reenact.core.query.risky import EVERY
+from reenact.core.record.places import folders_of
 from reenact.errors import ReenactError, UsageError
 from reenact.run import launch
-from reenact.run.files.disk import folders_of
 from reenact.verbs import interface
 from reenact.verbs.interface import LOCAL, Cli, Command, Context, recordable
 

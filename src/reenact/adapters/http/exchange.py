@@ -22,13 +22,14 @@ from reenact.core.boundary import Call
 from reenact.core.messages import asks_model
 from reenact.core.model.event import Effect
 from reenact.core.model.plain import parsed
+from reenact.core.patterns import lazy
 from reenact.core.store.writer import warn
 
 LARGE = 10_000_000
 """From how many bytes on a request's body is recorded by its hash and size only."""
 
 _PORTS = {"http": ":80", "https": ":443", "ws": ":80", "wss": ":443"}
-_FORM = re.compile(r"\bboundary=(?:\"([^\"]+)\"|([^\s;,]+))", re.IGNORECASE)
+_FORM = lazy(r"\bboundary=(?:\"([^\"]+)\"|([^\s;,]+))", re.IGNORECASE)
 _BLOCK = 65536
 
 

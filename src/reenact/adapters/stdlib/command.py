@@ -21,13 +21,14 @@ from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
 from reenact.core.boundary import Call, Run, Scope, begin, entered, perform
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Effect
+from reenact.core.patterns import lazy
 from reenact.core.record.program import option_takes_value
 
 PROCESS = "process"
 """The kind of these effects."""
 
 _EARLIER = "was started before the first step that runs for real: fork at an earlier step, before its start"
-_PYTHON = re.compile(r"(python|pypy)[\d.]*(\.exe)?")
+_PYTHON = lazy(r"(python|pypy)[\d.]*(\.exe)?")
 
 
 @dataclass(frozen=True, slots=True)

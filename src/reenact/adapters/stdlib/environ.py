@@ -12,7 +12,6 @@ replay needs no key, on any machine. Paths, proxies and the like stay those of t
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from typing import Any
 
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run, current
+from reenact.core.patterns import lazy
 
 _getframe = sys._getframe
 _Environ: Any = type(os.environ)
@@ -31,11 +31,11 @@ _setitem: Callable[[Any, Any, Any], None] = _Environ.__setitem__
 _delitem: Callable[[Any, Any], None] = _Environ.__delitem__
 _iter: Callable[[Any], Iterator[str]] = _Environ.__iter__
 
-_SERVICE = re.compile(
+_SERVICE = lazy(
     r"[A-Z0-9_]*_(?:API_?KEY|API_?TOKEN|AUTH_TOKEN|ACCESS_KEY(?:_ID)?|SECRET(?:_ACCESS)?_KEY|BASE_?URL|API_(?:BASE|URL|HOST"
     r"|VERSION)|ENDPOINT|ORG(?:ANIZATION)?(?:_ID)?|PROJECT(?:_ID)?|REGION|DEPLOYMENT|MODEL)"
 )
-_TOKEN = re.compile(r"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
+_TOKEN = lazy(r"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
 _MAPPING = {"_collections_abc", "collections.abc"}
 _PLUMBING = {*_MAPPING, "os"}
 

@@ -23,7 +23,6 @@ from reenact.adapters.stdlib import callers, file_uses, unseen, witness
 from reenact.adapters.stdlib.files import OpenedFiles
 from reenact.core.boundary import Run, Scope, current
 from reenact.core.model.event import Effect
-from reenact.core.replay.acts import act_of
 from reenact.core.store.writer import warn
 
 TELEMETRY = {
@@ -287,6 +286,8 @@ def _system(heard: _Event, arguments: tuple[Any, ...]) -> None:
 
 def _child(heard: _Event, program: str, command: list[str]) -> None:
     """Refuse an unrecorded child process: its actions must not happen again."""
+    from reenact.core.replay.acts import act_of
+
     run, handler = heard.watch.run, heard.watch.run.handler
     act = Effect("process", " ".join(command)[:200], {"command": command})
     target = act_of(act).target

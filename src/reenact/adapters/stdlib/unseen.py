@@ -7,7 +7,6 @@ function are recorded like a clock.
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import threading
@@ -19,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from reenact.adapters.stdlib import callers, early, ports
 from reenact.core.boundary import Run, current, draw
+from reenact.core.patterns import lazy
 from reenact.core.store.writer import warn
 
 LIBRARIES = {
@@ -30,7 +30,7 @@ LIBRARIES = {
 DEVICES = ("/dev/random", "/dev/urandom", "/dev/hwrng", "/proc/", "/sys/")
 """Files whose content is another at each reading."""
 
-_ADDRESS = re.compile(rb" at 0x[0-9a-f]{6,16}\b")
+_ADDRESS = lazy(rb" at 0x[0-9a-f]{6,16}\b")
 _SHORTEST = 3
 """Shorter numbers mean something else far too often."""
 

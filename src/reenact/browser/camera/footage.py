@@ -15,7 +15,7 @@ from typing import IO, Any
 from reenact.core.model.schema import is_address
 from reenact.core.store import shared
 from reenact.core.store.lines import SessionReader
-from reenact.core.store.local import whole_blob
+from reenact.core.store.reading import whole_blob
 from reenact.errors import CorruptRecording, RecordingError
 
 

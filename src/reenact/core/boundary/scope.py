@@ -165,6 +165,14 @@ class Family(ABC):
         """Return True if the replayed recording is that of a block of this name."""
         return False
 
+    def begins_block(self, name: str) -> bool:
+        """Return True if a `record()` of that name, begun now, is the block that is being replayed."""
+        return False
+
+    @abstractmethod
+    def ends_block(self, output: Any) -> None:
+        """Take the output of the replayed block, which ends now."""
+
     @abstractmethod
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         """Return the path of a new process's scope, or None if the process runs outside.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
 import tomllib
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ import orjson
 
 from reenact.core import private
 from reenact.core.config.positions import KeyPath, Positions, TextPosition
+from reenact.core.patterns import lazy
 from reenact.core.trust.identity import is_private, keys_folder, unwritable
 from reenact.errors import UsageError
 
@@ -30,9 +30,9 @@ TOOL = ("tool", "reenact")
 TRUSTED_FILES = "configurations.jsonl"
 
 _LONGEST = 1 << 20
-_NAMED = re.compile(rb"""\breenact["']?[ \t]*(?:\]|\.|=[^=])""")
+_NAMED = lazy(rb"""\breenact["']?[ \t]*(?:\]|\.|=[^=])""")
 """The key `reenact`; the name of the package in a list of dependencies is none."""
-_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_PLACE = lazy(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _PLAIN_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 

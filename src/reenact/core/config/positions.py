@@ -11,21 +11,23 @@ import tomllib
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from reenact.core.patterns import lazy
+
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys, and positions in arrays, from the top of the document."""
 
-_BLANK = re.compile(r"[ \t]*")
-_GAP = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_LINE_END = re.compile(r"[^\n]*")
-_BARE_KEY = re.compile(r"""[^\s.=\]"'#]+""")
-_STRING = re.compile(
+_BLANK = lazy(r"[ \t]*")
+_GAP = lazy(r"(?:[ \t\r\n]|#[^\n]*)*")
+_LINE_END = lazy(r"[^\n]*")
+_BARE_KEY = lazy(r"""[^\s.=\]"'#]+""")
+_STRING = lazy(
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}'
     r"|'''(?:[^']|'(?!''))*'{3,5}"
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'[^'\n]*'",
     re.DOTALL,
 )
-_PLAIN = re.compile(r"[^,\]}#\n]*")
+_PLAIN = lazy(r"[^,\]}#\n]*")
 
 
 @dataclass(frozen=True, slots=True, order=True)

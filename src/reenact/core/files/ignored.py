@@ -15,6 +15,7 @@ from pathlib import Path
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model.automaton import PatternError, automaton
+from reenact.core.patterns import lazy
 
 KEYS = (
     ".env", ".env.*", "*.env", ".envrc", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
@@ -27,7 +28,7 @@ KEYS = (
 KEY_FOLDERS = frozenset((".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".gcloud"))
 """Names of folders with secrets."""
 
-_KEYS = re.compile("|".join(translate(pattern) for pattern in KEYS)).match
+_KEYS = lazy("|".join(translate(pattern) for pattern in KEYS)).match
 
 _MOST = 10_000
 """The maximum number of patterns of one file."""

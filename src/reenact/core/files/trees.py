@@ -9,14 +9,16 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reenact.core.dataclass import dataclass
 from reenact.core.files.states import LONGEST, NOTHING, FileState
 from reenact.core.model.event import Tree
 from reenact.core.model.log import Log
-from reenact.core.query.recording import Recording
 from reenact.errors import CorruptRecording, TooLarge
+
+if TYPE_CHECKING:
+    from reenact.core.query.recording import Recording
 
 How: TypeAlias = Literal["first", "change", "outside", "command", "end"]
 

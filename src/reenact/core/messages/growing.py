@@ -7,7 +7,6 @@ nearly all of them the same; here a request is read from where it leaves the one
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import field
 from operator import is_
@@ -17,6 +16,7 @@ import orjson
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model.plain import parsed
+from reenact.core.patterns import lazy
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ _KEPT = 4
 
 _SHORT = 4096
 _GROWS = ("messages", "input", "contents")
-_SPACE = re.compile(r"[ \t\r\n]*")
+_SPACE = lazy(r"[ \t\r\n]*")
 _scan = json.JSONDecoder().raw_decode
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from reenact.core.messages.call import Asked, ModelCall
 from reenact.core.messages.growing import Memory
 from reenact.core.messages.text import events
 from reenact.core.model.plain import parsed
+from reenact.core.patterns import lazy
 
 CHATS = (
     "chat/completions",
@@ -56,7 +56,7 @@ _PROVIDERS = {
 }
 """The provider by the end of the host's name, as in the price list."""
 
-_MODEL_HOSTS = re.compile(
+_MODEL_HOSTS = lazy(
     r"(?:api\.(?:openai|anthropic|groq|mistral|deepseek|x|fireworks|cerebras|perplexity|cohere)\.(?:com|ai)"
     r"|api\.together\.(?:xyz|ai)|openrouter\.ai|[\w-]+\.openai\.azure\.com|[\w-]+\.(?:cognitive|services\.ai)"
     r"(?:services)?\.azure\.com|bedrock-runtime[\w.-]*\.amazonaws\.com|generativelanguage\.googleapis\.com"
@@ -69,9 +69,7 @@ _COMPUTES = (
 )  # fmt: skip
 """Further path endings at a provider's host that only compute an answer."""
 
-_CLIENTS = re.compile(
-    r"(?:Async)?(?:OpenAI|AzureOpenAI|Anthropic|AnthropicBedrock|AnthropicVertex|Groq|Mistral)/"
-)
+_CLIENTS = lazy(r"(?:Async)?(?:OpenAI|AzureOpenAI|Anthropic|AnthropicBedrock|AnthropicVertex|Groq|Mistral)/")
 """The beginning of the user agent of the providers' own libraries."""
 
 _ASKS = ("messages", "prompt", "input", "contents", "conversation", "previous_response_id", "inputText")

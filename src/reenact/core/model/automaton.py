@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from reenact.core.patterns import lazy
 from reenact.errors import UsageError
 
 LONGEST = 1000
@@ -29,9 +30,7 @@ _UNICODE = {
     "S": (r"[^\s\x0b\x1c-\x1f\x{85}\p{Z}]", None),
     "Z": (r"\z", None),
 }
-_ATOM = re.compile(
-    r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|\[\^?\]?|\]|\\|[^\\\[\]]+", re.DOTALL
-)
+_ATOM = lazy(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|\[\^?\]?|\]|\\|[^\\\[\]]+", re.DOTALL)
 
 
 class PatternError(UsageError):

@@ -10,7 +10,6 @@ steps. An argument is therefore written as its difference from the same argument
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ import orjson
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
+from reenact.core.patterns import lazy
 
 _SMALL = 256
 _BLOCK = 65536
@@ -63,7 +63,7 @@ class Arg(NamedTuple):
         return self.data
 
 
-_NOTHING_NEW = re.compile(rb'\{"\$(?:items":\[\d+,\d+,0\],"new":\[\]|same":\d+)\}').fullmatch
+_NOTHING_NEW = lazy(rb'\{"\$(?:items":\[\d+,\d+,0\],"new":\[\]|same":\d+)\}').fullmatch
 
 
 def adds_nothing(written: bytes) -> bool:

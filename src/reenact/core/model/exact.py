@@ -13,15 +13,16 @@ from typing import Any
 import orjson
 
 from reenact.core.model.codec.written import DEEPEST, nested
+from reenact.core.patterns import lazy
 
 # Each object that is referred to more than once is written once, which is what makes it twice as fast as version 2: a
 # flag (0x80) on the type's letter says so. Later versions have short forms, which look like any text.
 _VERSION = 3
 # A tuple of fewer than 2**24 items, and a float that is no number or infinite: without that flag, and with it.
-_TUPLE = re.compile(rb"\(...\0", re.DOTALL).search
-_SHARED_TUPLE = re.compile(rb"\xa8...\0", re.DOTALL).search
-_NO_NUMBER = re.compile(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL).search
-_SHARED_NO_NUMBER = re.compile(rb"\xe7.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL).search
+_TUPLE = lazy(rb"\(...\0", re.DOTALL).search
+_SHARED_TUPLE = lazy(rb"\xa8...\0", re.DOTALL).search
+_NO_NUMBER = lazy(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL).search
+_SHARED_NO_NUMBER = lazy(rb"\xe7.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL).search
 _LARGE = 1 << 24
 _PLAIN = {str, bool, type(None)}
 _FEW = 64

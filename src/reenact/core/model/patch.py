@@ -23,6 +23,7 @@ import orjson
 from reenact.core.model import codec, delta
 from reenact.core.model.event import Tree
 from reenact.core.model.shadow import SPLIT, Branch, Leaf, Node, mark, same
+from reenact.core.patterns import lazy
 from reenact.errors import CorruptRecording
 
 _LARGEST = 256 << 20
@@ -165,7 +166,7 @@ class Patch:
 
 
 _NAMES = 4
-_FLAG = re.compile(rb"u.{4}-[^=]*\Z", re.DOTALL)
+_FLAG = lazy(rb"u.{4}-[^=]*\Z", re.DOTALL)
 """The bytes of a text that begins with a dash: the value after a flag may begin so too."""
 
 _PROBE = "x7Gq2mVt9LbRz4Kd"

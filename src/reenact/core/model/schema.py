@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from reenact.core.model import delta, storable
 from reenact.core.model.codec.written import nested
 from reenact.core.model.event import Tree
+from reenact.core.patterns import lazy
 
 DEEPEST = 200
 """The maximum depth of a line in objects and lists.
@@ -23,9 +24,9 @@ TAGS, TAG = 1000, 1000
 """The maximum number of a recording's tags, and of the characters in each."""
 
 _MOST = 1 << 53
-_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
-_HEX = re.compile(r"(?:[0-9a-f]{2}){0,128}")
-_ADDRESS = re.compile(r"sha256:[0-9a-f]{64}")
+_ID = lazy(r"[\w-]{1,64}", re.ASCII)
+_HEX = lazy(r"(?:[0-9a-f]{2}){0,128}")
+_ADDRESS = lazy(r"sha256:[0-9a-f]{64}")
 
 
 class Unfit(ValueError):

@@ -6,11 +6,12 @@ Texts have no lone surrogates. NUL is allowed here; the team's store replaces it
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
+
+from reenact.core.patterns import lazy
 
 LONGEST = 4096
 """Letters of a recording's name at most."""
@@ -18,7 +19,7 @@ LONGEST = 4096
 LONGEST_TAG = 1024
 MOST_TAGS = 256
 
-_ALONE = re.compile("[\ud800-\udfff]")
+_ALONE = lazy("[\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _MOST = 2**63 - 1
 _FIRST, _LAST = -62_135_510_400.0, 253_402_214_400.0

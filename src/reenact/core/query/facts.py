@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any
@@ -11,11 +10,12 @@ from reenact.core import messages as reading
 from reenact.core.messages import ModelCall
 from reenact.core.model.log import CallRecord
 from reenact.core.model.plain import compact, error_line, parsed, plain
+from reenact.core.patterns import lazy
 from reenact.core.query.conversation import Conversation, Turn
 from reenact.core.query.filter import Filter
 from reenact.core.query.recording import Recording, Step
 
-PATH = re.compile(r"[^.\[\]]+")
+PATH = lazy(r"[^.\[\]]+")
 """A key of a path, or a place in a list."""
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from reenact.core.model.automaton import automaton
 from reenact.core.model.plain import compact
+from reenact.core.patterns import lazy
 from reenact.core.query.grammar import OF_RECORDING, All, Node, Not, Parser, Some, Term, terms
 from reenact.errors import FilterError
 
@@ -161,8 +162,8 @@ def fold(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass").lower()
 
 
-_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
-_ESCAPED = re.compile(r"\\([^a-zA-Z0-9])")
+_SPECIAL = lazy(r"[\\.^$*+?{}\[\]|()]")
+_ESCAPED = lazy(r"\\([^a-zA-Z0-9])")
 
 
 def _holds(term: Term) -> Callable[[Any], bool]:

@@ -21,6 +21,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model.automaton import PatternError, automaton
+from reenact.core.patterns import lazy
 from reenact.errors import FilterError
 
 FIELDS = {
@@ -92,16 +93,16 @@ def terms(node: Node) -> list[Term]:
     return [term for part in inner for term in terms(part)]
 
 
-_SPACE = re.compile(r"\s*")
-_WORD = re.compile(r"""[^\s()<>=!~:"']+""")
-_OP = re.compile(r"==|!=|<=|>=|!~|=|<|>|~")
-_VALUE = re.compile(r"""[^\s()"'<>=!~][^\s()"']*""")
-_BARE = re.compile(r"""[^\s()"']+""")
-_ROOT = re.compile(r"[.\[]")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_SPACE = lazy(r"\s*")
+_WORD = lazy(r"""[^\s()<>=!~:"']+""")
+_OP = lazy(r"==|!=|<=|>=|!~|=|<|>|~")
+_VALUE = lazy(r"""[^\s()"'<>=!~][^\s()"']*""")
+_BARE = lazy(r"""[^\s()"']+""")
+_ROOT = lazy(r"[.\[]")
+_NUMBER = lazy(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _SHOWN = 500  # characters of a filter that an error repeats
 _HUGE = 1 << 63
-_UNFIT = re.compile("[\0\ud800-\udfff]")
+_UNFIT = lazy("[\0\ud800-\udfff]")
 LONGEST = 4000
 """The most characters of a filter."""
 DEEPEST = 50

@@ -14,6 +14,7 @@ from reenact.core.model import storable
 from reenact.core.model.event import Tree
 from reenact.core.model.log import Log
 from reenact.core.model.plain import compact, plain
+from reenact.core.patterns import lazy
 from reenact.errors import ReenactError
 
 LONGEST = 280
@@ -31,10 +32,8 @@ _RUNNERS = {
 }
 """Programs that run other scripts: their own name does not identify the script."""
 
-_HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
-_RESULT_TOOLS = re.compile(
-    r"final_(result|answer|output|response)|submit(_answer|_result)?$|done$|finish$|complet"
-)
+_HEADING = lazy(r"^#{1,6} ", re.MULTILINE)
+_RESULT_TOOLS = lazy(r"final_(result|answer|output|response)|submit(_answer|_result)?$|done$|finish$|complet")
 """Tools by which a model gives its result instead of a text."""
 
 _RESULT_TEXTS = ("answer", "final_answer", "response", "result", "output", "message", "text", "summary")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from reenact.core.query.filter import Filter
-from reenact.core.query.grammar import terms
+from typing import TYPE_CHECKING
+
 from reenact.errors import UsageError
+
+if TYPE_CHECKING:
+    from reenact.core.query.filter import Filter
 
 EVERY = 5
 """The default number of steps between snapshots."""
@@ -20,6 +23,10 @@ def risky_filter(text: str) -> Filter | None:
     """
     if not text.strip():
         return None
+    # The filter language, which few recordings need.
+    from reenact.core.query.filter import Filter  # noqa: PLC0415
+    from reenact.core.query.grammar import terms  # noqa: PLC0415
+
     found = Filter(text)
     for term in terms(found.node):
         if term.field not in _KNOWN_BEFORE and term.field.partition(".")[0] != "args":

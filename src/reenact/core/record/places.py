@@ -7,9 +7,11 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from reenact.core.dataclass import dataclass
 from reenact.core.files.ignored import IgnoreRules, has_secret_name
+from reenact.errors import UsageError
 
 SKIPPED = frozenset(
     (
@@ -187,3 +189,19 @@ def writable(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def folders_of(files: bool | Iterable[str | os.PathLike[str]]) -> tuple[str, ...] | None:
+    """Return the further folders whose files are recorded; None: no files are.
+
+    Raises UsageError.
+    """
+    if isinstance(files, bool):
+        return () if files else None
+    if isinstance(files, (str, os.PathLike)):
+        files = (files,)
+    folders = [Path(folder).absolute() for folder in files]
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(f"files={str(folder)!r}: there is no such folder; it is made before the run")
+    return tuple(map(str, folders))

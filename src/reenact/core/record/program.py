@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import subprocess
 import sys
 from functools import lru_cache
 from pathlib import Path
 
 from reenact.core.model.event import Tree
+from reenact.core.patterns import lazy
 
-_DISTRIBUTION = re.compile(r"^(?P<name>[A-Za-z0-9._-]+?)-(?P<version>[0-9][^-]*)\.(dist|egg)-info$")
+_DISTRIBUTION = lazy(r"^(?P<name>[A-Za-z0-9._-]+?)-(?P<version>[0-9][^-]*)\.(dist|egg)-info$")
 _OID = "# branch.oid "
 
 

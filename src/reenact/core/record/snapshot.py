@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reenact.core.boundary import Run, Scope, entered
 from reenact.core.boundary.entry import NEVER, Entry, Gone, Tracked
@@ -20,10 +20,11 @@ from reenact.core.model.event import Effect, Tree
 from reenact.core.model.patch import Patch
 from reenact.core.model.plain import compact, plain
 from reenact.core.model.shadow import Look, Node
-from reenact.core.query.facts import joined, lookup
-from reenact.core.query.filter import Filter
 from reenact.core.query.risky import EVERY
 from reenact.core.store.writer import warn
+
+if TYPE_CHECKING:
+    from reenact.core.query.filter import Filter
 
 _SLOW = 0.25
 
@@ -183,6 +184,9 @@ class _PendingFacts:
         """Return the value of a field, or None."""
         if field in self._known:
             return self._known[field]
+        # Readers of model calls come with it.
+        from reenact.core.query.facts import joined, lookup  # noqa: PLC0415
+
         root, _, path = field.partition(".")
         if root == "args":
             return lookup(self._args, path) if path else compact(self._args)

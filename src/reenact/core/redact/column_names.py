@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.marks import CASELESS, Mark
 from reenact.core.redact.names import Names, dense, is_placeholder
 from reenact.core.redact.text import Hit, Look, hit, is_json, level_of, plain
@@ -22,22 +23,22 @@ _FAR = 65536  # bytes between the columns and rows that stand before them
 _MOST_COLUMNS = 200
 _LOOKS_A_VALUE = 0.4
 _GAP = rb"(?:\s|\\{1,15}[nrt])*+"
-_SQL = re.compile(
+_SQL = lazy(
     rb"(?:into|copy)\b[^()]{1,300}?\((?P<columns>[^()]{1,4000})\)"
     + _GAP
     + rb"(?:overriding[a-z ]{1,30})?(?:(?P<values>values?)|from\s{1,4}stdin[^;\r\n\\]{0,200};?)",
     re.IGNORECASE,
 )
-_COLUMN = re.compile(rb"(?:\\{1,15}[nrt]|\W)*+(?P<name>[\w.$\-]{1,80})")
+_COLUMN = lazy(rb"(?:\\{1,15}[nrt]|\W)*+(?P<name>[\w.$\-]{1,80})")
 _SQL_TEXT = (
     rb"(?:[A-Za-z_]\w{0,20})?(?:'(?P<text>(?:[^'\\%b]++|''|\\++[^\\])*+)'"
     rb"|(?P<slashes>\\{0,15})\"(?P<quoted>[^\"\\]*+)(?P=slashes)\")"
 )
 _SQL_OTHER = rb"(?P<other>[^\s,()'\"\\][^,()'\"\\]{0,200}+(?:\([^()'\"]{0,100}\))?)"
-_ROW_OPENS = re.compile(_GAP + rb",?" + _GAP + rb"\(")
+_ROW_OPENS = lazy(_GAP + rb",?" + _GAP + rb"\(")
 _CLOSE = rb"\\{0,15}\""
-_BEFORE_A_NAME = re.compile(rb"[\"']\\*+(?:\s|[nrt]\\{1,15})*+[,\[]")
-_HEADER = re.compile(
+_BEFORE_A_NAME = lazy(rb"[\"']\\*+(?:\s|[nrt]\\{1,15})*+[,\[]")
+_HEADER = lazy(
     rb"\["
     + _GAP
     + rb"(?:(?P<slashes>\\{0,15})\"[^\"\\\[\]{}]{0,80}(?P=slashes)\""
@@ -46,13 +47,13 @@ _HEADER = re.compile(
     + _GAP
     + rb"){2,200}+\]"
 )
-_NAMES = re.compile(rb"\"([^\"\\\[\]{}]{0,80})\\{0,15}\"")
-_COLUMNS_BEHIND = re.compile(
+_NAMES = lazy(rb"\"([^\"\\\[\]{}]{0,80})\\{0,15}\"")
+_COLUMNS_BEHIND = lazy(
     rb"(?:\s|[nrt]\\{1,15})*+:(?:\s|[nrt]\\{1,15})*+\"\\{0,15}(?:srebmuloc|snmuloc|sloc|redaeh|sredaeh|sdleif|seman_?nmuloc|semannmuloc)\"",
     re.IGNORECASE,
 )
-_LIST_BEHIND = re.compile(rb"(?:\s|[nrt]\\{1,15})*+\[")
-_ROWS = re.compile(
+_LIST_BEHIND = lazy(rb"(?:\s|[nrt]\\{1,15})*+\[")
+_ROWS = lazy(
     rb"\"(?:rows|data|values|records|body)" + _CLOSE + _GAP + rb":" + _GAP + rb"\[(?=" + _GAP + rb"\[)"
 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.marks import CASELESS, Mark
 from reenact.core.redact.names import is_placeholder
 from reenact.core.redact.siblings import object_around
@@ -18,33 +19,33 @@ _REACH = 8192  # bytes to each side in which what is declared is looked for
 _GAP = rb"(?:\s|\\{1,15}[nrt])*+"
 _CLOSE = rb"\\{0,15}\""
 _OPEN = rb"(?P<slashes>\\{0,15})(?P<open>\")"
-_TRUE = re.compile(_CLOSE + _GAP + rb":" + _GAP + rb"true")
-_VALUE = re.compile(rb"\"value" + _CLOSE + _GAP + rb":" + _GAP + _OPEN)
-_INNER_VALUE = re.compile(rb"\"value" + _CLOSE + _GAP + rb":" + _GAP + rb"\Z")
-_MEMBER = re.compile(rb"[:\[,]" + _GAP + _OPEN)
-_PATHS = re.compile(_CLOSE + _GAP + rb":" + _GAP + rb"\[[^\]{}]{0,100}+\{")
-_PATH = re.compile(rb"\"value" + _CLOSE + _GAP + rb":" + _GAP + rb"\\{0,15}\"([\w\-]{1,80})\\{0,15}\"")
-_KIND_BEHIND = re.compile(rb"(?:[\"']\\*+)?\s*+:(?:\s*+[\"']\\*+)?dnik")
-_KIND_ENDS = re.compile(rb"[\"'\s\\,}]|\Z")
-_DATA = re.compile(rb"\"(?:data|stringData)" + _CLOSE + _GAP + rb":" + _GAP + rb"\Z")
+_TRUE = lazy(_CLOSE + _GAP + rb":" + _GAP + rb"true")
+_VALUE = lazy(rb"\"value" + _CLOSE + _GAP + rb":" + _GAP + _OPEN)
+_INNER_VALUE = lazy(rb"\"value" + _CLOSE + _GAP + rb":" + _GAP + rb"\Z")
+_MEMBER = lazy(rb"[:\[,]" + _GAP + _OPEN)
+_PATHS = lazy(_CLOSE + _GAP + rb":" + _GAP + rb"\[[^\]{}]{0,100}+\{")
+_PATH = lazy(rb"\"value" + _CLOSE + _GAP + rb":" + _GAP + rb"\\{0,15}\"([\w\-]{1,80})\\{0,15}\"")
+_KIND_BEHIND = lazy(rb"(?:[\"']\\*+)?\s*+:(?:\s*+[\"']\\*+)?dnik")
+_KIND_ENDS = lazy(rb"[\"'\s\\,}]|\Z")
+_DATA = lazy(rb"\"(?:data|stringData)" + _CLOSE + _GAP + rb":" + _GAP + rb"\Z")
 _EOL = rb"(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n)"
-_DATA_LINES = re.compile(
+_DATA_LINES = lazy(
     (
         rb"(?:\A|(?<=[\n\"])|(?<=\\n))(?P<outer>[ ]{0,20})(?:data|stringData):[ \t]*+"
         rb"(?P<lines>(?:EOL(?P=outer)[ ]{1,20}[^\r\n\\\"]{1,4000}+(?:\\*+\"[^\r\n\\\"]{0,4000}+\\*+\"(?=EOL|\Z))?)++)"
     ).replace(b"EOL", _EOL)
 )
-_LINE = re.compile(
+_LINE = lazy(
     rb"[\w.\-]{1,253}:[ \t]{1,4}(?:\\*+[\"'])?(?P<secret>[^\s\"'\\|>{&*!][^\s\"'\\]{3,})(?:\\*+[\"'])?"
 )
-_BLOCK_LINE = re.compile(
+_BLOCK_LINE = lazy(
     rb"[\w.\-]{1,253}:[ \t]{1,4}[|>][+\-0-9]{0,2}"
     + _EOL
     + rb"(?P<indent>[ ]{2,40})(?P<secret>[^\r\n\\\"]++(?:EOL(?P=indent)[^\r\n\\\"]++)*+)".replace(
         b"EOL", _EOL
     )
 )
-_WIFI = re.compile(
+_WIFI = lazy(
     rb"(?:(?!P:)[A-Za-z0-9]{1,4}:(?:[^;\\\r\n]++|\\{1,15}[^\\])*+;){0,8}+P:(?:\\*+\")?"
     rb"(?P<secret>(?:[^;\\\r\n\"]++|\\{1,15}[^\\\"])++)"
 )

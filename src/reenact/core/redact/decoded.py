@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.text import Hit
 from reenact.core.redact.work import TooDense, Work
 
@@ -17,7 +18,7 @@ _MOST_ROUNDS = 3  # `%2570` is `%70` is `p`
 _LOOKS_AN_ESCAPE = 1.3  # what decoding one run of escapes costs, in looks
 _ENTITIES = {b"quot": b'"', b"apos": b"'", b"amp": b"&", b"lt": b"<", b"gt": b">"}
 # It begins with one of three characters, for which `re` searches fast.
-_ESCAPE = re.compile(
+_ESCAPE = lazy(
     rb"[%\\&](?:(?P<percent>(?<=%)[2-7][0-9a-fA-F](?:%[2-7][0-9a-fA-F])*+)"
     rb"|(?P<unicode>(?<=\\)(?<!\\\\)u00(?!22|5[cC])[2-7][0-9a-fA-F](?:\\u00(?!22|5[cC])[2-7][0-9a-fA-F])*+)"
     rb"|(?<=\\)(?P<slashes>\\*+)(?:u00|x)(?P<code>[2-7][0-9a-fA-F])"
@@ -27,10 +28,10 @@ _ESCAPE = re.compile(
 # Characters that names, shapes and their delimiters are made of. Those that encoders must escape (`%2F`, `%20`,
 # `\u00fc`, `\u003c`) ask for no view by themselves.
 _LETTER = rb"2[dDeE]|3[0-9]|4[1-9a-fA-F]|5[0-9aAfF]|6[1-9a-fA-F]|7[0-9aA]"
-_PERCENT = re.compile(rb"%(?:22|25|26|27|3[aAdDfF]|5[bB]|" + _LETTER + rb")")
-_BACKSLASH = re.compile(rb"\\(?:u00|x)(?:22|27|3[aAdD]|" + _LETTER + rb")")
-_REFERENCE = re.compile(rb"&(?:quot|apos|\#0{0,4}[0-9]{2,3}|\#[xX]0{0,4}[2-7][0-9a-fA-F]);")
-_QUOTED_KEY = re.compile(rb"[\"']\s*:\s*\Z")
+_PERCENT = lazy(rb"%(?:22|25|26|27|3[aAdDfF]|5[bB]|" + _LETTER + rb")")
+_BACKSLASH = lazy(rb"\\(?:u00|x)(?:22|27|3[aAdD]|" + _LETTER + rb")")
+_REFERENCE = lazy(rb"&(?:quot|apos|\#0{0,4}[0-9]{2,3}|\#[xX]0{0,4}[2-7][0-9a-fA-F]);")
+_QUOTED_KEY = lazy(rb"[\"']\s*:\s*\Z")
 
 
 def views(data: bytes, work: Work) -> Iterator[DecodedBytes]:

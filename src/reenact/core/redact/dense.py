@@ -5,24 +5,26 @@ from __future__ import annotations
 import re
 from collections import deque
 
+from reenact.core.patterns import lazy
+
 _STRING = rb'"(?:[^"\\]++|\\.)*+"'
-_STRINGS = re.compile(_STRING, re.DOTALL)
+_STRINGS = lazy(_STRING, re.DOTALL)
 # A small array or object that holds no other.
 _SMALL = rb'[\[{](?:[^"\[\]{}]{1,60}+|"[^"\\]{0,60}+"|"(?:[^"\\]|\\.){0,60}+"){0,8}+[\]}]'
 # All up to the next bracket that stands neither in a string nor in a small one, and that bracket.
-_BRACKET = re.compile(
+_BRACKET = lazy(
     rb'(?:[^"\[\]{}]++|STRING|SMALL)*+([\[\]{}])'.replace(b"STRING", _STRING).replace(b"SMALL", _SMALL),
     re.DOTALL,
 )
 # A key of some plain words, which is kept; or else a text or a number of four digits, which is hidden.
-_HIDDEN = re.compile(
+_HIDDEN = lazy(
     rb'("\$?[A-Za-z]{1,15}+(?:[_\-. ][A-Za-z]{1,15}+){0,4}"\s*+:)|STRING|[0-9][0-9.eE+\-]{3,}+'.replace(
         b"STRING", _STRING
     ),
     re.DOTALL,
 )
 _LONG = 512  # bytes of an array or object that is a part by itself
-_KEY = re.compile(_STRING + rb"\s*+:\s*+", re.DOTALL)
+_KEY = lazy(_STRING + rb"\s*+:\s*+", re.DOTALL)
 # A member with more quotes, or with escapes besides, is hidden as a whole.
 _BYTES_A_QUOTE = 6.2
 _BYTES_AN_ESCAPE = 2

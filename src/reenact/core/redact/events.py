@@ -6,16 +6,17 @@ import json
 import re
 
 from reenact.core.dataclass import dataclass
+from reenact.core.patterns import lazy
 from reenact.core.redact.pieces import Pieces
 from reenact.core.redact.replace import Replacer
 
-_DELTA = re.compile(
+_DELTA = lazy(
     rb'"(content|text|delta|arguments|partial_json|thinking|reasoning|reasoning_content|input|refusal'
     rb'|completion|response|generated_text|transcript)"\s*:\s*"((?:[^"\\]++|\\.)*+)"'
 )
-_MORE = re.compile(rb'"(?:done|is_finished|finished)"\s*:\s*false')
-_INDEX = re.compile(rb'"(?:index|output_index|content_index|item_id)"\s*:\s*("[^"]*"|\d+)')
-_FIELD = re.compile(rb"\s*(?:data|event|id|retry):")
+_MORE = lazy(rb'"(?:done|is_finished|finished)"\s*:\s*false')
+_INDEX = lazy(rb'"(?:index|output_index|content_index|item_id)"\s*:\s*("[^"]*"|\d+)')
+_FIELD = lazy(rb"\s*(?:data|event|id|retry):")
 
 _MOST_CHANNELS = 256
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from reenact.core.patterns import lazy
 from reenact.core.redact.text import Hit, slashes
 
-_UNICODE_ESCAPE = re.compile(rb"\\u[0-9a-fA-F]{0,3}\Z")
-_NUMBER = re.compile(rb"[0-9.+\-eE]+")
+_UNICODE_ESCAPE = lazy(rb"\\u[0-9a-fA-F]{0,3}\Z")
+_NUMBER = lazy(rb"[0-9.+\-eE]+")
 _OF_NUMBERS = b"0123456789.+-eE"
 
 

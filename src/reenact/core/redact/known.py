@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Collection, Iterator
 from itertools import chain
 from urllib.parse import quote, quote_plus
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.marks import Database
 from reenact.core.redact.text import ALNUM, Hit, boundary
 from reenact.core.redact.work import Work
@@ -16,8 +16,8 @@ from reenact.core.redact.work import Work
 _LEAST_PACKED = 10  # characters, or it would be found by chance
 _LONGEST_PACKED = 512  # characters before and after that are hidden, too
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
-_PACKED_BEFORE = re.compile(rb"[A-Za-z0-9+/_\-]++\Z")
-_PACKED_AFTER = re.compile(rb"[A-Za-z0-9+/_\-]*+={0,2}")
+_PACKED_BEFORE = lazy(rb"[A-Za-z0-9+/_\-]++\Z")
+_PACKED_AFTER = lazy(rb"[A-Za-z0-9+/_\-]*+={0,2}")
 
 
 def _spellings(value: str) -> set[bytes]:

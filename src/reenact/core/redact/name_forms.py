@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.text import SOFT
 
 GAP = rb"(?:\s|\\{1,15}[nrt])*+"  # spaces, also escaped, as in JSON in a string
 CLOSE = rb"\\{0,15}[\"']"
 END_OF_LINE = rb"(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n)"
 # What follows the name, up to the value. The outer group that matches tells how the two are written.
-AFTER = re.compile(
+AFTER = lazy(
     rb"""
       (?P<object> CLOSE GAP (?: , | : GAP \{ ) GAP CLOSE value CLOSE GAP : GAP (?P<oslashes>\\{0,15}) (?P<oopen>["']) )
     | (?P<string> (?:(?P<kslashes>\\{0,15}) (?P<kquote>["']))?
@@ -42,23 +43,23 @@ AFTER = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # The name itself, read backwards.
-KEY_BEHIND = re.compile(rb"(?P<name>[\w.\- $]{1,80})(?P<before>.{0,80})", re.DOTALL)
-WORD_BEHIND = re.compile(rb"(?P<name>[\w.\-]{1,80})(?P<before>.{0,80})", re.DOTALL)
-FIELD_BEHIND = re.compile(rb"(?:[\"']\\*)?=eman")
-NAME_BEHIND = re.compile(rb"(?:[\"']\\*)?[ \t]*[:=][ \t]*(?:[\"']\\*)?(?:eman|yek)", re.IGNORECASE)
-ASSIGNS_BEHIND = re.compile(
+KEY_BEHIND = lazy(rb"(?P<name>[\w.\- $]{1,80})(?P<before>.{0,80})", re.DOTALL)
+WORD_BEHIND = lazy(rb"(?P<name>[\w.\-]{1,80})(?P<before>.{0,80})", re.DOTALL)
+FIELD_BEHIND = lazy(rb"(?:[\"']\\*)?=eman")
+NAME_BEHIND = lazy(rb"(?:[\"']\\*)?[ \t]*[:=][ \t]*(?:[\"']\\*)?(?:eman|yek)", re.IGNORECASE)
+ASSIGNS_BEHIND = lazy(
     rb" +(?:VNE|GRA|xtes|vnetes|[A-Za-z]{1,3}- tes)(?![A-Za-z](?!\\))"
 )  # `ENV`, `ARG`, `setx`, `setenv`
 PART_ENDS = (b"\n--", b"\\n--")  # before the next boundary of a multipart form: a newline, plain or escaped
-LAST_LINE = re.compile(rb"[^\r\n\\\"]++(?=\\*+\"|\Z)")  # of a form that breaks off
-ESCAPED_RETURN = re.compile(rb"(?:\\{1,15}r)?\\{0,15}\Z")
+LAST_LINE = lazy(rb"[^\r\n\\\"]++(?=\\*+\"|\Z)")  # of a form that breaks off
+ESCAPED_RETURN = lazy(rb"(?:\\{1,15}r)?\\{0,15}\Z")
 LONGEST_PART = 8192  # bytes
-TAG_BEHIND = re.compile(rb"(?::[\w.\-]*)?<")
-PAIR_OPENS_BEHIND = re.compile(rb"[\"']\\*b?(?:\s|[nrt]\\+)*[\[(]")
+TAG_BEHIND = lazy(rb"(?::[\w.\-]*)?<")
+PAIR_OPENS_BEHIND = lazy(rb"[\"']\\*b?(?:\s|[nrt]\\+)*[\[(]")
 
-PAIR_ENDS = re.compile(rb"\\*[\"']" + GAP + rb"[\])]")
-NO_VALUE = re.compile(rb"[)\],;}]|\\+[nr]|\s")
-ITEM = re.compile(rb"(?:[\s,]|\\{1,15}[nrt])*+[bru]?(?P<slashes>\\{0,15})(?P<open>[\"'])")
+PAIR_ENDS = lazy(rb"\\*[\"']" + GAP + rb"[\])]")
+NO_VALUE = lazy(rb"[)\],;}]|\\+[nr]|\s")
+ITEM = lazy(rb"(?:[\s,]|\\{1,15}[nrt])*+[bru]?(?P<slashes>\\{0,15})(?P<open>[\"'])")
 # A member with a name that may mean something else and a value that is no secret, or a word with its probability, as
 # models return thousands: read in one step.
 WEAK = ("token", "session", "auth", "pass")
@@ -66,29 +67,29 @@ PASSED = (
     rb"(\\{0,15})\":\s?\1\"(?:(?:[^\"\\]{0,7}|[^\"\\0-9]{0,15})\1\""
     rb"|[^\"\\]{0,64}+\1\",\s?\1\"(?:logprob|bytes)\1\")"
 )
-LOG_PROBABILITY = re.compile(rb"\\*\"\s*,\s*\\*\"(?:logprob|bytes)\\*\"")
-SCHEME = re.compile(
+LOG_PROBABILITY = lazy(rb"\\*\"\s*,\s*\\*\"(?:logprob|bytes)\\*\"")
+SCHEME = lazy(
     rb"\s*(?:bearer|basic|token|apikey|api-key|digest|negotiate|bot|aws4-hmac-sha256)(?:\s+|%20|\+)",
     re.IGNORECASE,
 )
 # Where one cookie ends and the next begins, and its name and value: each byte is read twice at most.
-COOKIE_ENDS = re.compile(rb";|,(?=\s*+[^=;,\s]++=)")
-COOKIE = re.compile(rb"(?<![^=;,\s\"\\])([^=;,\s\"\\]++)=")
+COOKIE_ENDS = lazy(rb";|,(?=\s*+[^=;,\s]++=)")
+COOKIE = lazy(rb"(?<![^=;,\s\"\\])([^=;,\s\"\\]++)=")
 COOKIE_WORDS = frozenset(b"path domain expires max-age samesite version priority".split())
-BARE_VALUE = re.compile(rb"(?:[^\s&;,\"'`()<>\\{}\[\]|]++|" + SOFT + rb")++")
-REST_OF_LINE = re.compile(
+BARE_VALUE = lazy(rb"(?:[^\s&;,\"'`()<>\\{}\[\]|]++|" + SOFT + rb")++")
+REST_OF_LINE = lazy(
     rb"(?:[^\r\n\"'\\]++|"
     + SOFT
     + rb"|(?<==)\\{0,15}\"[\w/][^\"\\\r\n]{0,400}+\\{0,15}\")++"  # of `Digest`, too
 )
-QUOTE = re.compile(rb"\\{0,15}[\"']")
-LINE_ENDS = re.compile(rb"[ \t]*+(?:\Z|[\r\n\"'#]|\\+[nrt\"'])")
-FLAG_VALUE = re.compile(rb"[^\s\"'\\$<{\[][^\s\"'\\]*")
-TAGGED = re.compile(GAP + rb"(?:<!\[CDATA\[)?([^<>\s\"\\]+?)(?:\]\]>)?" + GAP + rb"\\*(?=</)")
-SQL_VALUE = re.compile(rb"[^\s'\"\\]{4,}")
+QUOTE = lazy(rb"\\{0,15}[\"']")
+LINE_ENDS = lazy(rb"[ \t]*+(?:\Z|[\r\n\"'#]|\\+[nrt\"'])")
+FLAG_VALUE = lazy(rb"[^\s\"'\\$<{\[][^\s\"'\\]*")
+TAGGED = lazy(GAP + rb"(?:<!\[CDATA\[)?([^<>\s\"\\]+?)(?:\]\]>)?" + GAP + rb"\\*(?=</)")
+SQL_VALUE = lazy(rb"[^\s'\"\\]{4,}")
 BLOCK_LINE = rb"[^\r\n\"\\]++"
-NUMBER = re.compile(rb"-?[0-9][0-9.eE+\-]*(?=[\s,}\]]|\Z)")
+NUMBER = lazy(rb"-?[0-9][0-9.eE+\-]*(?=[\s,}\]]|\Z)")
 ENDS_A_VALUE = frozenset({b'"', b"'", b"\\", b"\r", b"\n", b""})
 IN_A_TAG = frozenset({b'"', b"'", b" ", b"\t", b"\r", b"\n", b"/", b">", b"\\"})
-DIGITS = re.compile(rb"[0-9]{4,32}+(?=\s*+[,}\]\\])")
-IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_.]*")
+DIGITS = lazy(rb"[0-9]{4,32}+(?=\s*+[,}\]\\])")
+IDENTIFIER = lazy(r"[A-Za-z_][A-Za-z_.]*")

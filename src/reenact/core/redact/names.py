@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.rules import DEFAULT_RULES, SecretRules, word_set
 
 NUMERIC = (b"password", b"passwd", b"passcode", b"pin", b"cvv", b"cvc", b"otp", b"ssn", b"code")
@@ -36,9 +37,9 @@ _COMMON_VALUES = word_set(
 _PLACEHOLDERS = word_set(
     "none null true false undefined string required optional str bytes secretstr redacted empty password"
 )
-_PATHLIKE = re.compile(r"(?:~|\.{1,2})?/[\w.\-]+(?:/[\w.\-@ ]+)+/?|[A-Za-z]:\\.*")
-_NOT_DENSE = re.compile(r"\s|://")
-_DIGIT = re.compile(r"\d")
+_PATHLIKE = lazy(r"(?:~|\.{1,2})?/[\w.\-]+(?:/[\w.\-@ ]+)+/?|[A-Za-z]:\\.*")
+_NOT_DENSE = lazy(r"\s|://")
+_DIGIT = lazy(r"\d")
 
 
 # Harmless as the name of a field to type into; and what only a form calls so.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.replace import Replacer, merged
 from reenact.core.redact.shapes import SHAPES
 from reenact.core.redact.text import Hit, boundary, name_behind
@@ -21,8 +22,8 @@ _BEGINNINGS = {
     s.prefix[:n].encode(): s.strict for s in SHAPES if not s.shown for n in range(2, len(s.prefix) + 1)
 }
 _LONGEST = max(map(len, _BEGINNINGS))
-_OPEN_PASSWORD = re.compile(rb"://[^\s/:@\"'\\?#<>]*+:([^\s/\"'\\?#<>]*+)\Z")
-_OPEN_VALUE_BEHIND = re.compile(
+_OPEN_PASSWORD = lazy(rb"://[^\s/:@\"'\\?#<>]*+:([^\s/\"'\\?#<>]*+)\Z")
+_OPEN_VALUE_BEHIND = lazy(
     rb"(?P<value>[^\s&\"'\\=:]{1,40})[ \t]{0,4}[:=][ \t]?(?P<name>[\w.\-]{1,80})(?P<before>.?)", re.DOTALL
 )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote, unquote_plus
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.marks import CASELESS, Mark
 from reenact.core.redact.names import dense
 from reenact.core.redact.shapes import SHAPES, Shape
@@ -15,47 +16,45 @@ from reenact.core.redact.work import LOOKS_A_HIT, Work
 # Names that a query may carry as a secret, though in JSON they are something else: Anthropic's "signature"
 # of a thought has to go back as it came.
 _QUERY_NAMES = ("sig", "signature", "key", "x-amz-signature", "x-amz-credential", "x-goog-signature")
-_QUERY_VALUE = re.compile(rb"(?=[^\s&\"'\\<>]{3})" + FORM_VALUE.pattern)
+_QUERY_VALUE = lazy(rb"(?=[^\s&\"'\\<>]{3})" + FORM_VALUE.pattern)
 # Tried once after each slash, and read up to the next one at most.
-_PASSWORD = re.compile(
-    rb"/(?:[^\s/:@\"'\\?#<>]*+:((?!@)[^\s/\"'\\?#<>]+)|(?P<token>[^\s/:@\"'\\?#<>]{16,}+))@"
-)
-_SCHEME_BEHIND = re.compile(rb"\\{0,15}/\\{0,15}:")
-_CREDENTIAL = re.compile(rb"[ \t]?([A-Za-z0-9._~+/=\-]{8,})")
-_COOKIE_LIST = re.compile(rb"\\{0,15}[\"']\s*+:\s*+\[(?=(?:\s|\\{1,15}[nrt])*+\{)")
-_COOKIE_VALUE = re.compile(rb"value\\{0,15}[\"']\s*+:\s*+(?P<slashes>\\{0,15})(?P<open>[\"'])")
+_PASSWORD = lazy(rb"/(?:[^\s/:@\"'\\?#<>]*+:((?!@)[^\s/\"'\\?#<>]+)|(?P<token>[^\s/:@\"'\\?#<>]{16,}+))@")
+_SCHEME_BEHIND = lazy(rb"\\{0,15}/\\{0,15}:")
+_CREDENTIAL = lazy(rb"[ \t]?([A-Za-z0-9._~+/=\-]{8,})")
+_COOKIE_LIST = lazy(rb"\\{0,15}[\"']\s*+:\s*+\[(?=(?:\s|\\{1,15}[nrt])*+\{)")
+_COOKIE_VALUE = lazy(rb"value\\{0,15}[\"']\s*+:\s*+(?P<slashes>\\{0,15})(?P<open>[\"'])")
 _LONGEST_LIST = 65536  # bytes of a list of cookies
 _SHORTEST_COOKIE = 4
 # Ports of Postgres and of what stands before it.
 _PORTS = ("5432", "5433", "5434", "5435", "6432", "6543", "15432", "25060", "26257", "*")
-_PGPASS_BEHIND = re.compile(rb":(?:[0-9]{4,5}|\*):[\w.\-*/\[\]:]{1,255}(?:\Z|[\r\n\"'=\s]|n\\)")
-_PGPASS_ALL_BEHIND = re.compile(rb":\*:[0-9]{1,5}:[\w.\-*/\[\]]{1,255}(?:\Z|[\r\n\"'=\s]|n\\)")
-_PGPASS = re.compile(
+_PGPASS_BEHIND = lazy(rb":(?:[0-9]{4,5}|\*):[\w.\-*/\[\]:]{1,255}(?:\Z|[\r\n\"'=\s]|n\\)")
+_PGPASS_ALL_BEHIND = lazy(rb":\*:[0-9]{1,5}:[\w.\-*/\[\]]{1,255}(?:\Z|[\r\n\"'=\s]|n\\)")
+_PGPASS = lazy(
     rb"(?:[^:\s\"'\\]{1,64}+|\\{1,15}[:\\]){1,8}+:(?:[^:\s\"'\\]{1,64}+|\\{1,15}[:\\]){1,8}+:"
     rb"(?P<secret>(?:[^:\s\"'\\]|\\{1,15}[:\\](?![nrt]))++)(?=[ \t]*+(?:[\r\n\"']|\\{1,15}[nrt\"']|\Z))"
 )
-_PGPASS_SECRET = re.compile(
+_PGPASS_SECRET = lazy(
     rb"(?P<secret>(?:[^:\s\"'\\]|\\{1,15}[:\\](?![nrt]))++)(?=[ \t]*+(?:[\r\n\"']|\\{1,15}[nrt\"']|\Z))"
 )
-_PGPASS_USER = re.compile(rb"(?:[^:\s\"'\\]{1,64}+|\\{1,15}[:\\]){1,8}+:" + _PGPASS_SECRET.pattern)
-_PGPASS_LINE = re.compile(
+_PGPASS_USER = lazy(rb"(?:[^:\s\"'\\]{1,64}+|\\{1,15}[:\\]){1,8}+:" + _PGPASS_SECRET.pattern)
+_PGPASS_LINE = lazy(
     rb":[\w.@\-]{1,64}:[^:\s\"'\\]{1,64}:[0-9]{1,5}:[\w.\-*/\[\]:]{1,255}(?:\Z|[\r\n\"'=\s]|n\\)"
 )
 _TAB = rb"(?:\t|\\{1,15}t)"
-_COOKIE_FILE = re.compile(
+_COOKIE_FILE = lazy(
     rb"TAB/[^\s\"'\\]{0,200}TAB(?:TRUE|FALSE)TAB[0-9]{1,12}TAB[\w.\-]{1,100}TAB(?P<secret>[^\s\"'\\]{4,})".replace(
         b"TAB", _TAB
     )
 )
 # All characters that the shapes look ahead for.
-_READ = re.compile(rb"[\w\-.]++")
-_DIGIT = re.compile(r"[0-9]")
-_PEM_HEAD = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-_PEM = re.compile(
+_READ = lazy(rb"[\w\-.]++")
+_DIGIT = lazy(r"[0-9]")
+_PEM_HEAD = lazy(rb"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_PEM = lazy(
     _PEM_HEAD.pattern
     + rb"(?:[\w+/=\s:,.()@]++|-(?!----END )|\\++[nrt])*+-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
 )
-_PEM_BROKEN_OFF = re.compile(  # some headers, the data, and perhaps the beginning of the end
+_PEM_BROKEN_OFF = lazy(  # some headers, the data, and perhaps the beginning of the end
     _PEM_HEAD.pattern + rb"(?:(?:\s|\\++[nr])*+(?:[A-Za-z\-]++: [^\r\n\\\"]*+(?:\s|\\++[nr])*+)*+"
     rb"(?:[A-Za-z0-9+/=\s]++|\\++[nr])*+(?:\\+\Z|-{1,5}(?:E[A-Z0-9 ]*-{0,5})?\Z)?)"
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
+from reenact.core.patterns import lazy
 from reenact.core.redact.bodies import clean_body
 from reenact.core.redact.members import Member, Members
 from reenact.core.redact.names import is_common, is_path
@@ -18,7 +18,7 @@ from reenact.core.redact.stream import StreamRedactor
 from reenact.core.redact.text import is_json
 from reenact.core.redact.wide import clean_wide, may_be_wide, wide_encoding
 
-_SCHEME = re.compile(r"(?i)\s*(?:bearer|basic)\s+")
+_SCHEME = lazy(r"(?i)\s*(?:bearer|basic)\s+")
 _LEAST = 8  # characters, or it would be found in words
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hmac
-import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import itemgetter
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.decoded import views
 from reenact.core.redact.dense import hidden, parts
 from reenact.core.redact.find import finder
@@ -22,7 +22,7 @@ from reenact.core.redact.work import BYTES_A_LOOK, TooDense, Work
 _MOST_TOKENS = 4096  # that are kept
 _LONGEST = 1024  # characters of a value whose token is kept
 # A long text between two quotes, of JSON whose escaped quotes are masked: within a string or outside of any.
-_TEXT = re.compile(rb'(?<![^"])[^"]{512,}+')
+_TEXT = lazy(rb'(?<![^"])[^"]{512,}+')
 _SOME = 64  # looks that each of these may cost
 _AGAIN = 8  # a text that was too dense is looked at again for this part of the work, string by string
 _REST = 512  # looks for what lies between

@@ -6,8 +6,9 @@ import re
 from functools import cached_property
 
 from reenact.core.dataclass import dataclass
+from reenact.core.patterns import lazy
 
-TOKEN = re.compile(rb"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
+TOKEN = lazy(rb"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
 _DOTTED = r"(?:\.[\w\-]+)*+"
 
 
@@ -105,8 +106,8 @@ SHAPES: tuple[Shape, ...] = (
     *(Shape("password-hash", f"$argon2{kind}$", _HASHED, 28) for kind in ("i", "d", "id")),
 )
 _BEGINNINGS = tuple({shape.prefix[:2] for shape in SHAPES})
-_HOOK_END = re.compile(rb"T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{10,}")
-_PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*", re.DOTALL)
+_HOOK_END = lazy(rb"T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{10,}")
+_PRIVATE_KEY = lazy(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*", re.DOTALL)
 
 
 def label_of(value: str) -> str:

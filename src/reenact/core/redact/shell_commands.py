@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.marks import CASELESS, Mark
 from reenact.core.redact.names import dense, is_placeholder
 from reenact.core.redact.text import Hit, Look, hit
@@ -23,23 +24,23 @@ _USER = (
     + rb"(?P<user>[^\s:\"'\\,/=$<{]{0,80}):"
     + rb"(?P<secret>(?!//)[^\s\"'\\$<{*][^\s\"'\\]*+)"
 )
-_CREDENTIALS = re.compile(rb"-" + _USER)
-_USER_ANYWHERE = re.compile(_DASH + _USER)
-_PROXY = re.compile(
+_CREDENTIALS = lazy(rb"-" + _USER)
+_USER_ANYWHERE = lazy(_DASH + _USER)
+_PROXY = lazy(
     _DASH
     + rb"(?:x|-proxy)"
     + _BETWEEN
     + rb"[^\s:/@\"'\\]{1,80}:(?P<secret>[^\s:/@\"'\\$<{*][^\s/@\"'\\]*+)(?=@)"
 )
-_COOKIES = re.compile(
+_COOKIES = lazy(
     _DASH + rb"b" + _BETWEEN + rb"(?P<secret>[\w.\-]{1,80}=[^\s\"'\\]++(?:;[ ]?[\w.\-]{1,80}=[^\s\"'\\]++)*)"
 )
-_GROUP = re.compile(rb"[0-9]+|[a-z_-]{1,20}")
+_GROUP = lazy(rb"[0-9]+|[a-z_-]{1,20}")
 _HTTP = (b"curl", b"wget", b"http", b"xh ")
 
 
 def _flag(flags: bytes) -> re.Pattern[bytes]:
-    return re.compile(_DASH + rb"(?:" + flags + rb")" + _SECRET)
+    return lazy(_DASH + rb"(?:" + flags + rb")" + _SECRET)
 
 
 _GAP = rb"(?:\s|\\{1,15}[nrt])++"
@@ -54,17 +55,17 @@ _COMMANDS: dict[str, tuple[re.Pattern[bytes], ...]] = {
     "mysql": (_flag(rb"p(?:\\{0,15}[\"'])?"),),
     "mariadb": (_flag(rb"p(?:\\{0,15}[\"'])?"),),
     "7z ": (_flag(rb"p(?:\\{0,15}[\"'])?"),),
-    "requirepass ": (re.compile(rb"(?<=requirepass)\s++" + _SECRET),),
+    "requirepass ": (lazy(rb"(?<=requirepass)\s++" + _SECRET),),
     "redis-cli": (_flag(rb"a" + _SPACED),),
     "ldapsearch": (_flag(rb"w" + _SPACED),),
     "mongo": (_flag(rb"p" + _SPACED),),
     "docker login": (_flag(rb"p" + _SPACED),),
     "podman login": (_flag(rb"p" + _SPACED),),
     "machine ": (
-        re.compile(rb"password(?<=\spassword)\s++(?=[a-z]*+[^\sa-z\"'\\])" + _SECRET),
-        re.compile(rb"e " + _WORD + _GAP + rb"login" + _GAP + _WORD + _GAP + rb"password" + _GAP + _SECRET),
+        lazy(rb"password(?<=\spassword)\s++(?=[a-z]*+[^\sa-z\"'\\])" + _SECRET),
+        lazy(rb"e " + _WORD + _GAP + rb"login" + _GAP + _WORD + _GAP + rb"password" + _GAP + _SECRET),
     ),
-    "default login ": (re.compile(rb"n " + _WORD + _GAP + rb"password" + _GAP + _SECRET),),
+    "default login ": (lazy(rb"n " + _WORD + _GAP + rb"password" + _GAP + _SECRET),),
     "keytool": (_flag(rb"(?:src|dest)?(?:storepass|keypass)" + _SPACED),),
     "az login": (_flag(rb"p" + _SPACED),),
     "registry login": (_flag(rb"p" + _SPACED),),
@@ -72,10 +73,10 @@ _COMMANDS: dict[str, tuple[re.Pattern[bytes], ...]] = {
     "sqlcmd": (_flag(rb"P" + rb"(?:" + _SPACED + rb")?"),),
     "mosquitto_": (_flag(rb"P" + _SPACED),),
     "unzip": (_flag(rb"P" + _SPACED),),
-    "smbclient": (re.compile(_DASH + rb"U" + _BETWEEN + rb"[^\s%\"'\\]{1,80}%" + _SECRET),),
-    "oracle:thin:": (re.compile(rb"[^\s/:@\"'\\]{1,80}/(?P<secret>[^\s/:@\"'\\]{3,})@"),),
-    "sqlplus ": (re.compile(rb"[^\s/:@\"'\\]{1,80}/(?P<secret>[^\s/:@\"'\\]{3,})@"),),
-    "identified by": (re.compile(rb"(?<=by)\s++\\{0,15}[\"']" + _SECRET, re.IGNORECASE),),
+    "smbclient": (lazy(_DASH + rb"U" + _BETWEEN + rb"[^\s%\"'\\]{1,80}%" + _SECRET),),
+    "oracle:thin:": (lazy(rb"[^\s/:@\"'\\]{1,80}/(?P<secret>[^\s/:@\"'\\]{3,})@"),),
+    "sqlplus ": (lazy(rb"[^\s/:@\"'\\]{1,80}/(?P<secret>[^\s/:@\"'\\]{3,})@"),),
+    "identified by": (lazy(rb"(?<=by)\s++\\{0,15}[\"']" + _SECRET, re.IGNORECASE),),
 }
 _OTHER_FLAGS = ("--user", "--proxy-user", " -u ", '"-u"', "'-u'", '-u\\"')
 

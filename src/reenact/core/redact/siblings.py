@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.names import is_placeholder
 from reenact.core.redact.text import close, level_of
 from reenact.core.redact.work import LOOKS_A_HIT, Work
@@ -21,7 +22,7 @@ _NAMES = (
     b"attribute", b"option", b"selector", b"element", b"input", b"locator", b"target",
 )  # fmt: skip
 # The same names, read backwards: `"name": "` before the name of a secret, or `"selector": "#`.
-_NAMES_IT = re.compile(
+_NAMES_IT = lazy(
     rb"[#.@]?[\"']\\*+\s*+:\s*+[\"']\\*+(?P<naming>" + b"|".join(name[::-1] for name in _NAMES) + rb")[\"']",
     re.IGNORECASE,
 )
@@ -30,7 +31,7 @@ _OF_INPUTS = frozenset(
 )
 """Those beside which a `text` is what was typed; beside a `name` it is an answer's."""
 
-_VALUE = re.compile(
+_VALUE = lazy(
     rb"[\"'](?P<of>value|val|text)\\{0,15}[\"']"
     + _GAP
     + rb":"
@@ -38,13 +39,13 @@ _VALUE = re.compile(
     + rb"(?P<slashes>\\{0,15})(?P<open>[\"'])",
     re.IGNORECASE,
 )
-_BRACE = re.compile(rb"[{}]")
-_LINES_BEFORE = re.compile(
+_BRACE = lazy(rb"[{}]")
+_LINES_BEFORE = lazy(
     rb"[\s\-\"']value[\"']?[ \t]*+[:=][ \t]*+[\"']?(?P<value>[^\s\"'\\&{}\[\]<>$(|*!,]{4,200})[\"']?"
     rb"(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n)(?:[ \t]|\\{1,15}t){0,40}(?:name|key)[ \t]*+[:=][ \t]*+[\"']?[\w.\-]{1,80}\Z",
     re.IGNORECASE,
 )
-_DEFAULT = re.compile(
+_DEFAULT = lazy(
     rb"\\{0,15}[\"']"
     + _GAP
     + rb"\{(?:[^{}]{0,400}?[\s{n])??default\s{0,20}=\s{0,20}(?P<slashes>\\{0,15})(?P<open>[\"'])"

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.marks import CASELESS, Mark
 from reenact.core.redact.names import Names, dense, is_placeholder
 from reenact.core.redact.text import Hit, hit, plain
@@ -20,8 +21,8 @@ from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _LONGEST = 2048  # bytes of the first line, to each side of the name
 _MOST_CELLS = 200
-_NAME = re.compile(rb"[\w./()#*\-\x80-\xff]{0,40}+(?: [\w./()#*\-\x80-\xff]{1,40}+){0,3}+")
-_CELL_ENDS = re.compile(
+_NAME = lazy(rb"[\w./()#*\-\x80-\xff]{0,40}+(?: [\w./()#*\-\x80-\xff]{1,40}+){0,3}+")
+_CELL_ENDS = lazy(
     rb"\\{0,15}\"?[ ]{0,40}(?:[,;|\t\r\n]|\\{1,15}[tnr])(?!\s*+\\{0,15}\"\w{1,40}\\{0,15}\"\s*+:)"
 )
 _RULE = rb"[\-+|=: ]{3,}+"  # between the first line of a table and its values

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.names import Names, dense, is_placeholder
 from reenact.core.redact.rules import word_set
 from reenact.core.redact.text import Hit, hit, level_of, plain
@@ -12,8 +13,8 @@ from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _LONGEST_TAG = 8192  # bytes
 _SPACE = rb"(?:\s|\\{1,15}[nrt])"
-_OPEN = re.compile(rb"<(?P<tag>[A-Za-z][\w:.\-]{0,60})(?=" + _SPACE + rb")")
-_ATTRIBUTE = re.compile(
+_OPEN = lazy(rb"<(?P<tag>[A-Za-z][\w:.\-]{0,60})(?=" + _SPACE + rb")")
+_ATTRIBUTE = lazy(
     _SPACE
     + rb"*+(?P<name>[A-Za-z_@:*\[(][\w:.\-\])]{0,80})"
     + rb"(?:"
@@ -22,8 +23,8 @@ _ATTRIBUTE = re.compile(
     + _SPACE
     + rb"*+(?:(?P<slashes>\\{0,15})(?P<quote>[\"'])|(?P<bare>[^\s\"'<>\\=`]+(?<!/)))?)?"
 )
-_END = re.compile(_SPACE + rb"*+>" + _SPACE + rb"*+(?:<!\[CDATA\[)?(?P<text>[^<>\s\"\\]{4,})")
-_ELEMENT = re.compile(
+_END = lazy(_SPACE + rb"*+>" + _SPACE + rb"*+(?:<!\[CDATA\[)?(?P<text>[^<>\s\"\\]{4,})")
+_ELEMENT = lazy(
     rb"</[\w:.\-]{1,60}>"
     + _SPACE
     + rb"*+(?:<[\w:.\-]{1,60}>"

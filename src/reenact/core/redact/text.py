@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from reenact.core.patterns import lazy
 from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.work import Work
 
@@ -26,11 +27,11 @@ Look = Callable[[bytes, int, Work], Iterable[Hit]]
 """Looks at one place of the data for a secret, and counts what it reads there."""
 
 ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-_ESCAPED_BEFORE = re.compile(rb"(\\+)(?:[nrtbf]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})\Z")
+_ESCAPED_BEFORE = lazy(rb"(\\+)(?:[nrtbf]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})\Z")
 # `[` and a letter open a section of a configuration file.
-_JSON = re.compile(rb"(?:data|event):|\s*+(?:[{\"]|\[\s*+(?:[\[{\"\]\-0-9]|true\b|false\b|null\b|\Z))")
+_JSON = lazy(rb"(?:data|event):|\s*+(?:[{\"]|\[\s*+(?:[\[{\"\]\-0-9]|true\b|false\b|null\b|\Z))")
 SOFT = rb"\\++(?![nrtbf\"'\s]|u00(?:26|3c|3e|27|22|0a))"  # a backslash that is part of the text
-FORM_VALUE = re.compile(rb"(?:[^\s&\"'\\#<>`]++|" + SOFT + rb")++")
+FORM_VALUE = lazy(rb"(?:[^\s&\"'\\#<>`]++|" + SOFT + rb")++")
 
 
 def hit(data: bytes, start: int, end: int, value: str, *, quote: bytes = b"") -> Iterator[Hit]:

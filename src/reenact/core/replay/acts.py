@@ -5,7 +5,6 @@ An act is known by its target (a tool's name, a host, a program), by which a pol
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Collection, Mapping
 from pathlib import PurePath
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 from reenact.core.dataclass import dataclass
 from reenact.core.messages.http import asks_model_at, is_model_host
 from reenact.core.model.event import TOOL, Effect
+from reenact.core.patterns import lazy
 
 Impact = Literal["model", "reads", "writes", "unknown"]
 """The consequences of an act, as far as they are known."""
@@ -39,7 +39,7 @@ _PAGE_READS = frozenset(
 _PARTS = (" communicate", " errors", " exit", " input", " input closed", " output", " signal")
 """The ends of the names of effects of a command that runs."""
 
-_SHELLS = re.compile(r"[;&|<>`$\n(){}]")
+_SHELLS = lazy(r"[;&|<>`$\n(){}]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ a model call is read in two ways: with its history, and without (the messages af
 from __future__ import annotations
 
 import hashlib
-import re
 
 from reenact.core import messages as reading
 from reenact.core.align import Pairing
@@ -17,9 +16,10 @@ from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.model.plain import compact, error_line, plain
+from reenact.core.patterns import lazy
 from reenact.core.replay.question import Question
 
-_SECRET = re.compile(rb"\[\[secret:([a-z0-9\-]+):[0-9a-f]{8}\]\]")
+_SECRET = lazy(rb"\[\[secret:([a-z0-9\-]+):[0-9a-f]{8}\]\]")
 
 
 @dataclass(frozen=True, slots=True)

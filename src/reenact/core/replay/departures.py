@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from reenact.core.boundary import ReplayingTurnstile, Scope
 from reenact.core.model.log import CallRecord, Log
+from reenact.core.patterns import lazy
 from reenact.core.replay import match
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.question import Question
@@ -15,7 +15,7 @@ from reenact.errors import Departure, Divergence
 ALIKE = 0.6
 """The likeness, from 0 to 1, from which one question counts as a change of another."""
 
-_FORK = re.compile(r"a fork with at=(\d+) goes on live")
+_FORK = lazy(r"a fork with at=(\d+) goes on live")
 HINT = "was the program edited on purpose? on_divergence='realign' gives other calls their own answers"
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
+from reenact.core.patterns import lazy
 from reenact.errors import ABSENT, Mismatch, UsageError
 
 VOLATILE_HEADERS = (
@@ -32,7 +33,7 @@ BUILT_IN = tuple(
 )
 """The parts of the rules that need not match."""
 
-_BOUNDARY = re.compile(r"boundary=\"?([^\";,]+)")
+_BOUNDARY = lazy(r"boundary=\"?([^\";,]+)")
 _KEPT = 1024
 _TYPED = ("fields", "items", "value")
 

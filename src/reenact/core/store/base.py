@@ -18,19 +18,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from reenact.core.dataclass import dataclass
+from reenact.core.patterns import lazy
 
 if TYPE_CHECKING:
     from reenact.core.query.filter import Filter
     from reenact.core.query.recording import Recording
     from reenact.core.query.summary import Summary
 
-ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+ID = lazy(r"[\w-]{1,64}", re.ASCII)
 """The pattern of a recording's id."""
 
-FILE = re.compile(r"events(\.[\w-]{1,64})?\.jsonl|(session|labels)\.[\w-]{1,64}\.jsonl", re.ASCII)
+FILE = lazy(r"events(\.[\w-]{1,64})?\.jsonl|(session|labels)\.[\w-]{1,64}\.jsonl", re.ASCII)
 """The pattern of the names of a recording's line files."""
 
-BLOB = re.compile(r"sha256:([0-9a-f]{64})")
+BLOB = lazy(r"sha256:([0-9a-f]{64})")
 """A blob's address."""
 
 LARGEST = 64 << 20

@@ -30,10 +30,12 @@ import orjson
 from reenact.core import private
 from reenact.core.model.event import FORMAT
 from reenact.core.model.storable import storable
+from reenact.core.patterns import lazy
 from reenact.core.store import shared
 from reenact.core.store.base import Progress
 from reenact.core.store.deleted import Deleted
-from reenact.core.store.local import EVENTS, SUFFIX, UNREADABLE, LocalStore, load
+from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load
+from reenact.core.store.reading import UNREADABLE
 from reenact.core.store.salvage import salvage
 from reenact.core.store.summarised import reason
 from reenact.core.unpack import Archive
@@ -48,7 +50,7 @@ from reenact.errors import (
 )
 
 MANIFEST = "manifest.json"
-_MEMBER = re.compile(
+_MEMBER = lazy(
     r"events(\.[\w-]+)?\.jsonl|(session|labels)\.[\w-]+\.jsonl|blobs/[0-9a-f]{2}/[0-9a-f]{64}", re.ASCII
 )
 _BLOCK = 1 << 20

@@ -11,12 +11,13 @@ sums (and the same signed seal) after its parent's lines were put in.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
 import orjson
+
+from reenact.core.patterns import lazy
 
 FIRST = b""
 """The sum before the first line."""
@@ -31,7 +32,7 @@ LENGTH = len(BEFORE) + 32 + len(AFTER)
 """The bytes of a line's sum, with its comma and the line's closing brace."""
 
 _EMPTY = blake2b(digest_size=16)
-_SUM = re.compile(rb',"sum":"([0-9a-f]{32})"\}')
+_SUM = lazy(rb',"sum":"([0-9a-f]{32})"\}')
 
 
 def sum_of(before: bytes, content: bytes) -> bytes:

@@ -21,11 +21,13 @@ from pathlib import Path
 from reenact.core import private
 from reenact.core.dataclass import dataclass
 from reenact.core.model.storable import storable
+from reenact.core.patterns import lazy
 from reenact.core.store import shared
 from reenact.core.store.base import ID, Progress
 from reenact.core.store.deleted import Deleted
 from reenact.core.store.index import Index
-from reenact.core.store.local import EVENTS, LocalStore, load, process_files
+from reenact.core.store.local import EVENTS, LocalStore, load
+from reenact.core.store.shared import process_files
 from reenact.core.store.summarised import reason, summarised
 from reenact.errors import CorruptRecording, FutureFormat, ReenactError
 
@@ -33,10 +35,10 @@ _OLD = 3600.0
 """Seconds without a change after which a file being written counts as abandoned."""
 
 _BLOCK = 1 << 20
-_NAMED = re.compile(rb'"sha256:([0-9a-f]{64})"')
-_NEEDED = re.compile(rb'"\$?blob":\s*"sha256:([0-9a-f]{64})"')
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_PART = re.compile(r"\.part$|^[0-9a-f]{64}\.")
+_NAMED = lazy(rb'"sha256:([0-9a-f]{64})"')
+_NEEDED = lazy(rb'"\$?blob":\s*"sha256:([0-9a-f]{64})"')
+_DIGEST = lazy(r"[0-9a-f]{64}")
+_PART = lazy(r"\.part$|^[0-9a-f]{64}\.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
 from reenact.core.store import shared
 from reenact.core.store.lines import Reader
-from reenact.core.store.local import EVENTS, Blobs, labels_of, process_files
+from reenact.core.store.local import EVENTS
+from reenact.core.store.reading import Blobs, labels_of
+from reenact.core.store.shared import process_files
 from reenact.errors import NotARecording
 
 _BLOCK = 1 << 24

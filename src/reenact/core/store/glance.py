@@ -9,7 +9,8 @@ import orjson
 
 from reenact.core.model.storable import number, why_not
 from reenact.core.query.summary import Summary
-from reenact.core.store.local import EVENTS, process_files
+from reenact.core.store.local import EVENTS
+from reenact.core.store.shared import process_files
 
 _BLOCK = 1 << 24
 _SHORT = 1 << 16

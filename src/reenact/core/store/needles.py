@@ -8,19 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from reenact.core.patterns import lazy
 from reenact.core.query.facts import PATH
 from reenact.core.query.grammar import Term
 
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
-_WORD = re.compile(r"[A-Za-z0-9_-]+")
-_PLACE = re.compile(r"-?\d+")
+_NAME = lazy(r"[A-Za-z0-9_-]+")
+_WORD = lazy(r"[A-Za-z0-9_-]+")
+_PLACE = lazy(r"-?\d+")
 # Numbers are written in several ways: 10 and 1e1. A word that is told apart from them has another letter than e.
-_TELLING = re.compile(r"[a-df-zA-DF-Z_]")
-_NUMBERED = re.compile(r"\\[xuUN0-9]")
-_REPEATED = re.compile(r"[?*]|\{\d*,?\d*\}")
+_TELLING = lazy(r"[a-df-zA-DF-Z_]")
+_NUMBERED = lazy(r"\\[xuUN0-9]")
+_REPEATED = lazy(r"[?*]|\{\d*,?\d*\}")
 # A pattern takes a dotless i, a long s and the Kelvin sign for i, s and k: these may be spelled otherwise.
-_SPELLED = re.compile(r"[isk]", re.IGNORECASE | re.ASCII)
-_GLOB = re.compile(r"[*?]")
+_SPELLED = lazy(r"[isk]", re.IGNORECASE | re.ASCII)
+_GLOB = lazy(r"[*?]")
 
 
 class Needles:

@@ -20,7 +20,9 @@ from reenact.core.model.event import FORMAT
 from reenact.core.model.schema import is_address
 from reenact.core.store import chain, shared
 from reenact.core.store.labels import LARGEST, PATTERN
-from reenact.core.store.local import EVENTS, Blobs, process_files
+from reenact.core.store.local import EVENTS
+from reenact.core.store.reading import Blobs
+from reenact.core.store.shared import process_files
 from reenact.errors import CorruptRecording, NotARecording, RecordingError
 
 

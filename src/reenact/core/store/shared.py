@@ -8,7 +8,6 @@ stands for (see `chain`), so a reader puts the parent's bytes in its place and n
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ import orjson
 from reenact.core import private, system
 from reenact.core.dataclass import dataclass
 from reenact.core.model.storable import storable
+from reenact.core.patterns import lazy
 from reenact.core.store import chain
 from reenact.errors import CorruptRecording, UsageError
 
@@ -28,7 +28,7 @@ _TAIL = 1 << 20
 """Bytes at the end of a file that are looked at for its seal."""
 
 _SAME = b'{"event":"same"'
-_REFERENCE = re.compile(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9a-f]{32}"\}))')
+_REFERENCE = lazy(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9a-f]{32}"\}))')
 
 MOST = 100
 """The maximum number of forks between a recording and its first ancestor."""
@@ -39,9 +39,9 @@ _LEAST = 64_000_000
 The limit of a larger parent is twice its size.
 """
 
-_ID = re.compile(r"[\w-]{1,64}")
+_ID = lazy(r"[\w-]{1,64}")
 _SHORT = 64
-_BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
+_BLOB = lazy(rb'"sha256:([0-9a-f]{64})"')
 
 
 def opened(path: Path) -> IO[bytes]:
@@ -276,3 +276,9 @@ def _header(folder: Path) -> Mapping[str, Any]:
     except (OSError, ValueError, CorruptRecording):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def process_files(names: Iterable[str]) -> list[str]:
+    """Of the names in a recording's folder those of events, that of the first process first."""
+    found = [name for name in names if name.startswith("events.") and name.endswith(".jsonl")]
+    return sorted(found, key=lambda name: (name != EVENTS, name))

@@ -18,18 +18,21 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from reenact.core import system
-from reenact.core.query.summary import Summary
+from reenact.core.patterns import lazy
 from reenact.core.trust.identity import KEY, Identity, fingerprint, is_private, kept, unwritable
 from reenact.core.trust.origin import PROJECT, Origin, Seal, Standing, Where
 from reenact.errors import UsageError
 
+if TYPE_CHECKING:
+    from reenact.core.query.summary import Summary
+
 TRUSTED, ACCEPTED, PROVED = "trusted.jsonl", "accepted.jsonl", "proved.jsonl"
-NAME = re.compile(r"[\w.@+-]{1,64}", re.ASCII)
+NAME = lazy(r"[\w.@+-]{1,64}", re.ASCII)
 
 
 class Book:

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from reenact.core.patterns import lazy
 from reenact.core.query.recording import Recording
 from reenact.core.trust.book import Book
 from reenact.core.trust.origin import Standing, origin_of
@@ -23,8 +24,8 @@ OPTION = "--run-foreign"
 """The option of the command line that lets foreign programs run."""
 
 _EVENTS = "events.jsonl"
-_FILE = re.compile(r"events(\.[\w-]+)?\.jsonl", re.ASCII)
-_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+_FILE = lazy(r"events(\.[\w-]+)?\.jsonl", re.ASCII)
+_ID = lazy(r"[\w-]{1,64}", re.ASCII)
 _SHOWN = 4000
 _BLOCK = 1 << 20
 _BIDI = {"R", "AL", "AN", "RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI", "BN"}

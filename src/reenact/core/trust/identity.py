@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import re
 import secrets
 import stat
 from collections.abc import Mapping
@@ -29,6 +28,7 @@ from typing import Any
 import orjson
 
 from reenact.core import private, system
+from reenact.core.patterns import lazy
 from reenact.errors import UsageError
 
 NAME = "home-id"
@@ -36,7 +36,7 @@ NAME = "home-id"
 
 FILE = "identity.json"
 PUBLIC = "identity.pub"
-KEY = re.compile(r"ed25519:[0-9a-f]{64}")
+KEY = lazy(r"ed25519:[0-9a-f]{64}")
 """A public key, as text."""
 
 MARK = "home"
@@ -44,7 +44,7 @@ MARK = "home"
 
 _BYTES = 32
 _LONGEST = 256
-_NAMED = re.compile(r"[0-9a-f]{32}")
+_NAMED = lazy(r"[0-9a-f]{32}")
 _ODD = system.NONBLOCK | system.NOFOLLOW | system.CLOEXEC
 """Flags to open a file that may be a pipe or a link."""
 

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def generators(run: Run | None) -> dict[str, Tree]:
-    """Return digests of the states of a run's random generators."""
-    return dict(entropy.states(run)) if run is not None else {}
-
-
 def compare(run: Run, recording: Recording, replayer: Replayer) -> None:
     """Compare the state at the end of a replay with the recorded one: name the first difference.
 

@@ -11,36 +11,35 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from reenact import adapters
 from reenact.adapters import loops, stdlib
+from reenact.adapters.stdlib import entropy
 from reenact.core import boundary
-from reenact.core.boundary import RecordingTurnstile, Run, tracked
+from reenact.core.boundary import Family, RecordingTurnstile, Run, Scope, entered, tracked
 from reenact.core.boundary.scope import _scope
 from reenact.core.model import codec
 from reenact.core.model.event import FORMAT, RULES, Tree
 from reenact.core.model.storable import name_of, tags_of
 from reenact.core.query.risky import EVERY, risky_filter
 from reenact.core.record.own import own_identity
-from reenact.core.record.places import Places
+from reenact.core.record.places import Places, folders_of
 from reenact.core.record.program import describe
 from reenact.core.record.recorder import Recorder
 from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.core.store.writer import Writer, warn
 from reenact.errors import DivergenceError, ForkStopped, Halt, Stop, UsageError
-from reenact.run.api import final
-from reenact.run.api.fork import Fork, Recording, loaded
-from reenact.run.api.replaying import Replay
 from reenact.run.api.session import UNSET, Session
-from reenact.run.files.disk import folders_of
-from reenact.run.fork.family import Forked
 from reenact.run.output import Output
 from reenact.run.plan import Plan
-from reenact.run.processes import Recorded, Replayed
-from reenact.run.replayer import RECORDED
+from reenact.run.recorded import RECORDED, Recorded
 from reenact.team import ship
+
+if TYPE_CHECKING:
+    from reenact.run.api.fork import Fork, Recording
+    from reenact.run.api.replaying import Replay
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -102,7 +101,7 @@ class RecordingInProgress(Session):
         self._ordinal = 0
         self._pid = os.getpid()
         self._replay: Replay | Fork | None = None
-        self._block: Replayed | None = None
+        self._block: Family | None = None
         self._store = _store_of(home)
         self.path = str(self._store.folder(self.id))
         self._recorder: Recorder | None = None
@@ -113,6 +112,8 @@ class RecordingInProgress(Session):
 
     def load(self) -> Recording:
         """Read the recording so far."""
+        from reenact.run.api.fork import loaded  # noqa: PLC0415 - few programs read what they record
+
         return loaded(self._store.load(self.path), self._store.root)
 
     @property
@@ -126,12 +127,9 @@ class RecordingInProgress(Session):
     def _begin(self) -> Run | None:
         if (scope := boundary.current()) is not None:
             family = scope.run.family
-            if isinstance(family, Forked):
-                family = family.replayed
-            if isinstance(family, Replayed) and family.is_block(self.name):
+            if family is not None and family.begins_block(self.name):
                 # The very block that is being replayed: the same code, run again.
                 self._block = family
-                family.on_block()
                 self._token = _scope.set(scope.run.root)
             else:
                 # Recording within a recording or a replay: the outer one has it all.
@@ -158,7 +156,7 @@ class RecordingInProgress(Session):
         if self._files is not None:
             places = Places.of_program(self._files, store=str(self._store.root))
             self._run.files = self._recorder.record_files(places, salt)
-        self._run.family = self._family = Recorded(self._run, self._recorder, self._plan())
+        self._run.family = self._family = Recorded(self._run, self._recorder, self._plan(), _record_fork)
         stdlib.begin(self._run)
         loops.check(self._run)
         if self.plan is None:
@@ -233,8 +231,7 @@ class RecordingInProgress(Session):
 
     def _end(self, error: BaseException | None) -> None:
         if self._block is not None:
-            self._block.output = self.output
-            self._block.on_block_end()
+            self._block.ends_block(self.output)
             return
         if self._replay is not None:
             self._replay.output = self.output
@@ -251,7 +248,7 @@ class RecordingInProgress(Session):
             return
         if self._stdout is not None:
             self._stdout.uninstall()
-        state: dict[str, Tree] = final.generators(self._run)
+        state: dict[str, Tree] = dict(entropy.states(self._run)) if self._run is not None else {}
         if self._run is not None:
             stdlib.end(self._run)
             self._recorder.snapshots.finish(self._run)
@@ -319,6 +316,14 @@ def record(
         every=snapshot_every,
         files=files,
     )
+
+
+def _record_fork(plan: Plan, run: Run) -> Scope:
+    # The program's own hooks and recorders have nothing to do with what is imported here.
+    with entered(None):
+        from reenact.run.members import record_fork  # noqa: PLC0415 - few programs fork
+
+    return record_fork(plan, run)
 
 
 def _store_of(home: str | os.PathLike[str] | None) -> LocalStore:

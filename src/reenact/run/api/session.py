@@ -8,7 +8,7 @@ from typing import Any, Self
 from reenact import adapters
 from reenact.core.boundary import Run
 from reenact.core.boundary.scope import _scope
-from reenact.run.processes import UNSET
+from reenact.run.recorded import UNSET
 
 __all__ = ["UNSET", "Session"]
 

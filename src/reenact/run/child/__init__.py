@@ -8,49 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-from reenact import adapters
-from reenact.adapters.stdlib import seal
-from reenact.core.boundary import current
-from reenact.core.boundary.scope import _scope
-from reenact.core.model import codec
-from reenact.core.model.divergence import Verdict, merged, verdict_tree
-from reenact.core.model.event import Tree
-from reenact.core.query.recording import Recording
-from reenact.core.record.program import packages
-from reenact.core.redact import DEFAULT_RULES
-from reenact.core.store.local import load
 from reenact.core.store.writer import warn
-from reenact.errors import (
-    Departure,
-    Divergence,
-    DivergenceError,
-    ForkStopped,
-    Halt,
-    ProgramError,
-    ReenactError,
-    UsageError,
-)
-from reenact.run import processes as family
-from reenact.run.api.recording import RecordingInProgress, substitute
-from reenact.run.api.replaying import Replay
-from reenact.run.child import stdin
-from reenact.run.child.debug_run import Debugged
-from reenact.run.child.forking import Forking, tell
-from reenact.run.child.resuming import RESUME, Resuming
-from reenact.run.child.watch import Watch
-from reenact.run.files.disk import FILES
-from reenact.run.guarding import GUARD, ON_REFUSAL
-from reenact.run.output import Output, compare
-from reenact.run.plan import SWITCH, Plan, take
-from reenact.run.processes import Member
-
-_TERMINAL = "/dev/tty"
+from reenact.errors import ProgramError, ReenactError
+from reenact.run.child.process import ProgramProcess
+from reenact.run.exit import on_exit
+from reenact.run.plan import GUARD, RESUME, SWITCH, Plan, take
+from reenact.run.reports import report, reserve
 
 
 def begin() -> None:
@@ -67,356 +31,29 @@ def begin() -> None:
 
 
 def _follow(plan: Plan) -> None:
-    if plan.process == "main" and not family.reserve(plan.report, "main"):
+    if plan.process == "main" and not reserve(plan.report, "main"):
         # The command has started a Python before this one.
         plan = plan.child("main~1")
         if plan.mode in ("fork", RESUME):
             raise ProgramError(f"the command starts several Pythons, and a {plan.mode} can have only one")
     if (interval := plan.options.get(SWITCH)) is not None:
         sys.setswitchinterval(float(interval))
-    live = plan.mode in ("fork", RESUME)
-    if live or GUARD in plan.options:
-        ON_REFUSAL.append(Watch(None).halted)
-    process: _Process
-    if plan.process != "main":
-        process = _Joined(plan)
-    elif plan.mode == "record":
-        process = _RecordedProgram(plan)
-    elif load(Path(plan.folder)).header.get("entry") == "block":
-        process = _ForkedBlock(plan) if live else _Block(plan)
-    elif live:
-        process = _Forked(plan)
+    process: ProgramProcess
+    if plan.mode == "record" and plan.process == "main":
+        from reenact.run.child.recorded import RecordedProgram  # noqa: PLC0415 - replays need no such process
+
+        process = RecordedProgram(plan)
     else:
-        process = _ReplayedProgram(plan)
-    family.on_exit(process.end)
+        from reenact.run.child.joined import process_of  # noqa: PLC0415 - what replays need would delay recordings
+
+        process = process_of(plan)
+    on_exit(process.end)
     sys.exit = process.exit  # type: ignore[assignment]
 
 
 def _give_up(plan: Plan, text: str) -> None:
-    family.report(plan, failed=text)
+    report(plan, failed=text)
     if plan.mode != "record" or GUARD in plan.options:
         # Never let a program that should be answered from a recording go to the world.
         os._exit(2)
     warn(f"this process is not recorded: {text}")
-
-
-class _Process:
-    """The common base: the program's end and its output."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.output = Output()
-        self._exit: Any = sys.exit
-        self._exited: Any = None
-        self._left = False
-        self.output.install()
-
-    def exit(self, status: Any = None, /) -> None:
-        """Replace `sys.exit`: its argument is the only source of the exit status."""
-        if threading.current_thread() is threading.main_thread():
-            self._left, self._exited = True, status
-        self._exit(status)
-
-    def end(self, code: int | None) -> None:
-        """The process ends, with that status where it is known."""
-        raise NotImplementedError
-
-    def status(self, code: int | None) -> tuple[int | None, BaseException | None]:
-        """The exit status, as far as it is known here, and the error that the program ended with."""
-        if code is not None:
-            return code, None
-        if self._left:
-            given = self._exited
-            return (given if isinstance(given, int) else 0 if given is None else 1), None
-        error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-        if isinstance(error, BaseException):
-            return (None if isinstance(error, KeyboardInterrupt) else 1), error
-        return 0, None
-
-    def ending(self, code: int | None) -> dict[str, Tree]:
-        """Return the seal's data about the program's end."""
-        return {"exit": code, "stdout": self.output.tree(), "packages": _imported()}
-
-
-class _RecordedProgram(_Process):
-    """The first Python of a command that is recorded."""
-
-    def __init__(self, plan: Plan) -> None:
-        tty = {"stdin": stdin.is_terminal()}
-        stdin.install(_silent)
-        super().__init__(plan)
-        self._session = RecordingInProgress(
-            plan.name,
-            tags=plan.tags,
-            home=plan.home,
-            rules=DEFAULT_RULES,
-            entry="program",
-            known_as=plan.id,
-            risky=plan.risky,
-            every=plan.every or None,
-            files=False if plan.files is None else plan.files,
-        )
-        self._session.plan = plan
-        self._session.program = {"hash_seed": plan.hash_seed or os.environ.get("PYTHONHASHSEED"), "tty": tty}
-        self._session.__enter__()
-        family.report(plan, path=self._session.path)
-
-    def end(self, code: int | None) -> None:
-        status, error = self.status(code)
-        _scope.set(None)
-        self._session.ending = {
-            **self.ending(status),
-            "status": "error" if error is not None or status else "ok",
-        }
-        self._session._end(error)
-
-
-class _Joined(_Process):
-    """A process that the program has started, or another Python of the command."""
-
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(plan)
-        self._member = Member(plan)
-        adapters.install()
-        run = self._member.record() if plan.mode == "record" else self._member.replay()
-        stdin.install(self.output.write)
-        _scope.set(run.root)
-        if self._member.replayer is not None:
-            self._member.replayer.prints.write = self.output.print
-            Watch(self._member.replayer).install()
-        family.report(self._member.plan)
-
-    def end(self, code: int | None) -> None:
-        status, error = self.status(code)
-        ending = self.ending(status)
-        if error is not None:
-            ending["error"] = codec.encode_error(error, codec.Encoder())
-        self._member.finish(status, ending=ending)
-
-
-class _ReplayedProgram(_Process):
-    """The first Python of a command that is replayed."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.recording = load(Path(plan.folder))
-        super().__init__(plan)
-        debugged = Debugged(plan, self.output)
-        tty = (self.recording.header.get("program") or {}).get("tty") or {}
-        stdin.install(self.output.write, tty=bool(tty.get("stdin")))
-        self.session = _replay(self.recording, plan)
-        self.session.__enter__()
-        self.session.replayer.prints.write = self.output.print
-        Watch(self.session.replayer).install()
-        self._ended = debugged.attach(self.session)
-        family.report(plan)
-
-    def end(self, code: int | None) -> None:
-        status, error = self.status(code)
-        _scope.set(None)
-        verdict = _ended(self.session, None if isinstance(error, Halt) else error)
-        if not verdict.divergences:
-            verdict = merged([verdict, self._compared()])
-        _report(self.plan, verdict, exit=status, **_outcome(self.session), stdout=self._written())
-        self._ended(status, verdict)
-
-    def _written(self) -> dict[str, Tree]:
-        """Return the program's output in the recording's form."""
-        actual: dict[str, Tree] = {}
-        actual.update(self.output.tree())
-        self.session.replayer.terms.clean_args(actual)
-        return actual
-
-    def _compared(self) -> Verdict:
-        sealed = self.recording.logs[0].sealed or {}
-        silent = self.session.replayer.rules.silent
-        found, rule = compare("main", sealed.get("stdout"), self._written(), silent=silent)
-        compared = ("standard output",) if isinstance(sealed.get("stdout"), dict) and not silent else ()
-        return Verdict(
-            self.recording.id,
-            divergences=(found,) if found else (),
-            rules=(rule,) if rule else (),
-            compared=compared,
-        )
-
-
-class _Block(_Process):
-    """A program with one `record()` block to replay; the rest runs, but reaches no network."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.recording = load(Path(plan.folder))
-        super().__init__(plan)
-        self.session: Replay | None = None
-        self._debugged = Debugged(plan, self.output)
-        self._outside: list[Divergence] = []
-        family.report(plan)
-        adapters.install()
-        substitute(self._claimed)
-        sys.addaudithook(self._hear)
-
-    def _claimed(self, name: str, ordinal: int) -> Replay | None:
-        header = self.recording.header
-        if self.session is not None or (name, ordinal) != (
-            self.recording.name,
-            int(header.get("ordinal") or 0),
-        ):
-            return None
-        self.session = _Claimed(self.recording, self.plan, self._debugged)
-        self.session.scratch = self.plan.options.get(FILES, "")
-        return self.session
-
-    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event not in ("socket.connect", "socket.getaddrinfo") or current() is not None or self._outside:
-            return
-        thread = threading.current_thread()
-        if getattr(thread, "reenact_own", False) or "socket" in self.plan.options.get("live", ()):
-            return
-        place = seal.place_of(arguments[1] if event == "socket.connect" else arguments[0])
-        detail = f"the program connected to {place} outside of the recorded block"
-        hint = "allow it: live=['socket']"
-        found = Divergence(Departure.EXTRA, f"outside/socket:{place}", None, (), detail, hint)
-        self._outside.append(found)
-        Watch(None).halted()
-        raise Halt(found)
-
-    def end(self, code: int | None) -> None:
-        status, _ = self.status(code)
-        if self.session is None and not self._outside:
-            id, name = self.recording.id, self.recording.name
-            family.report(
-                self.plan,
-                failed=f"{id} is the block record({name!r}) of a program, and the program ended without coming to it; "
-                f"replay it in Python around the same code: with reenact.replay('{id}'): ...",
-            )
-            return
-        verdicts = [self.session.verdict] if self.session is not None else []
-        verdicts.append(Verdict(self.recording.id, divergences=tuple(self._outside)))
-        outcome = _outcome(self.session) if self.session is not None else {"halted": bool(self._outside)}
-        _report(self.plan, merged(verdicts), exit=status, **outcome)
-        self._debugged.ended(status, merged(verdicts))
-
-
-class _Claimed(Replay):
-    """The replay in the place of a block."""
-
-    def __init__(self, recording: Recording, plan: Plan, debugged: Debugged) -> None:
-        super().__init__(recording, _options(plan), plan.options.get("pace", "fast"))
-        self._debugged = debugged
-
-    def _begin(self) -> Any:
-        run = super()._begin()
-        Watch(self.replayer).install()
-        self._debugged.attach(self)
-        return run
-
-
-class _Forked(_Process):
-    """The first Python of a command that is forked or resumed."""
-
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(plan)
-        self.session = _going_on(plan)
-        tty = (self.session.parent.header.get("program") or {}).get("tty") or {}
-        stdin.install(self.output.write, tty=bool(tty.get("stdin")))
-        self.session.__enter__()
-        family.report(plan, path=self.session.path)
-
-    def end(self, code: int | None) -> None:
-        status, error = self.status(code)
-        _scope.set(None)
-        how = "error" if error is not None or status else "ok"
-        self.session.ending = {**self.ending(status), "status": how}
-        with suppress(DivergenceError, ForkStopped):
-            self.session._end(error)
-        self.session.tell(status)
-
-
-class _ForkedBlock(_Block):
-    """A program with a `record()` block to fork or resume.
-
-    The rest has no network until the block is live.
-    """
-
-    _fork: Forking | Resuming | None = None
-
-    def _claimed(self, name: str, ordinal: int) -> Any:
-        header = self.recording.header
-        known = self.recording.name, int(header.get("ordinal") or 0)
-        if self._fork is not None or (name, ordinal) != known:
-            return None
-        self._fork = _going_on(self.plan)
-        return self._fork
-
-    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if self._fork is None or not self._fork.live:
-            super()._hear(event, arguments)
-
-    def end(self, code: int | None) -> None:
-        status, _ = self.status(code)
-        found: Exception
-        if self._outside:
-            found = DivergenceError(self._outside[0])
-        elif self._fork is None:
-            found = UsageError(
-                f"the program ended without coming to its block record({self.recording.name!r})"
-            )
-        else:
-            self._fork.tell(status)
-            return
-        tell(self.plan, None, found, status)
-
-
-def _going_on(plan: Plan) -> Forking | Resuming:
-    """Return the fork, or the resumed recording, of a plan."""
-    halted = Watch(None).halted
-    return Resuming(plan, halted) if plan.mode == RESUME else Forking(plan, halted)
-
-
-def _silent(text: str) -> None:
-    """Show nothing: while recording, the terminal itself shows the typed text."""
-
-
-def _options(plan: Plan) -> dict[str, Any]:
-    return {name: plan.options[name] for name in family.OPTIONS if name in plan.options}
-
-
-def _replay(recording: Recording, plan: Plan) -> Replay:
-    session = Replay(recording, _options(plan), plan.options.get("pace", "fast"))
-    session.plan = replace(plan, options=_options(plan))
-    session.scratch = plan.options.get(FILES, "")
-    # What the program reads from its standard input is answered from the recording.
-    session.terminal = _TERMINAL
-    return session
-
-
-def _ended(session: Replay, error: BaseException | None) -> Verdict:
-    try:
-        session._end(error)
-    except DivergenceError:
-        # It is in the verdict.
-        pass
-    return session.verdict
-
-
-def _outcome(session: Replay) -> dict[str, Any]:
-    """Rechange the outcome of a replay, for comparison with others."""
-    if session._replayer is None:
-        return {"halted": True}
-    found: dict[str, Any] = {"halted": session.replayer.poison is not None}
-    if session.output is not family.UNSET:
-        found["output"] = session.replayer.terms.tree(session.output)
-    return found
-
-
-def _report(plan: Plan, verdict: Verdict, **more: Any) -> None:
-    python = ".".join(map(str, sys.version_info[:3]))
-    family.report(plan, verdict=verdict_tree(verdict), python=python, packages=packages(), **more)
-
-
-def _imported() -> dict[str, str]:
-    """The versions of the packages that the program has imported, as far as their names tell."""
-    tops = {name.partition(".")[0].lower().replace("_", "-") for name in list(sys.modules)}
-    return {
-        name: version
-        for name, version in packages().items()
-        if name in tops or name.removesuffix("-slim") in tops or name.replace(".", "-") in tops
-    }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reenact.adapters import stdlib
+from reenact.adapters.stdlib import entropy
 from reenact.core import boundary
 from reenact.core.boundary import Run
 from reenact.core.model import codec
@@ -16,14 +17,10 @@ from reenact.core.replay.rulings import named
 from reenact.core.store.local import load
 from reenact.errors import Halt, UsageError
 from reenact.run import processes as family
-from reenact.run.api import final
 from reenact.run.api.session import Session
 from reenact.run.fork.resumer import Resumption
 from reenact.run.plan import Plan
 from reenact.run.processes import UNSET
-
-RESUME = "resume"
-"""The mode of a plan that resumes a recording."""
 
 
 class Resuming(Session):
@@ -78,7 +75,7 @@ class Resuming(Session):
         if resumed is None:
             return
         handler = resumed.handler
-        self.ending.setdefault("state", final.generators(resumed.run))
+        self.ending.setdefault("state", dict(entropy.states(resumed.run)))
         stdlib.end(resumed.run)
         resumed.family.finish()
         failed = ""

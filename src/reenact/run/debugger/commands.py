@@ -6,6 +6,7 @@ import re
 from difflib import get_close_matches
 
 from reenact.core.dataclass import dataclass
+from reenact.core.patterns import lazy
 from reenact.errors import UsageError
 
 
@@ -58,8 +59,8 @@ COMMANDS = (
 )  # fmt: skip
 """All of them, in the order in which help shows them."""
 
-_EDIT = re.compile(r"(?:(?P<step>\d+)\s*)?(?:=\s*(?P<text>.*))?", re.DOTALL)
-_RAISE = re.compile(r"(?:(?P<step>\d+)\s+)?(?P<text>\S.*)", re.DOTALL)
+_EDIT = lazy(r"(?:(?P<step>\d+)\s*)?(?:=\s*(?P<text>.*))?", re.DOTALL)
+_RAISE = lazy(r"(?:(?P<step>\d+)\s+)?(?P<text>\S.*)", re.DOTALL)
 
 _BY_WORD = {word: command for command in COMMANDS for word in (command.name, *command.short)}
 

@@ -359,19 +359,3 @@ def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(
         path for path in known if not any(path != each and path.is_relative_to(each) for each in known)
     )
-
-
-def folders_of(files: bool | Iterable[str | os.PathLike[str]]) -> tuple[str, ...] | None:
-    """Return the further folders whose files are recorded; None: no files are.
-
-    Raises UsageError.
-    """
-    if isinstance(files, bool):
-        return () if files else None
-    if isinstance(files, (str, os.PathLike)):
-        files = (files,)
-    folders = [Path(folder).absolute() for folder in files]
-    for folder in folders:
-        if not folder.is_dir():
-            raise UsageError(f"files={str(folder)!r}: there is no such folder; it is made before the run")
-    return tuple(map(str, folders))

@@ -29,8 +29,7 @@ from reenact.run.fork.handler import Forker
 from reenact.run.fork.lines import Lines
 from reenact.run.fork.point import Point
 from reenact.run.guard_plan import GuardPlan
-from reenact.run.guarding import GUARD
-from reenact.run.plan import Plan
+from reenact.run.plan import GUARD, Plan
 from reenact.run.processes import Replayed, replayer_of, rules_of
 from reenact.run.replayer import rules_number
 from reenact.team import ship

@@ -16,6 +16,7 @@ import orjson
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
+from reenact.core.patterns import lazy
 from reenact.core.query.recording import Recording, Step
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
@@ -27,8 +28,8 @@ Change = Mapping[str, Any] | Callable[[Any], Any]
 
 ROOTS = ("output", "error", "text", "body")
 
-_SETTING = re.compile(r"\s*(?P<path>[A-Za-z_][^=\s]*)\s*=\s*(?P<value>.*)", re.DOTALL)
-_ERROR = re.compile(r"(?P<type>[A-Za-z_][\w.:]*)\s*(?::\s*(?P<text>.*))?", re.DOTALL)
+_SETTING = lazy(r"\s*(?P<path>[A-Za-z_][^=\s]*)\s*=\s*(?P<value>.*)", re.DOTALL)
+_ERROR = lazy(r"(?P<type>[A-Za-z_][\w.:]*)\s*(?::\s*(?P<text>.*))?", re.DOTALL)
 
 
 def parse(settings: Iterable[str]) -> dict[str, Any]:

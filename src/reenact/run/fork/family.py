@@ -6,13 +6,15 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from reenact.core.boundary import Family, Run, Scope
 from reenact.core.model.event import Effect
 from reenact.core.replay.acts import takes_part
 from reenact.run.fork.handler import Forker
+from reenact.run.members import Replayed, record_fork
 from reenact.run.plan import Plan
-from reenact.run.processes import Recorded, Replayed
+from reenact.run.recorded import Recorded
 
 
 class Forked(Family):
@@ -35,11 +37,17 @@ class Forked(Family):
         if not self._forker.gone_live:
             return self.replayed
         if self._recorded is None:
-            self._recorded = Recorded(self._run, self._forker.recorder, self._plan())
+            self._recorded = Recorded(self._run, self._forker.recorder, self._plan(), record_fork)
         return self._recorded
 
     def replays(self, name: str) -> bool:
         return self.replayed.replays(name)
+
+    def begins_block(self, name: str) -> bool:
+        return self.replayed.begins_block(name)
+
+    def ends_block(self, output: Any) -> None:
+        self.replayed.ends_block(output)
 
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         if not self.replayed.knows(scope, name):

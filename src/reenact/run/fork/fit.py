@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +10,10 @@ import orjson
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import parsed, plain
+from reenact.core.patterns import lazy
 from reenact.errors import UsageError
 
-_KEY = re.compile(r"[^.\[\]]+")
+_KEY = lazy(r"[^.\[\]]+")
 _LISTS = ("$tuple", "$set", "$frozenset")
 _PAIRS = ("$dict", "$ordereddict", "$counter")
 _TEXTS = ("$decimal", "$fraction", "$uuid", "$path", "$date", "$time", "$datetime", "$surrogates")

@@ -11,12 +11,11 @@ from reenact.core.dataclass import dataclass
 from reenact.core.query.recording import Recording
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.store.local import EVENTS, LocalStore, load
-from reenact.run.child.resuming import RESUME
 from reenact.run.fork.resumer import check
 from reenact.run.launch import _correct, folder, reports_in
 from reenact.run.launch.process import aside, ended_by, executable_of, run, shown, terminal_here
 from reenact.run.launch.program import remembered
-from reenact.run.plan import Plan
+from reenact.run.plan import RESUME, Plan
 from reenact.team import ship
 from reenact.team.open import Reaching
 

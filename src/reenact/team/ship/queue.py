@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from pathlib import Path
 
 import orjson
 
 from reenact.core import private, system
 from reenact.core.dataclass import dataclass
+from reenact.core.patterns import lazy
 
-_ID = re.compile(r"[\w-]{1,64}")
+_ID = lazy(r"[\w-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)

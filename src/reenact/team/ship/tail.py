@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
 
+from reenact.core.patterns import lazy
 from reenact.core.store import shared
 from reenact.core.store.local import EVENTS
 from reenact.team.ship.wire import FILE
 
 _SAME = b'{"event":"same"'
 _SEALED = b'{"event":"sealed"'
-_BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
+_BLOB = lazy(rb'"sha256:([0-9a-f]{64})"')
 _AT_ONCE = 1 << 20
 _SHARED_AT_ONCE = 200
 _END = 1 << 16

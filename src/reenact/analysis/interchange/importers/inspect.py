@@ -19,7 +19,7 @@ from reenact.analysis.interchange.importers.chat import effects_of, last_answer,
 from reenact.analysis.interchange.importers.otel.message import call
 from reenact.analysis.interchange.importers.run import DEEPEST, Happened, ImportedRun, Stretch, by_name
 from reenact.core.messages.text import content
-from reenact.core.store.local import UNREADABLE
+from reenact.core.store.reading import UNREADABLE
 from reenact.core.unpack import Archive, capacity
 from reenact.errors import NotARecording, RecordingError
 

@@ -8,7 +8,6 @@ import datetime as dt
 import marshal
 import math
 import pathlib
-import re
 import sys
 import uuid
 from collections import Counter, OrderedDict, deque
@@ -26,9 +25,10 @@ from reenact.core.model.codec.types import type_name
 from reenact.core.model.codec.viewed import RecordedTuple, Viewed
 from reenact.core.model.codec.written import DEEPEST, Items, nested, packed, printable, tagged
 from reenact.core.model.event import Tree
+from reenact.core.patterns import lazy
 
 _SAFE_INT = 2**63
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_ADDRESS = lazy(r" at 0x[0-9a-fA-F]+")
 _DEPTH = 60
 """The maximum depth of encoded values; each level may take three levels of JSON."""
 

@@ -13,16 +13,17 @@ from importlib import import_module
 from typing import Any
 
 from reenact.core.model.event import Tree
+from reenact.core.patterns import lazy
 
 # 4300 digits are as many as Python itself reads of an int: the cost grows with their square.
-_INT = re.compile(r"-?[0-9]{1,4300}")
-_FRACTION = re.compile(r"-?[0-9]{1,4300}(?:/[0-9]{1,4300})?")
-_DECIMAL = re.compile(
+_INT = lazy(r"-?[0-9]{1,4300}")
+_FRACTION = lazy(r"-?[0-9]{1,4300}(?:/[0-9]{1,4300})?")
+_DECIMAL = lazy(
     r"-?(?:[0-9]{1,4300}(?:\.[0-9]{0,4300})?(?:E[+-]?[0-9]{1,6})?|Infinity|s?NaN[0-9]{0,40})", re.IGNORECASE
 )
-_FLOAT = re.compile(r"-?(?:inf|nan)|-?[0-9]{1,400}(?:\.[0-9]{0,400})?(?:e[+-]?[0-9]{1,4})?", re.IGNORECASE)
-_ZONE = re.compile(r"[A-Za-z0-9_+-]{1,40}(?:/[A-Za-z0-9_+-]{1,40}){0,3}")
-_ESCAPED = re.compile(r"\\(?:\\|u([0-9a-f]{4}))")
+_FLOAT = lazy(r"-?(?:inf|nan)|-?[0-9]{1,400}(?:\.[0-9]{0,400})?(?:e[+-]?[0-9]{1,4})?", re.IGNORECASE)
+_ZONE = lazy(r"[A-Za-z0-9_+-]{1,40}(?:/[A-Za-z0-9_+-]{1,40}){0,3}")
+_ESCAPED = lazy(r"\\(?:\\|u([0-9a-f]{4}))")
 _SAME_HASH = 64
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, TypeAlias
 
 import orjson
 
 from reenact.core.model.event import Tree
+from reenact.core.patterns import lazy
 from reenact.errors import CorruptRecording
 
-_SURROGATE = re.compile(r"[\\\ud800-\udfff]")
+_SURROGATE = lazy(r"[\\\ud800-\udfff]")
 _LOOKS = 64
 
 Memory: TypeAlias = dict[int, tuple[Tree, bytes]]

@@ -1,0 +1,60 @@
+"""A process of a run: the program's end, its exit status and its output."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+from reenact.core.model.event import Tree
+from reenact.core.record.program import packages
+from reenact.run.output import Output
+from reenact.run.plan import Plan
+
+
+class ProgramProcess:
+    """The common base: the program's end and its output."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.output = Output()
+        self._exit: Any = sys.exit
+        self._exited: Any = None
+        self._left = False
+        self.output.install()
+
+    def exit(self, status: Any = None, /) -> None:
+        """Replace `sys.exit`: its argument is the only source of the exit status."""
+        if threading.current_thread() is threading.main_thread():
+            self._left, self._exited = True, status
+        self._exit(status)
+
+    def end(self, code: int | None) -> None:
+        """The process ends, with that status where it is known."""
+        raise NotImplementedError
+
+    def status(self, code: int | None) -> tuple[int | None, BaseException | None]:
+        """The exit status, as far as it is known here, and the error that the program ended with."""
+        if code is not None:
+            return code, None
+        if self._left:
+            given = self._exited
+            return (given if isinstance(given, int) else 0 if given is None else 1), None
+        error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+        if isinstance(error, BaseException):
+            return (None if isinstance(error, KeyboardInterrupt) else 1), error
+        return 0, None
+
+    def ending(self, code: int | None) -> dict[str, Tree]:
+        """Return the seal's data about the program's end."""
+        return {"exit": code, "stdout": self.output.tree(), "packages": _imported()}
+
+
+def _imported() -> dict[str, str]:
+    """The versions of the packages that the program has imported, as far as their names tell."""
+    tops = {name.partition(".")[0].lower().replace("_", "-") for name in list(sys.modules)}
+    return {
+        name: version
+        for name, version in packages().items()
+        if name in tops or name.removesuffix("-slim") in tops or name.replace(".", "-") in tops
+    }

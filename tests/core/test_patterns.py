@@ -1,0 +1,33 @@
+"""Patterns that are compiled when they are first used."""
+
+import re
+
+import pytest
+
+from reenact.core.patterns import lazy
+
+
+def test_a_pattern_is_compiled_at_its_first_use(monkeypatch):
+    compiled = []
+    real = re.compile
+    monkeypatch.setattr(re, "compile", lambda *given: compiled.append(given) or real(*given))
+    pattern = lazy(rb"(?P<word>[a-z]+)!", re.IGNORECASE)
+    assert pattern.pattern == rb"(?P<word>[a-z]+)!"
+    assert compiled == []
+    assert pattern.search(b"1 Stop!")["word"] == b"Stop"
+    assert pattern.sub(b"", b"Go! on") == b" on"
+    assert len(compiled) == 1
+
+
+def test_a_pattern_answers_as_the_compiled_one():
+    pattern, compiled = lazy(r"(\d+)-(\d+)"), re.compile(r"(\d+)-(\d+)")
+    text = "1-2, 30-40"
+    assert pattern.findall(text) == compiled.findall(text)
+    assert [found.span() for found in pattern.finditer(text)] == [(0, 3), (5, 10)]
+    assert pattern.fullmatch(text) is None
+    assert (pattern.groups, pattern.flags) == (compiled.groups, compiled.flags)
+
+
+def test_an_unknown_attribute_is_an_attribute_error():
+    with pytest.raises(AttributeError):
+        lazy("a").seek  # noqa: B018
