@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points
+from functools import cache
 from typing import Annotated
 
 import typer
@@ -15,17 +15,16 @@ from reenact import __version__
 from reenact.cli import overview, present
 from reenact.cli.interfaces import GROUPS, INTERFACES
 from reenact.cli.panels import panel_of
-from reenact.core import extras
+from reenact.core import extras, messages
 from reenact.errors import MissingExtra
 from reenact.verbs.registry import VERBS
 
-_waiting = list(entry_points(group="reenact.readers"))
 
-
+@cache
 def _readers() -> None:
     """Let installed packages add readers of model calls; one that cannot is named, and left out."""
-    while _waiting:
-        point = _waiting.pop()
+    # Only what reads recordings looks through the installed packages.
+    for point in importlib.import_module("importlib.metadata").entry_points(group="reenact.readers"):
         try:
             point.load()()
         except Exception as error:
@@ -89,5 +88,5 @@ def reenact(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="The version, and no more.")
     ] = False,
 ) -> None:
-    """Let installed packages add readers before a command runs."""
-    _readers()
+    """Let installed packages add readers of model calls before one is read."""
+    messages.add_readers_later(_readers)

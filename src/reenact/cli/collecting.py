@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from reenact.cli import present
-from reenact.cli.options import Log
 from reenact.core.extras import needing
 from reenact.core.model.storable import LONGEST_TAG
 from reenact.core.store.local import LocalStore
@@ -43,7 +42,7 @@ class Options(interface.Options):
     tag: Annotated[
         tuple[str, ...], Field(description="A tag for the recordings; may be given several times.")
     ] = ()
-    log: Log = None
+    log: logs.Log = None
 
 
 def run(options: Options, context: Context) -> Shown:

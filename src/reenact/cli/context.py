@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from reenact.cli import present
@@ -27,6 +26,9 @@ from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError
 from reenact.team.open import Reaching, place_of, team_store
 from reenact.verbs import interface
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 EVERY = 10.0
 """Seconds between lines on the progress if standard error is no terminal."""
@@ -108,6 +110,14 @@ class Context(interface.Context):
     def __enter__(self) -> Self:
         console = present.err()
         if console.is_terminal:
+            from rich.progress import (  # noqa: PLC0415 - for terminals alone
+                BarColumn,
+                MofNCompleteColumn,
+                Progress,
+                TextColumn,
+                TimeRemainingColumn,
+            )
+
             columns = (
                 TextColumn("{task.fields[what]}"),
                 BarColumn(),

@@ -14,7 +14,6 @@ from reenact.browser.isolation import sandbox
 from reenact.browser.isolation.addresses import Reach
 from reenact.cli import present
 from reenact.cli.opening import opened
-from reenact.cli.options import Log
 from reenact.cli.sizes import SIZE
 from reenact.core.extras import needing
 from reenact.core.store.local import LocalStore
@@ -111,7 +110,7 @@ class Options(interface.Options):
         Field(description="With --running: also run programs of foreign recordings, as uploads are."),
         interface.NEVER,
     ] = False
-    log: Log = None
+    log: logs.Log = None
     max_upload: Annotated[
         int | None,
         Field(description="The maximum size of a recording with its blobs; by default 2GiB."),

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import Field
 
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
-from reenact.server.operations.logs import Form
 from reenact.team.location import OBJECTS, PROJECT, STORE
 
 
@@ -30,7 +28,6 @@ Home = Annotated[
         help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.", show_default=False
     ),
 ]
-Log = Annotated[Form | None, Field(description="Log each request and event to standard error: json or text.")]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 Store = Annotated[
     str,

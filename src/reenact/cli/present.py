@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 from rich.console import Console, JustifyMethod
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -244,6 +243,8 @@ def _shared(one: str, other: str) -> int:
 @contextmanager
 def progress(what: str) -> Iterator[Report]:
     """Show a progress bar on standard error, if it is a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415 - few commands
+
     console = err()
     with Progress(
         TextColumn(what),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import struct
+from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -446,10 +447,13 @@ def test_readers_of_installed_packages_are_added_and_a_broken_one_is_named(monke
                 raise ImportError("no module named gone")
             return lambda: called.append(self.name)
 
-    monkeypatch.setattr(
-        application, "_waiting", [Point("broken", "gone:register"), Point("whole", "there:register")]
-    )
+    points = [Point("broken", "gone:register"), Point("whole", "there:register")]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: points if group == "reenact.readers" else [])
+    application._readers.cache_clear()
     assert cli.main(["list", "--json"]) == 0
+    assert called == []
+    assert reading.readable("model")
     assert cli.main(["list", "--json"]) == 0
+    assert reading.readable("model")
     assert called == ["whole"]
     assert "the reader broken (gone:register) is left out: no module named gone" in capsys.readouterr().err

@@ -6,6 +6,7 @@ the effect of one kind and gives a `ModelCall`, or None to what it does not know
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -90,7 +91,7 @@ class Exchange:
 
 def read(log: Log, call: CallRecord) -> ModelCall | None:
     """Return the model call of an effect, or None if it is none. Never raises."""
-    if call.kind not in _KINDS:
+    if not readable(call.kind):
         return None
     asked = Exchange(log, call)
     for reader in _readers:
@@ -104,6 +105,8 @@ def read(log: Log, call: CallRecord) -> ModelCall | None:
 
 def readable(kind: str) -> bool:
     """Return True if an effect of that kind may be a model call."""
+    while _later:
+        _later.pop()()
     return kind in _KINDS
 
 
@@ -128,6 +131,11 @@ def add_reader(reader: Reader, kind: str) -> None:
     """Have effects of that kind read by one more reader, asked before those there are."""
     _KINDS.add(kind)
     _readers.insert(0, reader)
+
+
+def add_readers_later(load: Callable[[], None]) -> None:
+    """Call `load`, which adds readers, before an effect is read for the first time."""
+    _later.append(load)
 
 
 def _model(asked: Asked) -> ModelCall | None:
@@ -184,6 +192,7 @@ def _told(log: Log) -> dict[str, list[tuple[int, str]]]:
 
 _connections: WeakKeyDictionary[Log, tuple[int, dict[str, list[tuple[int, str]]]]] = WeakKeyDictionary()
 _memories: WeakKeyDictionary[Log, Memory] = WeakKeyDictionary()
+_later: list[Callable[[], None]] = []
 _KINDS = {"model", "http", "websocket"}
 _readers: list[Reader] = [
     pydantic_ai.reader,

@@ -10,9 +10,14 @@ import logging
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Literal, TextIO
+from typing import Annotated, Any, Literal, TextIO
+
+from pydantic import Field
 
 Form = Literal["json", "text"]
+
+Log = Annotated[Form | None, Field(description="Log each request and event to standard error: json or text.")]
+"""The option `--log` of a server."""
 
 LOG = logging.getLogger("reenact.server")
 """The logger of a server's events; without a log, they go nowhere."""

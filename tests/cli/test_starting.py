@@ -1,0 +1,73 @@
+"""The modules that a command and a recorded program import: what they do not need delays each start."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = "import json, sys; print(json.dumps(sorted(sys.modules)))"
+
+# Replays, forks, the debugger and all readers of recordings.
+OF_REPLAYS = (
+    "reenact.analysis", "reenact.core.messages", "reenact.core.query.facts", "reenact.core.query.recording",
+    "reenact.core.replay", "reenact.core.store.reading", "reenact.run.api.fork", "reenact.run.api.replaying",
+    "reenact.run.debugger", "reenact.run.files", "reenact.run.fork", "reenact.run.members", "reenact.verbs",
+)  # fmt: skip
+# Packages that other commands or libraries need.
+HEAVY = ("httpx", "pdb", "pydantic", "rich", "sqlite3", "typer")
+
+COMMAND = """
+import json, sys
+from reenact.cli import main
+main(sys.argv[1:])
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def loaded(text, *unwanted):
+    names = json.loads(text.strip().splitlines()[-1])
+    return [name for name in names if any(name == each or name.startswith(f"{each}.") for each in unwanted)]
+
+
+def test_a_recorded_program_imports_no_replay_and_no_reader(shell):
+    done = shell.run("record", "--", sys.executable, "-c", PROGRAM)
+    assert loaded(done.out, *OF_REPLAYS, *HEAVY) == []
+    assert "reenact.core.record.recorder" in json.loads(done.out)
+
+
+def test_a_replayed_program_imports_no_command(shell):
+    shell.run("record", "--", sys.executable, "-c", "print(1)")
+    found = shell.replay("--", sys.executable, "-c", PROGRAM)
+    assert loaded(found.out, "reenact.analysis", "reenact.cli", "pydantic", "rich", "typer") == []
+    assert "reenact.core.replay.replayer" in json.loads(found.out)
+
+
+@pytest.mark.parametrize(
+    ("command", "unwanted"),
+    [
+        (
+            ("list",),
+            ("asyncio", "logging", "reenact.adapters", "reenact.browser",
+             "reenact.core.record.recorder", "reenact.core.redact", "reenact.server", "rich.progress"),
+        ),
+        (
+            ("show", "last"),
+            ("asyncio", "reenact.adapters", "reenact.core.record.recorder", "reenact.core.redact", "reenact.server",
+             "rich.progress"),
+        ),
+        (
+            ("record", "--", sys.executable, "-c", "pass"),
+            ("asyncio", "reenact.adapters", "reenact.core.record.recorder", "reenact.core.redact", "reenact.server",
+             "reenact.testing", "rich.progress"),
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)  # fmt: skip
+def test_a_command_imports_no_module_that_it_does_not_need(shell, command, unwanted):
+    shell.run("record", "--", sys.executable, "-c", "print(1)")
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *command], capture_output=True, text=True, check=True, cwd=shell.folder,
+        env=shell.environ,
+    )  # fmt: skip
+    assert loaded(done.stdout, *unwanted) == []
