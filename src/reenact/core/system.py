@@ -231,6 +231,32 @@ def await_end(pid: int) -> None:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
 
 
+def birth_time(path: str | os.PathLike[str]) -> int | None:
+    """Return the time when a file was made, in nanoseconds; None if it is not known."""
+    if not LINUX:
+        return None
+    import ctypes  # noqa: PLC0415 - it is rarely needed
+
+    try:
+        ask = ctypes.CDLL(None, use_errno=True).statx
+    except (OSError, AttributeError):
+        return None
+    found = ctypes.create_string_buffer(256)
+    if ask(-100, os.fsencode(path), 0x100, 0x800, found) != 0:
+        return None
+    mask = int.from_bytes(found.raw[:4], sys.byteorder)
+    seconds = int.from_bytes(found.raw[80:88], sys.byteorder, signed=True)
+    rest = int.from_bytes(found.raw[88:92], sys.byteorder)
+    return seconds * 1_000_000_000 + rest if mask & 0x800 else None
+
+
+def keeps_reading_times(folder: str | os.PathLike[str]) -> bool:
+    """Return True if the file system of a folder notes when a file is read. Raises OSError."""
+    if sys.platform != "linux" or PORTABLE:
+        return False
+    return not os.statvfs(folder).f_flag & os.ST_NOATIME
+
+
 def terminal_of(file: int) -> str:
     """Return the path of the terminal that is open as this descriptor. Raises OSError."""
     if sys.platform == "win32":

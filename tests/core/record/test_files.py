@@ -403,7 +403,7 @@ def test_a_file_that_is_too_large_is_named_and_not_kept(
     (folder / "large.bin").write_bytes(b"x" * 11)
     recording = _recorded(lambda: Path("large.bin").read_bytes())
     assert trees.first_states(recording)[folder / "large.bin"].why == "large"
-    assert any("large.bin has 11 bytes" in note for note in recording.notes)
+    assert any("large.bin has 11 bytes" in source for source in recording.sources)
 
 
 def test_files_above_the_limit_of_a_run_are_not_kept_and_it_is_said_once(
@@ -422,7 +422,7 @@ def test_files_above_the_limit_of_a_run_are_not_kept_and_it_is_said_once(
         "large",
         "large",
     ]
-    assert len([note for note in recording.notes if "more than 100 bytes" in note]) == 1
+    assert len([source for source in recording.sources if "more than 100 bytes" in source]) == 1
 
 
 def test_a_fault_of_the_recorder_costs_a_note_and_not_the_run(

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from reenact.core.model.event import Effect, Source
-from reenact.core.replay.acts import act_of, takes_part
+from reenact.core.record.program import takes_part
+from reenact.core.replay.acts import act_of
 from reenact.core.replay.policy import ActionPolicy
 
 CHAT = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})

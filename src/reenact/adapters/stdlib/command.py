@@ -22,7 +22,7 @@ from reenact.core.boundary import Call, Run, Scope, begin, entered, perform
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Effect
 from reenact.core.patterns import lazy
-from reenact.core.record.program import option_takes_value
+from reenact.core.record.program import option_takes_value, takes_part
 
 PROCESS = "process"
 """The kind of these effects."""
@@ -165,9 +165,9 @@ def _short(folder: str) -> str:
 
 
 def is_python(command: Sequence[str], *, shell: bool = False) -> bool:
-    """Return True if a command runs Python by its name."""
-    first = _shell_words(command[0])[:1] if shell and command else list(command[:1])
-    return bool(first) and _PYTHON.fullmatch(Path(first[0]).name) is not None
+    """Return True if a command runs Python by its name, and that Python can join the run."""
+    line = _shell_words(command[0]) if shell and command else list(command)
+    return bool(line) and _PYTHON.fullmatch(Path(line[0]).name) is not None and takes_part(tuple(line[1:]))
 
 
 def title(command: Sequence[str], *, shell: bool = False) -> str:
@@ -176,7 +176,7 @@ def title(command: Sequence[str], *, shell: bool = False) -> str:
     if not line:
         return "?"
     name = Path(line[0]).name
-    if not _PYTHON.fullmatch(name):
+    if not is_python(line):
         return plain(name)
     rest = iter(line[1:])
     for word in rest:

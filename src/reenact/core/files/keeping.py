@@ -33,6 +33,11 @@ def mark_of(status: os.stat_result) -> Mark:
     return status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns, status.st_mode
 
 
+def time_of(mtime: int) -> int | None:
+    """Return a time of change as it is recorded; None for one before 1970."""
+    return mtime if mtime >= 0 else None
+
+
 def status_of(path: str) -> os.stat_result | None:
     """Return the status of a path itself, not of the target of a link; None if nothing is there."""
     try:
@@ -49,13 +54,13 @@ class Keeping:
         blob: Keeps bytes, and returns their address.
         clean: Returns bytes without their secrets; equal ones if they have none.
         salt: The salt of the recording's header.
-        note: Tells the reader of the recording that something is missing.
+        note: Tells the reader of the recording that something is missing, by the kind of the note and its text.
     """
 
     blob: Callable[[bytes], str]
     clean: Callable[[bytes], bytes]
     salt: bytes
-    note: Callable[[str], None]
+    note: Callable[[str, str], None]
 
 
 class FileKeeper:
@@ -106,11 +111,11 @@ class FileKeeper:
         self._all.clear()
         self._open.clear()
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, what: str = "unrecorded") -> None:
         """Tell the reader of the recording, once, that something is missing."""
         if text not in self._noted and len(self._noted) < 20:
             self._noted.add(text)
-            self._keeping.note(text)
+            self._keeping.note(what, text)
 
     def clean_names(self, names: tuple[str, ...]) -> list[str] | None:
         """Return names without their secrets; None if they have none."""
@@ -119,39 +124,42 @@ class FileKeeper:
             return None
         return [self._keeping.clean(name.encode("utf-8", "replace")).decode() for name in names]
 
-    def kept(self, data: bytes, mode: int) -> FileState:
+    def kept(self, data: bytes, mode: int, mtime: int) -> FileState:
         """Return the state of a file with these bytes, which are kept if they may be."""
         size = len(data)
         if size > self._file_limit:
-            return self._missing(data, mode, "large")
+            return self._missing(data, mode, mtime, "large")
         digest = hashlib.sha256(data).digest()
         address = self._known.get(digest)
         if address is None:
             if self._kept + size > self._run_limit:
                 self._full()
-                return self._missing(data, mode, "large")
+                return self._missing(data, mode, mtime, "large")
             address = ""
             if self._keeping.clean(data) == data:
                 address = self._keeping.blob(data)
                 self._kept += size
             self._known[digest] = address
-        return FileState("file", mode, size, blob=address) if address else self._missing(data, mode, "secret")
+        if not address:
+            return self._missing(data, mode, mtime, "secret")
+        return FileState("file", mode, size, blob=address, mtime=time_of(mtime))
 
     def _file(self, path: str, *, ignored: bool) -> tuple[FileState, Mark]:
         descriptor = self._opened(path)
         try:
             status = os.fstat(descriptor)
-            mode = stat.S_IMODE(status.st_mode)
+            mode, mtime = stat.S_IMODE(status.st_mode), status.st_mtime_ns
             if ignored or status.st_size > self._file_limit:
                 if not ignored:
                     self._large(path, status.st_size)
                 found, size = _fingerprint(descriptor, self._keeping.salt)
                 why: Why = "ignored" if ignored else "large"
-                return FileState("file", mode, size, print=found, why=why), mark_of(status)
+                state = FileState("file", mode, size, print=found, why=why, mtime=time_of(mtime))
+                return state, mark_of(status)
             data = _read(descriptor, self._file_limit + 1)
             if data.startswith(_SQLITE):
                 self.pin(path)
-            return self.kept(data, mode), mark_of(status)
+            return self.kept(data, mode, mtime), mark_of(status)
         finally:
             self._close(path, descriptor)
 
@@ -170,19 +178,22 @@ class FileKeeper:
             self._all.append(descriptor)
             self._open[path] = descriptor, os.fstat(descriptor).st_ino
 
-    def _missing(self, data: bytes, mode: int, why: Why) -> FileState:
+    def _missing(self, data: bytes, mode: int, mtime: int, why: Why) -> FileState:
         made = Fingerprint(self._keeping.salt)
         made.update(data)
-        return FileState("file", mode, len(data), print=made.text(), why=why)
+        return FileState("file", mode, len(data), print=made.text(), why=why, mtime=time_of(mtime))
 
     def _large(self, path: str, size: int) -> None:
         self.note(
             f"{path} has {size} bytes, and files of more than {self._file_limit} are not kept: "
-            "a replay reads it as it then is"
+            "a replay reads it as it then is",
+            "source",
         )
 
     def _full(self) -> None:
-        self.note(f"the run's files have more than {self._run_limit} bytes: further ones are not kept")
+        self.note(
+            f"the run's files have more than {self._run_limit} bytes: further ones are not kept", "source"
+        )
 
 
 def _read(descriptor: int, most: int) -> bytes:

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from reenact.core import system
@@ -96,27 +96,37 @@ def _written(part: Path, given: Mapping[Path, FileState], blobs: Callable[[str],
     """
     there = {path: state for path, state in sorted(given.items()) if state.kind != "none"}
     missing: list[Path] = []
-    modes: list[tuple[Path, int]] = []
+    modes: list[tuple[Path, FileState]] = []
     for path, state in there.items():
         _check(path, there)
         target = part / path
         if state.kind == "folder":
             target.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
-            modes.append((target, state.mode))
+            modes.append((target, state))
+        elif state.why == "listed":
+            continue
         elif state.kind == "file" and not state.kept:
             missing.append(path)
         elif state.kind == "file":
             target.parent.mkdir(parents=True, exist_ok=True)
             _write(target, blobs(state.blob))
-            modes.append((target, state.mode))
+            modes.append((target, state))
     for path, state in there.items():
         if state.kind == "link":
             (part / path).parent.mkdir(parents=True, exist_ok=True)
             (part / path).symlink_to(state.target)
     # The folders' own come last: one that may not be written could not be filled.
-    for target, mode in reversed(modes):
-        target.chmod(mode & 0o777)
+    for target, state in reversed(modes):
+        target.chmod(state.mode & 0o777)
+        set_time(target, state)
     return missing
+
+
+def set_time(target: Path, state: FileState) -> None:
+    """Give a written file the recorded time of its last change."""
+    if state.mtime is not None:
+        with suppress(OSError):
+            os.utime(target, ns=(state.mtime, state.mtime))
 
 
 def _check(path: Path, there: Mapping[Path, FileState]) -> None:

@@ -12,11 +12,11 @@ from reenact.core.model.schema import is_address
 from reenact.errors import CorruptRecording
 
 Kind: TypeAlias = Literal["file", "folder", "link", "none"]
-Why: TypeAlias = Literal["", "ignored", "secret", "large", "unread"]
+Why: TypeAlias = Literal["", "ignored", "secret", "large", "unread", "listed"]
 
 KINDS = ("file", "folder", "link", "none")
-REASONS = ("ignored", "secret", "large", "unread")
-"""The reasons that a file's bytes are not kept; `unread`: it was only looked at."""
+REASONS = ("ignored", "secret", "large", "unread", "listed")
+"""The reasons that a file's bytes are not kept; `listed`: the run only listed its folder."""
 
 NAMES = 1_000_000
 """The maximum number of names of a listed folder."""
@@ -26,6 +26,7 @@ LONGEST = 4096
 
 _MODES = 0o7777
 _LARGEST = 1 << 53
+_LATEST = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class FileState:
         target: The target of a link.
         why: The reason that a file's bytes are not kept, else empty.
         names: The names in a folder if it was listed, sorted, else None. The names of folders in it end in `/`.
+        mtime: The time of a file's last change in nanoseconds since 1970; None if it is not known.
     """
 
     kind: Kind
@@ -51,6 +53,7 @@ class FileState:
     target: str = ""
     why: Why = ""
     names: tuple[str, ...] | None = None
+    mtime: int | None = None
 
     def to_tree(self) -> dict[str, Tree]:
         """Return it as an object of the recording; members without content are left out."""
@@ -59,6 +62,8 @@ class FileState:
             tree["mode"] = self.mode
         if self.kind == "file":
             tree["size"] = self.size
+            if self.mtime is not None:
+                tree["mtime"] = self.mtime
         for name in ("blob", "print", "target", "why"):
             if value := getattr(self, name):
                 tree[name] = value
@@ -86,6 +91,7 @@ class FileState:
             tree.get("target", ""),
             cast("Why", tree.get("why", "")),
             None if names is None else tuple(names),
+            tree.get("mtime"),
         )
 
     @property
@@ -147,6 +153,7 @@ def _text(value: Tree) -> bool:
 _TESTS = {
     "mode": lambda value: _count(value, _MODES),
     "size": lambda value: _count(value, _LARGEST),
+    "mtime": lambda value: _count(value, _LATEST),
     "blob": is_address,
     "print": _text,
     "target": _text,

@@ -142,7 +142,7 @@ def differences(
     found = {}
     for path in sorted(before.keys() | after.keys()):
         old, new = before.get(path, NOTHING), after.get(path, NOTHING)
-        if replace(old, names=None) != replace(new, names=None):
+        if replace(old, names=None, mtime=None) != replace(new, names=None, mtime=None):
             found[path] = old, new
     return found
 
@@ -150,7 +150,9 @@ def differences(
 def merged(known: FileState, seen: FileState) -> FileState:
     """Join two findings of the same state: the second may have the bytes, or the names."""
     names = seen.names if seen.names is not None else known.names
-    better = seen if seen.kind != "file" or known.why == "unread" or not known.blob else known
+    better = seen if seen.kind != "file" or not known.blob else known
+    if known.why and seen.why == "listed":
+        better = known
     return replace(better, names=names if better.kind == "folder" else None)
 
 

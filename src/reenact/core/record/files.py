@@ -13,21 +13,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
+from reenact.core import system
 from reenact.core.boundary import current
 from reenact.core.dataclass import dataclass
-from reenact.core.files.keeping import FileKeeper, Mark, mark_of, status_of
+from reenact.core.files.keeping import FileKeeper, Mark, mark_of, status_of, time_of
+from reenact.core.files.listing import TREE, ListedEntry, entries_of, names_below
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, How
 from reenact.core.model.event import Tree
-from reenact.core.record.places import Place, Places, writable
+from reenact.core.record.places import Place, Places
 from reenact.core.record.walk import FolderWalk, WalkTooLarge
 
 _RACY = 50_000_000  # nanoseconds; a change within the clock's grain leaves the mark as it was
 _WATCHED = 64
 """The number of changed files up to which all are looked at after each step."""
-
-_TREE = 20_000
-"""The maximum number of files in a folder that is moved or deleted as a whole."""
 
 _now = time.time_ns
 
@@ -77,6 +76,7 @@ class FileRecorder:
         self._lock = threading.RLock()
         self._thread = 0
         self._process = os.getpid()
+        self._began = _now()
 
     # -- what the program does ---------------------------------------------------------------------------------
 
@@ -97,11 +97,11 @@ class FileRecorder:
             if to:
                 self._use(to, writes=True)
             self._places.forget()
-            for name in _below(path):
+            for name in names_below(path):
                 self._use(name, writes=True)
                 if to:
                     self._use(to + name[len(path) :], writes=True)
-            for name in _below(to) if to else ():
+            for name in names_below(to) if to else ():
                 self._use(name, writes=True)
 
     def opens_database(self, path: str) -> None:
@@ -217,7 +217,9 @@ class FileRecorder:
             if status is None:
                 return NOTHING, None
             mode = stat.S_IMODE(status.st_mode)
-            return FileState("file", mode, status.st_size, why="unread"), mark_of(status)
+            return FileState(
+                "file", mode, status.st_size, why="unread", mtime=time_of(status.st_mtime_ns)
+            ), mark_of(status)
 
     def _look_outside(self, known: _KnownFile) -> None:
         """Record the state of a path that something else has changed since its last use."""
@@ -305,9 +307,13 @@ class FileRecorder:
         data = walk.content.pop(place.path, None)
         if data is None or self._places.ignored(place):
             return FileState(
-                "file", mode, mark[0], why="ignored" if self._places.ignored(place) else "unread"
+                "file",
+                mode,
+                mark[0],
+                why="ignored" if self._places.ignored(place) else "unread",
+                mtime=time_of(mark[1]),
             )
-        return self._keeper.kept(data, mode)
+        return self._keeper.kept(data, mode, mark[1])
 
     # -- lists -------------------------------------------------------------------------------------------------
 
@@ -317,18 +323,50 @@ class FileRecorder:
             return
         known = self._known.get(place.path) or self._add(place, *(2 * (self._state(place)[0],)), None)
         if known.state.kind == "none" and os.path.isdir(place.path):
-            self._renew(known)
+            self._settle("change")
+            self._look_outside(known)
         if known.state.kind != "folder":
             self._emit("first", {place: known.state})
             return
-        names = _names(place.path)
+        names, entries = entries_of(place.path)
         if known.names is None:
+            self._made_unseen(place, entries)
             if known.first.kind == "folder":
                 before = self._names_before(place.path, names)
-                self._emit("first", {place: replace(known.first, names=tuple(sorted(before)))})
+                self._emit(
+                    "first",
+                    {
+                        place: replace(known.first, names=tuple(sorted(before))),
+                        **self._seen_in(place, entries),
+                    },
+                )
         else:
             self._changed_names(place, known.names, names)
         known.names = names
+
+    def _made_unseen(self, folder: Place, entries: Mapping[str, ListedEntry]) -> None:
+        """Record the files of a folder that unseen code has made since the run began."""
+        made: dict[Place, FileState] = {}
+        for name, entry in entries.items():
+            if entry.changed > self._began and entry.state.kind == "file":
+                place = self._places.find(f"{folder.path}/{name}", makes=False)
+                fresh = place is not None and place.path not in self._known
+                if place is not None and fresh and (system.birth_time(place.path) or 0) > self._began:
+                    state, mark = self._state(place)
+                    self._add(place, NOTHING, state, mark)
+                    made[place] = state
+        self._emit("change", made)
+
+    def _seen_in(self, folder: Place, entries: Mapping[str, ListedEntry]) -> dict[Place, FileState]:
+        """Return the listed states of entries of a folder that were not used yet."""
+        if len(entries) > TREE:
+            return {}
+        found = {}
+        for name, entry in entries.items():
+            place = self._places.find(f"{folder.path}/{name}", makes=False)
+            if place is not None and place.path not in self._known and entry.state.kind != "none":
+                found[place] = entry.state
+        return found
 
     def _names_before(self, folder: str, names: set[str]) -> set[str]:
         """Return the names that a folder had before the run."""
@@ -400,24 +438,3 @@ def _is_racy(mark: Mark | None) -> bool:
 
 def _kind(status: os.stat_result | None) -> str:
     return "folder" if status is not None and stat.S_ISDIR(status.st_mode) else ""
-
-
-def _names(folder: str) -> set[str]:
-    with os.scandir(folder) as entries:
-        return {
-            f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
-            for entry in entries
-            if writable(entry.name)
-        }
-
-
-def _below(path: str) -> list[str]:
-    """Return the paths in a folder, at most `_TREE`; none for a file or a link."""
-    if os.path.islink(path) or not os.path.isdir(path):
-        return []
-    found: list[str] = []
-    for folder, folders, files in os.walk(path):
-        found += (os.path.join(folder, name) for name in (*folders, *files))
-        if len(found) > _TREE:
-            break
-    return found[:_TREE]

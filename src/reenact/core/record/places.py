@@ -11,6 +11,7 @@ from pathlib import Path
 
 from reenact.core.dataclass import dataclass
 from reenact.core.files.ignored import IgnoreRules, has_secret_name
+from reenact.core.files.listing import writable
 from reenact.errors import UsageError
 
 SKIPPED = frozenset(
@@ -180,15 +181,6 @@ def _scripts_folder() -> list[str]:
     if not isinstance(file, str):
         file = next((word for word in sys.orig_argv[1:] if word.endswith(".py")), None)
     return [os.path.dirname(os.path.abspath(file))] if file else []
-
-
-def writable(path: str) -> bool:
-    """Return True if a path can be written into a recording: it is UTF-8."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def folders_of(files: bool | Iterable[str | os.PathLike[str]]) -> tuple[str, ...] | None:

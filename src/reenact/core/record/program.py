@@ -80,3 +80,16 @@ def _interpreter() -> str:
 def option_takes_value(word: str) -> bool:
     """Return True if an option of the Python interpreter takes the next word as its value."""
     return word in ("-X", "-W", "--check-hash-based-pycs")
+
+
+def takes_part(options: tuple[str, ...]) -> bool:
+    """Return True if a Python with these arguments joins the run that starts it."""
+    words = iter(options)
+    for word in words:
+        if option_takes_value(word):
+            next(words, None)
+        elif not word.startswith("-") or word.startswith("--") or word in ("-", "-c", "-m"):
+            return True
+        elif set(word) & set("IES"):
+            return False
+    return True

@@ -201,9 +201,7 @@ class Recorder(Handler):
 
     def record_files(self, places: Places, salt: bytes) -> FileRecorder:
         """Record the files in these folders from now on."""
-        keeping = Keeping(
-            self._writer.blob, self._redactor.raw, salt, lambda text: self.note("unrecorded", text)
-        )
+        keeping = Keeping(self._writer.blob, self._redactor.raw, salt, self.note)
         self.files = FileRecorder(
             places,
             FileKeeper(keeping),

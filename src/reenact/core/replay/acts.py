@@ -103,19 +103,6 @@ def impact_of_name(kind: str, name: str) -> Impact:
     return act_of(Effect(kind, name)).impact
 
 
-def takes_part(options: tuple[str, ...]) -> bool:
-    """Return True if a Python with these arguments joins the run that starts it."""
-    words = iter(options)
-    for word in words:
-        if word in ("-W", "-X"):
-            next(words, None)
-        elif not word.startswith("-") or word.startswith("--") or word in ("-", "-c", "-m"):
-            return True
-        elif set(word) & set("IES"):
-            return False
-    return True
-
-
 def _named(effect: Effect, targets: tuple[str, ...], impact: Impact, basis: str) -> Act:
     kind = effect.kind
     names = dict.fromkeys((effect.label, *(f"{kind}:{word}" for word in targets), *targets, kind))

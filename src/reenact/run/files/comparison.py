@@ -10,11 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from reenact.core.files import databases
+from reenact.core.files.listing import writable
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import final_states, first_states
 from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
-from reenact.core.record.places import TOO_WIDE, writable
+from reenact.core.record.places import TOO_WIDE
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence, Mismatch
 from reenact.run.files.disk import Laid, blob, is_state_of
@@ -61,7 +62,7 @@ class FileComparison:
         for each in [each for each in found if self._is_log(each[1], logs)]:
             found.remove(each)
             replayer.uncompared.append(f"the log {each[1]} (its lines have times, and lines of libraries)")
-        more = [path for path, new in uses.changed(self._recorded_path, last) if self._is_kept(path, new)]
+        more = [path for path, new in uses.changed(self._laid.recorded, last) if self._is_kept(path, new)]
         replayer.compared.append("files")
         replayer.uncompared += self._unknown(last)
         if found:
@@ -105,12 +106,6 @@ class FileComparison:
     def _bytes(self, state: FileState) -> bytes:
         return blob(self._recording, state.blob) if state.kind == "file" and state.blob else b""
 
-    def _recorded_path(self, path: Path) -> Path:
-        for layer in self._laid.layers:
-            if path.is_relative_to(layer.path):
-                return Path(layer.recorded) / path.relative_to(layer.path)
-        return path
-
     def _is_kept(self, path: Path, new: bool) -> bool:
         """Return True if a recording would have a change of that path."""
         # Among the temporary files, only those are recorded that the program makes.
@@ -133,7 +128,7 @@ class FileComparison:
         names = [
             str(path)
             for path, state in last.items()
-            if state.kind == "file" and not (state.blob or state.print)
+            if state.kind == "file" and state.why != "listed" and not (state.blob or state.print)
         ]
         return [f"the content of {len(names)} files ({names[0]} …)"] if names else []
 

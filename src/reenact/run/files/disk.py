@@ -62,6 +62,7 @@ class Laid:
         layers: The folders.
         lacking: What could not be laid, in words.
         keep: Folders inside of the program's that stay the real ones.
+        stand_ins: Files whose bytes are not recorded, as the recorded run saw them in a list.
         forbidden: The reason that no overlay is possible; empty if it was not tried.
     """
 
@@ -69,6 +70,7 @@ class Laid:
     layers: tuple[Layer, ...]
     lacking: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    stand_ins: tuple[str, ...] = ()
     forbidden: str = ""
 
     @classmethod
@@ -81,6 +83,7 @@ class Laid:
             tuple(Layer(**each) for each in tree["layers"]),
             tuple(tree["lacking"]),
             tuple(tree["keep"]),
+            tuple(tree["stand_ins"]),
             forbidden.read_text(encoding="utf-8") if forbidden.exists() else "",
         )
 
@@ -94,6 +97,13 @@ class Laid:
         for layer in self.layers:
             if path.is_relative_to(layer.recorded):
                 return Path(layer.path) / path.relative_to(layer.recorded)
+        return path
+
+    def recorded(self, path: Path) -> Path:
+        """Return the recorded path of one in this run."""
+        for layer in self.layers:
+            if path.is_relative_to(layer.path):
+                return Path(layer.recorded) / path.relative_to(layer.path)
         return path
 
 
@@ -142,7 +152,9 @@ class Disk:
             (self.folder / name).unlink(missing_ok=True)
         cwd = os.path.realpath(cwd or Path.cwd())
         own = {Path(cwd, word) for word in argv if not word.startswith("-")}
-        layers, lacking = [], []
+        layers: list[Layer] = []
+        lacking: list[str] = []
+        standing: list[str] = []
         for number, (root, path) in enumerate(self._places(cwd)):
             base = self.folder / f"run-{self._runs}-{number}"
             layer = Layer(str(root), path, str(base / "upper"), str(base / "work"))
@@ -150,10 +162,10 @@ class Disk:
                 Path(made).mkdir(parents=True)
             _like(Path(path), Path(layer.upper))
             layers.append(layer)
-            lacking += self._filled(layer, own)
+            lacking += self._filled(layer, own, standing)
         known = {layer.recorded for layer in layers}
         lacking += [f"the folder {root} is not here" for root in self._roots if str(root) not in known]
-        laid = Laid(str(self.folder), tuple(layers), tuple(lacking), tuple(self._keep))
+        laid = Laid(str(self.folder), tuple(layers), tuple(lacking), tuple(self._keep), tuple(standing))
         (self.folder / _LAID).write_bytes(orjson.dumps(asdict(laid)))
         return laid
 
@@ -207,8 +219,8 @@ class Disk:
             if root.is_dir():
                 yield root, str(root)
 
-    def _filled(self, layer: Layer, own: set[Path]) -> list[str]:
-        """Lay the states of one folder. Return what could not be laid."""
+    def _filled(self, layer: Layer, own: set[Path], standing: list[str]) -> list[str]:
+        """Lay the states of one folder, stand-ins into `standing`. Return what is lacking."""
         upper, lacking = Upper(Path(layer.path), Path(layer.upper)), []
         for path, state in sorted(self._first.items()):
             if not path.is_relative_to(layer.recorded):
@@ -217,7 +229,11 @@ class Disk:
             here = Path(layer.path) / inner
             if here in own or any(here.is_relative_to(kept) for kept in self._keep):
                 continue
-            if not self._laid(upper, inner, state):
+            if state.why == "listed":
+                if not _looks_like(here, state):
+                    standing.append(str(here))
+                    upper.stand_in(inner, state)
+            elif not self._laid(upper, inner, state):
                 lacking.append(f"{here} is not as it was when it was recorded")
             if state.names is not None:
                 lacking += self._listed(upper, path, inner, state.names, own)
@@ -228,7 +244,9 @@ class Disk:
 
     def _laid(self, upper: Upper, inner: Path, state: FileState) -> bool:
         """Lay one state. Return False if its bytes are not recorded, and are not the user's."""
-        if is_state_of(upper.root / inner, state, self.salt):
+        if is_state_of(upper.root / inner, state, self.salt) and (
+            not state.blob or _looks_like(upper.root / inner, state)
+        ):
             return True
         if state.kind == "none":
             return upper.hide(inner)
@@ -238,7 +256,7 @@ class Disk:
             return upper.folder(inner, state.mode)
         if not state.blob:
             return state.why == "unread"
-        return upper.write(inner, blob(self._recording, state.blob), state.mode)
+        return upper.write(inner, blob(self._recording, state.blob), state)
 
     def _listed(
         self, upper: Upper, path: Path, inner: Path, names: tuple[str, ...], own: set[Path]
@@ -259,7 +277,7 @@ class Disk:
             if plain != name:
                 upper.folder(inner / plain)
             else:
-                upper.write(inner / plain, b"", 0o600)
+                upper.write(inner / plain, b"", FileState("file", 0o600))
                 lacking.append(f"{upper.root / inner / plain} is gone, and its bytes are not recorded")
         return lacking
 
@@ -308,6 +326,16 @@ def is_state_of(path: Path, state: FileState, salt: bytes) -> bool:
         return False
     known = state.blob or state.print
     return not known or content(path, salt, plain=bool(state.blob)) == known
+
+
+def _looks_like(path: Path, state: FileState) -> bool:
+    """Return True if a file has the recorded size, mode and time."""
+    try:
+        status = path.lstat()
+    except (OSError, ValueError):
+        return False
+    known = stat.S_ISREG(status.st_mode) and state.mtime in (None, status.st_mtime_ns)
+    return known and status.st_size == state.size and stat.S_IMODE(status.st_mode) == state.mode
 
 
 def content(path: Path, salt: bytes, *, plain: bool) -> str:

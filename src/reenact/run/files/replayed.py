@@ -12,12 +12,14 @@ from pathlib import Path
 from reenact.core import system
 from reenact.core.boundary import Answer, entered
 from reenact.core.files import databases
+from reenact.core.files.restore import set_time
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import FileChange, first_states, has_files
 from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
+from reenact.run.files import stand_ins
 from reenact.run.files.comparison import FileComparison, content_of, kind_of
 from reenact.run.files.disk import LIVE, Disk, Laid, blob, is_state_of
 from reenact.run.files.recorded_changes import RecordedChanges, apart
@@ -59,6 +61,8 @@ class ReplayedFiles:
         self._salt = bytes.fromhex(str(recording.header.get("salt", "")))
         self._recorded = RecordedChanges(recording, log)
         self._renames = FolderRenames(self.covers, self._seen)
+        self._standing: dict[Path, tuple[FileState, str]] = {}
+        """Files that became unkept ones, with what is said if one is read."""
         self._unkept: set[Path] = set()
         self._brought: dict[Path, int] = {}
         """The latest change that was brought, by path."""
@@ -255,6 +259,7 @@ class ReplayedFiles:
         if self._replayer.divergences or self._replayer.gone_live:
             return
         with self._seen():
+            self._tell_of_stand_ins()
             FileComparison(self._recording, self._log, self._recorded, self._laid, self._replayer).run(
                 self.uses, self._unkept
             )
@@ -266,7 +271,7 @@ class ReplayedFiles:
         if is_state_of(path, state, self._salt):
             return True
         if state.kind == "file" and not state.blob:
-            return state.why == "unread"
+            return self._stands_in(path, state)
         if kind_of(path) != state.kind or state.kind == "link":
             # A file keeps its place: the program may hold it open.
             _removed(path)
@@ -281,7 +286,29 @@ class ReplayedFiles:
         else:
             path.write_bytes(blob(self._recording, state.blob))
             path.chmod(state.mode)
+            set_time(path, state)
         return True
+
+    def _stands_in(self, path: Path, state: FileState) -> bool:
+        """Put a stand-in where a file becomes an unkept one. Return False if that fails."""
+        if state.why == "unread":
+            return True
+        if kind_of(path) not in ("none", "file") or not path.parent.is_dir():
+            return False
+        stand_ins.fill(path, state)
+        self._standing[path] = state, f"the change of {path} is not replayed: its bytes are not recorded"
+        return True
+
+    def _tell_of_stand_ins(self) -> None:
+        """Say which files were read whose bytes are not recorded; the others made no difference."""
+        for name in self._laid.stand_ins:
+            if os.path.lexists(name) and stand_ins.was_read(Path(name), self._laid.scratch):
+                self._say(f"{name} is not as it was, and its bytes are not recorded")
+        for path, (state, text) in self._standing.items():
+            if os.path.lexists(path) and stand_ins.was_read(path, self._laid.scratch):
+                self._say(text)
+            if stand_ins.is_left(path, state):
+                self._unkept.add(self._laid.recorded(path))
 
     def _on_scratch(self, path: Path) -> bool:
         """Return True if a change of a path touches nothing but scratch: a link may lead elsewhere."""

@@ -15,6 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from reenact.core import system
+from reenact.core.files.restore import set_time
+from reenact.core.files.states import FileState
+from reenact.run.files import stand_ins
 
 _HIDDEN = "(reenact: no such file)"
 _OPAQUE = ("user.overlay.opaque", "trusted.overlay.opaque")
@@ -32,13 +35,23 @@ class Upper:
         self.root = root
         self.path = path
 
-    def write(self, inner: Path, data: bytes, mode: int) -> bool:
+    def write(self, inner: Path, data: bytes, state: FileState) -> bool:
         """Put a file there. Return False where a name on the way is no folder."""
         target = self.free(inner)
         if target is None:
             return False
         target.write_bytes(data)
-        target.chmod(stat.S_IMODE(mode) or 0o600)
+        target.chmod(stat.S_IMODE(state.mode) or 0o600)
+        set_time(target, state)
+        self._owned(target, inner)
+        return True
+
+    def stand_in(self, inner: Path, state: FileState) -> bool:
+        """Put a stand-in there. Return False where a name on the way is no folder."""
+        target = self.free(inner)
+        if target is None:
+            return False
+        stand_ins.fill(target, state, self.root / inner)
         self._owned(target, inner)
         return True
 

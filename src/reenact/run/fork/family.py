@@ -10,7 +10,7 @@ from typing import Any
 
 from reenact.core.boundary import Family, Run, Scope
 from reenact.core.model.event import Effect
-from reenact.core.replay.acts import takes_part
+from reenact.core.record.program import takes_part
 from reenact.run.fork.handler import Forker
 from reenact.run.members import Replayed, record_fork
 from reenact.run.plan import Plan
