@@ -31,7 +31,7 @@ from reenact.adapters.stdlib import callers
 from reenact.adapters.writers import writers_near
 from reenact.core.boundary import Run, current, entered
 from reenact.core.dataclass import dataclass
-from reenact.core.model.event import Source
+from reenact.core.model.event import Source, Substitute
 
 _MOST = 300
 """The maximum number of functions that are followed from one tool."""
@@ -71,6 +71,9 @@ _UNSEEN: dict[int, tuple[object, str]] = {
 DECLARED = "__reenact_writes__"
 """The attribute of a function with the word that it writes, or only reads."""
 
+SUBSTITUTE = "__reenact_substitute__"
+"""The attribute of a function with the answer that is declared for where it may not run."""
+
 _known: weakref.WeakKeyDictionary[Any, tuple[weakref.ref[Run], Source]] = weakref.WeakKeyDictionary()
 """The sources of one run's tools; in the next run a name may stand for something else."""
 
@@ -79,6 +82,7 @@ def source_of(function: Any) -> Source | None:
     """Return the source of a tool's function; None outside of a run, or of other code."""
     scope = current()
     writes = declaration_of(function) if scope is not None else None
+    substitute = substitute_of(function) if scope is not None else None
     function = _plain(function) if scope is not None else None
     if scope is None or function is None:
         return None
@@ -90,16 +94,27 @@ def source_of(function: Any) -> Source | None:
             found = _Walk(function).source()
         except Exception as error:  # a program's own objects may raise at any attribute
             found = Source("", (f"its code cannot be read ({type(error).__name__})",))
-        found = replace(found, writes=writes, near=writers_near(function))
+        found = replace(found, writes=writes, near=writers_near(function), substitute=substitute)
     _known[function] = weakref.ref(scope.run), found
     return found
 
 
 def declaration_of(thing: Any) -> bool | None:
     """Return what `@reenact.tool(writes=…)` says at a function."""
+    told = _told(thing, DECLARED)
+    return told if isinstance(told, bool) else None
+
+
+def substitute_of(thing: Any) -> Substitute | None:
+    """Return the answer that `@reenact.tool(fixed=…)` or `simulated=…` declares at a function."""
+    told = _told(thing, SUBSTITUTE)
+    return told if isinstance(told, Substitute) else None
+
+
+def _told(thing: Any, name: str) -> Any:
     for _ in range(20):
-        told = inspect.getattr_static(thing, DECLARED, None)
-        if isinstance(told, bool):
+        told = inspect.getattr_static(thing, name, None)
+        if told is not None:
             return told
         if isinstance(thing, functools.partial):
             thing = thing.func

@@ -174,6 +174,8 @@ def heading(step: StepFacts, turn: Turn | None) -> Text:
     text.append("".join(f" · {part}" for part in parts), "dim")
     if call.edited:
         text.append(" · edited answer", "bold magenta")
+    if call.policy:
+        text.append(f" · {call.policy} answer", "bold magenta")
     if call.kind == "browser" and call.status == "ok" and step.error:
         text.append(" · failed", "bold red")
     if call.status != "ok":

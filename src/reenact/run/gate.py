@@ -14,9 +14,9 @@ from reenact.core.model.event import Effect, Tree
 from reenact.core.model.log import Log
 from reenact.core.record.recorder import Recorder
 from reenact.core.replay.answers import answer_of
-from reenact.core.replay.live_calls import RecordedAnswers
 from reenact.core.replay.replayer import Replayer
-from reenact.core.replay.rulings import ActionGuard, Ruling
+from reenact.core.replay.rulings import SUBSTITUTED, ActionGuard, Ruling
+from reenact.core.replay.substitutes import NoSubstitute, Substitutes
 from reenact.core.replay.watch import Edit
 
 
@@ -47,20 +47,23 @@ class LiveGate:
         self._log = log
         self._step = step
         self._stop = stop
-        self._answers = RecordedAnswers(log, replayer.terms, replayer.cursor)
+        self._answers = Substitutes(log, replayer.terms, replayer.cursor, guard)
 
     def enter(self, ruling: Ruling, scope: Scope, ordinal: int) -> Answer | Ticket:
         """Write the question of an act, and let it run, answer it, or refuse it."""
         effect = ruling.act.effect
         step = self._step(None)
-        edit = self._answers.to(effect) if ruling.mode == "recorded" else None
         ticket = self._recorder.question(effect, scope, ordinal)
-        if edit is not None:
+        if ruling.mode in SUBSTITUTED:
+            try:
+                edit = self._answers.to(ruling)
+            except NoSubstitute as error:
+                self._stop(self.guard.refusal(ruling, step, str(error)))
+                raise
             self._write(ticket, edit, ruling.mode)
             return answer_of(edit, len(self._log.times))
         if ruling.mode != "live":
-            instead = "it has no recorded answer to this" if ruling.mode == "recorded" else ""
-            self._stop(self.guard.refusal(ruling, step, instead))
+            self._stop(self.guard.refusal(ruling, step))
         self.watch(ruling, ticket, step)
         return ticket
 

@@ -18,6 +18,7 @@ from reenact.core.query.recording import Recording
 from reenact.core.replay.evidence import RecordedFacts
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.replay.rulings import ActionGuard, command_option, python_option
+from reenact.run.simulation import ask_model
 
 _REFUSED = "refused"
 
@@ -60,6 +61,7 @@ class GuardPlan:
             RecordedFacts(parent.logs, self.providers),
             ask=self.ask if self.terminal else None,
             option=command_option if self.command else python_option,
+            ask_model=ask_model,
         )
 
     # -- the user --------------------------------------------------------------------------------------------

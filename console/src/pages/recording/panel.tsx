@@ -165,6 +165,7 @@ function Inside({
           .filter(Boolean)
           .join(" · ")}
         {whole.edited && <span className="badge warn">edited by a fork</span>}
+        {whole.policy && <span className="badge warn">{whole.policy} answer, by the fork's policy</span>}
       </p>
       {findings.map((finding) => (
         <Odd key={finding.rule} finding={finding} />

@@ -81,6 +81,7 @@ export function Cells({ row, odd }: { row: Row; odd: boolean }) {
           </span>
         )}
         {row.edited && <span className="badge warn">edited</span>}
+        {row.policy && <span className="badge warn">{row.policy}</span>}
         {row.status === "error" && <span className="badge bad">error</span>}
         {row.status === "in flight" && <span className="badge live">open</span>}
         {row.status === "cancelled" && <span className="badge warn">cancelled</span>}

@@ -80,6 +80,7 @@ function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Fi
         <span className="name clip">{visible(who)}</span>
         {item.part === "asked" && item.role === "tool" && <span className="quiet clip">{item.name}</span>}
         {item.edited && <span className="badge warn">edited</span>}
+        {item.policy && <span className="badge warn">{item.policy}</span>}
         {item.status === "in flight" && <span className="badge live">open</span>}
         {item.status === "cancelled" && <span className="badge warn">cancelled</span>}
         <span className="facts quiet">

@@ -157,6 +157,7 @@ def _step(about: StepFacts, recording: RecordingFacts) -> Block:
         inside.append(Note(about.error))
     duration = seconds(call.duration) if call.duration is not None else "never answered"
     name = call.name.rstrip(":") + (" (edited answer)" if call.edited else "")
+    name += f" ({call.policy} answer)" if call.policy else ""
     within = recording.within(about)
     inside.append(facts(("where", call.address), ("inside of step", str(within or ""))))
     return StepLine(

@@ -51,6 +51,7 @@ class PairedStepView(View):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
+    policy: str = ""
 
 
 class PairView(View):
@@ -174,5 +175,6 @@ def _step(pair: Pair, side: int) -> PairedStepView | None:
         name=step.call.name,
         address=step.call.address,
         status=step.call.status,
+        policy=step.call.policy,
         **(asdict(spent) if spent is not None else {}),
     )

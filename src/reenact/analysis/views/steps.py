@@ -45,6 +45,7 @@ class RowView(View):
     cost: float | None
     chunks: int
     edited: bool
+    policy: str
     anomalies: tuple[str, ...] | None
 
 
@@ -85,7 +86,8 @@ class ShownStepView(View):
     """A step as `show --json` writes it.
 
     `began` is in seconds since its process began. `args` and `output` are absent from the model calls of a whole
-    recording, `model` from other steps, and `chunks` where nothing was streamed.
+    recording, `model` from other steps, `chunks` where nothing was streamed, and `policy` where no fork's policy
+    answered.
     """
 
     step: int
@@ -103,6 +105,7 @@ class ShownStepView(View):
     output: Json = None
     model: ModelCallView | None = None
     chunks: int = 0
+    policy: str = ""
 
 
 def began(step: StepFacts) -> float:
@@ -173,6 +176,7 @@ def _fields_of_row(step: StepFacts, depth: int) -> dict[str, Any]:
         "cost": reading.cost(model) if model is not None else None,
         "chunks": len(call.pieces),
         "edited": call.edited,
+        "policy": call.policy,
     }
 
 
@@ -219,6 +223,8 @@ def shown_step(step: StepFacts, *, brief: bool = False) -> ShownStepView:
         more["model"] = model_call(turn)
     if call.pieces:
         more["chunks"] = len(call.pieces)
+    if call.policy:
+        more["policy"] = call.policy
     return ShownStepView(
         step=step.step.number,
         kind=call.kind,

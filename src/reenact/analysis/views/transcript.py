@@ -51,6 +51,7 @@ class ItemView(View):
     tokens: TokensView | None = None
     cost: float | None = None
     edited: bool = False
+    policy: str = ""
 
 
 class ConversationView(View):
@@ -149,6 +150,7 @@ def _ended(step: StepFacts) -> dict[str, Any]:
         "tokens": tokens_view(step),
         "cost": step.get("cost"),
         "edited": step.call.edited,
+        "policy": step.call.policy,
     }
 
 

@@ -58,7 +58,7 @@ def counts(found: Diff) -> str:
 def label(found: Diff, pair: Pair) -> str:
     """Return the label of a pair: `tool:search`, `model:gpt-4o`, or both if they differ."""
     labels = [
-        labels[-1]
+        f"{labels[-1]} ({step.call.policy} answer)" if step.call.policy else labels[-1]
         for step, side in ((pair.a, found.a), (pair.b, found.b))
         if step is not None and (labels := side.of(step).get("label"))
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from reenact.core.dataclass import dataclass
 
@@ -31,6 +31,21 @@ Tree: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
+class Substitute:
+    """An answer that is declared to come in the place of a live one.
+
+    Attributes:
+        mode: `fixed`: a value; `simulated`: a function, which is called with the arguments.
+        given: The value or the function.
+        stream: The answer is the list of a stream's chunks.
+    """
+
+    mode: Literal["fixed", "simulated"]
+    given: Any
+    stream: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """The code of a tool in this process, which a replay may run again.
 
@@ -39,12 +54,14 @@ class Source:
         unrecorded: The inputs of that code that no recording can hold, in words; empty if none is known.
         writes: The declaration at the function: True if it changes something outside of the program; None: no word.
         near: A library of the program through which the tool could write without being seen, or an empty text.
+        substitute: The answer that is declared at the function for where it may not run.
     """
 
     digest: str
     unrecorded: tuple[str, ...] = ()
     writes: bool | None = None
     near: str = ""
+    substitute: Substitute | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +78,7 @@ class Effect:
         source: The code that answers it, if that is a function of this process; no part of the question.
         writes: The declaration of the caller or the server: True if it changes something outside of the program;
             None: no word. No part of the question.
+        substitute: As that of a `Source`, for an effect without one. No part of the question.
     """
 
     kind: str
@@ -70,6 +88,7 @@ class Effect:
     owner: str | None = None
     source: Source | None = None
     writes: bool | None = None
+    substitute: Substitute | None = None
 
     @property
     def label(self) -> str:
@@ -82,6 +101,13 @@ class Effect:
         if self.writes is not None or self.source is None:
             return self.writes
         return self.source.writes
+
+    @property
+    def declared_substitute(self) -> Substitute | None:
+        """The answer that is declared for where it may not run."""
+        if self.substitute is not None or self.source is None:
+            return self.substitute
+        return self.source.substitute
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,12 @@ class CallRecord:
         return bool((self.outcome or {}).get("edited"))
 
     @property
+    def policy(self) -> str:
+        """The mode by which a fork's policy gave its answer; empty without one."""
+        mode = (self.outcome or {}).get("policy")
+        return mode if isinstance(mode, str) else ""
+
+    @property
     def within(self) -> int | None:
         """The number of the enclosing call, or None."""
         number: int | None = self.called["in"]

@@ -377,8 +377,11 @@ _DOCUMENTED: Mapping[str, Specification] = {
     "called": (
         {**_STREAM, **_PLACE, "kind": text, "name": text, "n": count, "args": object_}, {"source": text},
     ),
-    "returned": ({**_STREAM, "value": anything}, {"stream": flag, "edited": flag, "unrecorded": words, "files": words}),
-    "raised": ({**_STREAM, "error": _error}, {"edited": flag, "unrecorded": words, "files": words}),
+    "returned": (
+        {**_STREAM, "value": anything},
+        {"stream": flag, "edited": flag, "policy": text, "unrecorded": words, "files": words},
+    ),
+    "raised": ({**_STREAM, "error": _error}, {"edited": flag, "policy": text, "unrecorded": words, "files": words}),
     "cancelled": (_STREAM, {}),
     "chunk": ({**_STREAM, "value": anything}, {"edited": flag}),
     "printed": ({**_STREAM, "text": text}, {}),

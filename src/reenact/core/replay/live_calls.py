@@ -6,49 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 from reenact.core.boundary import Answer, Scope, Ticket, ToolInside
-from reenact.core.model import codec
 from reenact.core.model.event import Effect
-from reenact.core.model.log import CallRecord, Log
+from reenact.core.model.log import CallRecord
 from reenact.core.replay.acts import act_of
-from reenact.core.replay.answers import answer_of, edit_of
-from reenact.core.replay.cursor import Cursor
+from reenact.core.replay.answers import answer_of
 from reenact.core.replay.question import Question
-from reenact.core.replay.rulings import ActionGuard, Ruling
-from reenact.core.replay.terms import Terms
-from reenact.core.replay.watch import Edit
+from reenact.core.replay.rulings import SUBSTITUTED, ActionGuard, Ruling
+from reenact.core.replay.substitutes import NoSubstitute, Substitutes
 from reenact.errors import Departure, Divergence, Halt
-
-
-class RecordedAnswers:
-    """The recorded answers to equal questions, wherever they were asked.
-
-    Args:
-        log: The recorded process.
-        terms: Puts arguments into the recording's terms.
-        cursor: Compares questions.
-    """
-
-    def __init__(self, log: Log, terms: Terms, cursor: Cursor) -> None:
-        self._log = log
-        self._terms = terms
-        self._cursor = cursor
-        self._given: set[int] = set()
-
-    def to(self, effect: Effect) -> Edit | None:
-        """Return the recorded answer to an equal question, each one once while there are others."""
-        args = self._terms.args(effect)
-        self._terms.clean_args(args)
-        found: list[tuple[CallRecord, Edit]] = []
-        for call in self._log.calls.values():
-            if call.label == effect.label and self._cursor.equal(call, effect.label, args):
-                edit = edit_of(self._log, call)
-                if edit is not None and codec.flaw([edit.value, *(edit.pieces or ())]) is None:
-                    found.append((call, edit))
-        if not found:
-            return None
-        call, edit = next((pair for pair in found if pair[0].number not in self._given), found[-1])
-        self._given.add(call.number)
-        return edit
 
 
 class LiveCalls:
@@ -56,7 +21,7 @@ class LiveCalls:
 
     Args:
         guard: Decides.
-        answers: Serve the mode `recorded`.
+        answers: Serve the modes `recorded`, `fixed` and `simulated`.
         places: The number of places in the recorded order.
         halt: Stops the replay at a divergence, and returns the exception to raise.
         remark: Adds a note to the verdict.
@@ -65,7 +30,7 @@ class LiveCalls:
     def __init__(
         self,
         guard: ActionGuard,
-        answers: RecordedAnswers,
+        answers: Substitutes,
         places: int,
         *,
         halt: Callable[[Divergence], Halt],
@@ -83,11 +48,14 @@ class LiveCalls:
         if inside is not None and inside.free:
             return self._ticket(Ruling(act_of(effect), "live", "", covers=True), question.address)
         ruling = self._guard.rule(effect)
-        if ruling.mode == "recorded":
-            edit = self._answers.to(effect)
-            if edit is None:
-                raise self._refused(ruling, question.address, "it has no recorded answer to this")
-            self._remark(f"{effect.label}: by {ruling.basis} it got the recorded answer to an equal question")
+        if ruling.mode in SUBSTITUTED:
+            try:
+                edit = self._answers.to(ruling)
+            except NoSubstitute as error:
+                raise self._refused(ruling, question.address, str(error)) from None
+            equal = ruling.mode == "recorded"
+            what = "the recorded answer to an equal question" if equal else f"a {ruling.mode} answer"
+            self._remark(f"{effect.label}: by {ruling.basis} it got {what}")
             return answer_of(edit, self._places)
         if ruling.mode != "live":
             raise self._refused(ruling, question.address)
@@ -96,14 +64,14 @@ class LiveCalls:
     def again(self, effect: Effect, call: CallRecord, step: int, *, named: bool) -> Ticket | None:
         """Decide about a recorded call that runs for real; `named` means by its own name.
 
-        Return None if the policy gives it the recorded answer.
+        Return None if the policy gives it an answer: the recorded one.
         """
         rule = self._guard.policy.rule(act_of(effect))
         if named and rule is None:
             ruling = Ruling(act_of(effect), "live", "--live", covers=True)
         else:
             ruling = self._guard.rule_again(effect)
-        if ruling.mode == "recorded":
+        if ruling.mode in SUBSTITUTED:
             return None
         if ruling.mode != "live":
             raise self._refused(ruling, call.address, step=step)

@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Literal, get_args
+
+import orjson
 
 from reenact.core import config
 from reenact.core.dataclass import dataclass
 from reenact.core.replay.acts import Act
 from reenact.errors import UsageError
 
-ActionMode = Literal["recorded", "live", "refuse", "ask"]
+ActionMode = Literal["recorded", "live", "refuse", "ask", "fixed", "simulated"]
 
 ACTION_MODES: tuple[ActionMode, ...] = get_args(ActionMode)
+
+MODEL = "model:"
+"""The beginning of a simulation by a model."""
+
+_LOOSE = {
+    "live": "lets calls run for real",
+    "fixed": "gives calls answers of its own",
+    "simulated": "runs code or asks a model",
+}
+"""The modes that only a trusted configuration file may set, with the reason."""
+
+_FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyRule:
-    """One word of a policy, `TARGET=MODE`.
+    """One word of a policy: `TARGET=MODE`, `TARGET=fixed:VALUE` or `TARGET=simulated:SOURCE`.
 
     Attributes:
         target: A tool's name, a host, a program, a kind or a label; `*` and `?` stand for other characters.
         mode: The mode of all acts that it names.
+        given: The value in JSON or as bare text; or `module:function`, or `model:NAME`.
     """
 
     target: str
     mode: ActionMode
+    given: str = ""
 
     @property
     def exact(self) -> bool:
@@ -78,16 +95,19 @@ def policy_of(file: config.ConfigurationFile) -> tuple[str, ...]:
     if not isinstance(table, dict):
         raise file.error(("policy",), 'a table is expected: [policy], and below it TARGET = "refuse"')
     words = []
-    for target, mode in table.items():
+    for target, given in table.items():
         path = ("policy", target)
+        fixed = isinstance(given, dict) and list(given) == ["fixed"]
+        mode = f"fixed:{_json(given['fixed'])}" if fixed else given
         if not isinstance(mode, str):
             raise file.error(path, f"one of {', '.join(ACTION_MODES)} is expected, in quotes", value=True)
         try:
             words.append(_configured_word(target, mode))
         except UsageError as error:
             raise file.error(path, str(error), value=True) from None
-        if mode == "live":
-            file.need_trust(path, "lets calls run for real")
+        kind = mode.partition(":")[0]
+        if kind in _LOOSE:
+            file.need_trust(path, _LOOSE[kind])
     return tuple(words)
 
 
@@ -105,9 +125,32 @@ def rule_of(word: str) -> PolicyRule:
     target, mode = target.strip(), mode.strip()
     if not equals or not target:
         raise UsageError(f"policy {word!r}: write TARGET=MODE, such as refund=refuse or api.example.com=live")
+    mode, colon, given = mode.partition(":")
     for known in ACTION_MODES:
         if mode == known:
-            return PolicyRule(target, known)
+            return PolicyRule(target, known, _given(word, mode, given.strip(), colon))
     near = get_close_matches(mode, ACTION_MODES, 1)
     hint = f"did you mean {near[0]}?" if near else f"a mode is one of {', '.join(ACTION_MODES)}"
     raise UsageError(f"policy {word!r}: there is no mode {mode!r}; {hint}")
+
+
+def _given(word: str, mode: str, given: str, colon: str) -> str:
+    """Return what a mode says after its colon. Raises UsageError."""
+    if mode not in ("fixed", "simulated"):
+        if colon:
+            raise UsageError(f"policy {word!r}: {mode} takes no value")
+    elif not given:
+        example = (
+            """refund=fixed:{"status": "done"}""" if mode == "fixed" else "refund=simulated:stand_ins:refund"
+        )
+        raise UsageError(f"policy {word!r}: {mode} needs a value, such as {example}")
+    elif mode == "simulated" and not given.startswith(MODEL) and not _FUNCTION.fullmatch(given):
+        raise UsageError(f"policy {word!r}: write simulated:module:function or simulated:model:NAME")
+    return given
+
+
+def _json(value: object) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        return str(value)

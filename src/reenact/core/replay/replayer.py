@@ -22,7 +22,7 @@ from reenact.core.replay.acts import act_of
 from reenact.core.replay.answers import Answers
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.departures import HINT, Departures, forking_hint
-from reenact.core.replay.live_calls import LiveCalls, RecordedAnswers
+from reenact.core.replay.live_calls import LiveCalls
 from reenact.core.replay.own_requests import OwnRequests, departure
 from reenact.core.replay.printed import RecordedPrints
 from reenact.core.replay.question import Question
@@ -30,6 +30,7 @@ from reenact.core.replay.reads import Reads
 from reenact.core.replay.realignment import Realignment
 from reenact.core.replay.reruns import Tools
 from reenact.core.replay.rulings import ActionGuard
+from reenact.core.replay.substitutes import Substitutes
 from reenact.core.replay.terms import Terms
 from reenact.core.replay.watch import Edit, Watch
 from reenact.errors import Departure, Divergence, Halt, Mismatch, UsageError
@@ -126,7 +127,7 @@ class Replayer(Handler):
 
     def guard(self, guard: ActionGuard) -> None:
         """Have calls that run for real decided about."""
-        answers = RecordedAnswers(self._log, self.terms, self.cursor)
+        answers = Substitutes(self._log, self.terms, self.cursor, guard)
         places = len(self._log.times)
         self._live_calls = LiveCalls(guard, answers, places, halt=self._halt, remark=self.remark)
 

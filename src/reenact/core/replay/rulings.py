@@ -11,13 +11,19 @@ import threading
 from collections.abc import Callable, Iterable
 
 from reenact.core.dataclass import dataclass
-from reenact.core.model.event import TOOL, Effect
+from reenact.core.model.event import TOOL, Effect, Substitute
 from reenact.core.replay.acts import Act, act_of
 from reenact.core.replay.evidence import RecordedFacts
 from reenact.core.replay.policy import ActionMode, ActionPolicy
 
+SUBSTITUTED = frozenset(("recorded", "fixed", "simulated"))
+"""The modes by which a call gets an answer without running."""
+
 AskUser = Callable[[str, str], bool | None]
 """Asks the user about a target; returns the answer, or None without a terminal."""
+
+AskModel = Callable[[str, str], str]
+"""Asks a model: its name, and the question; returns its text. Raises UsageError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +32,17 @@ class Ruling:
 
     Attributes:
         act: The act.
-        mode: `live`, `recorded` or `refuse`.
+        mode: `live`, `recorded`, `fixed`, `simulated` or `refuse`.
         basis: The reason, in words.
         covers: Everything inside of it may happen, too: the user or the declaration says so.
+        given: Of `fixed` and `simulated`: the rule's own words, or the declared answer.
     """
 
     act: Act
     mode: ActionMode
     basis: str
     covers: bool = False
+    given: str | Substitute = ""
 
 
 class ActionGuard:
@@ -45,6 +53,7 @@ class ActionGuard:
         facts: What the recording shows.
         ask: Asks the user.
         option: Makes the words that allow a target: `--policy refund=live`.
+        ask_model: Asks a model by its name, for simulated answers.
 
     Attributes:
         policy: The user's rules.
@@ -59,12 +68,14 @@ class ActionGuard:
         *,
         ask: AskUser | None = None,
         option: Callable[[str], str] | None = None,
+        ask_model: AskModel | None = None,
     ) -> None:
         self.policy = policy
         self.ran: dict[str, tuple[int, str]] = {}
         self._facts = facts
         self._ask = ask
         self.option = option or python_option
+        self.ask_model = ask_model
         self._answers: dict[str, bool] = {}
         self._covered: set[int] = set()
         self._lock = threading.Lock()
@@ -75,10 +86,13 @@ class ActionGuard:
         act = act_of(effect, self._facts.model_hosts if http else (), self._facts.providers)
         rule = self.policy.rule(act)
         if rule is not None and rule.mode != "ask":
-            return Ruling(act, rule.mode, f"--policy {rule.target}={rule.mode}", covers=rule.mode == "live")
+            basis = f"--policy {rule.target}={rule.mode}"
+            return Ruling(act, rule.mode, basis, covers=rule.mode == "live", given=rule.given)
         if rule is None:
             if within in self._covered:
                 return Ruling(act, "live", "inside of a call that may run", covers=True)
+            if (declared := effect.declared_substitute) is not None:
+                return Ruling(act, declared.mode, f"declared {declared.mode} at the tool", given=declared)
             if act.impact == "model":
                 return Ruling(act, "live", "")
             if act.impact == "reads":
@@ -93,7 +107,8 @@ class ActionGuard:
     def rule_again(self, effect: Effect, within: int | None = None) -> Ruling:
         """Decide on a recorded call that runs again."""
         act = act_of(effect)
-        known = self.policy.rule(act) is not None or effect.declared is not None
+        declared = effect.declared is not None or effect.declared_substitute is not None
+        known = self.policy.rule(act) is not None or declared
         if effect.kind == TOOL and not known and not self._facts.hidden(effect):
             return Ruling(act, "live", "all that it does is recorded")
         return self.rule(effect, within)

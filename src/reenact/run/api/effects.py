@@ -12,7 +12,8 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from reenact.adapters import sources
 from reenact.core import boundary
-from reenact.core.model.event import TOOL, Effect
+from reenact.core.model.event import TOOL, Effect, Substitute
+from reenact.errors import UsageError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,16 +23,29 @@ T = TypeVar("T")
 def tool(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
 def tool(
-    *, name: str = ..., kind: str = ..., writes: bool | None = ...
+    *, name: str = ..., kind: str = ..., writes: bool | None = ..., fixed: Any = ..., simulated: Any = ...
 ) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
-def tool(function: Any = None, /, *, name: str = "", kind: str = "tool", writes: bool | None = None) -> Any:
+def tool(
+    function: Any = None,
+    /,
+    *,
+    name: str = "",
+    kind: str = "tool",
+    writes: bool | None = None,
+    fixed: Any = ...,
+    simulated: Callable[..., Any] | None = None,
+) -> Any:
     """Make a function an effect: sync or async, plain or a generator.
 
     Its arguments are matched, its result is recorded. `writes=True` says that it changes something outside of the
     program (a refund, an e-mail), `writes=False` that it only reads: a fork runs only the latter without a question.
+    A live call in a fork or a replay gets the value `fixed`, or that of the function `simulated`, which is called with
+    the tool's arguments by name, in place of a run.
     """
     if function is None:
-        return functools.partial(tool, name=name, kind=kind, writes=writes)
+        return functools.partial(tool, name=name, kind=kind, writes=writes, fixed=fixed, simulated=simulated)
+    if fixed is not ... and simulated is not None:
+        raise UsageError("a tool is either fixed=… or simulated=…, not both")
     if writes is not None:
         with suppress(AttributeError):
             # Frameworks that wrap the function find the declaration there.
@@ -39,6 +53,15 @@ def tool(function: Any = None, /, *, name: str = "", kind: str = "tool", writes:
     title = name or function.__name__
     signature = inspect.signature(function)
     streams = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+
+    substitute = None
+    if fixed is not ...:
+        substitute = Substitute("fixed", fixed, streams)
+    elif simulated is not None:
+        substitute = Substitute("simulated", simulated, streams)
+    if substitute is not None:
+        with suppress(AttributeError):
+            setattr(function, sources.SUBSTITUTE, substitute)
 
     # Which object a method belongs to is no part of the question.
     bare = next(iter(signature.parameters), "") in ("self", "cls")
@@ -48,13 +71,20 @@ def tool(function: Any = None, /, *, name: str = "", kind: str = "tool", writes:
         try:
             given = signature.bind(*args, **kwargs)
         except TypeError:
-            return Effect(kind, title, {"args": args, "kwargs": kwargs}, source=source, writes=writes)
+            return Effect(
+                kind,
+                title,
+                {"args": args, "kwargs": kwargs},
+                source=source,
+                writes=writes,
+                substitute=substitute,
+            )
         # A default is part of the question too: changed, it is another question.
         given.apply_defaults()
         bound = dict(given.arguments)
         if bare:
             bound.pop(next(iter(bound)))
-        return Effect(kind, title, bound, source=source, writes=writes)
+        return Effect(kind, title, bound, source=source, writes=writes, substitute=substitute)
 
     return functools.wraps(function)(_shell(function, effect_of))
 

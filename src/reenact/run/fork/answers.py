@@ -15,9 +15,9 @@ from reenact.core.messages.text import events
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import binary, parsed
 from reenact.core.query.recording import Step
+from reenact.core.replay.fit import put, with_body
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
-from reenact.run.fork.fit import put
 
 _KNOWN = "Pydantic AI, the OpenAI Agents SDK, LangChain, OpenAI (chat and responses) and Anthropic"
 
@@ -42,11 +42,11 @@ def said(step: Step, old: Edit, text: str, where: str) -> Edit:
         new = _whole(reply, text)
         if new is None:
             raise _impossible(where)
-        return _with_body(old, orjson.dumps(new))
+        return with_body(old, orjson.dumps(new))
     streamed = _streamed(events(whole), text)
     if streamed is None:
         raise _impossible(where)
-    return _with_body(old, b"".join(streamed))
+    return with_body(old, b"".join(streamed))
 
 
 def body(step: Step, old: Edit, path: str, value: Any, where: str) -> Edit:
@@ -54,11 +54,11 @@ def body(step: Step, old: Edit, path: str, value: Any, where: str) -> Edit:
     if step.call.kind != "http" or old.pieces is None:
         raise UsageError(f"{where} is no HTTP exchange with a body: set output = …, or error = …")
     if not path:
-        return _with_body(old, value.encode() if isinstance(value, str) else orjson.dumps(value))
+        return with_body(old, value.encode() if isinstance(value, str) else orjson.dumps(value))
     reply = parsed(_joined(old))
     if not isinstance(reply, (dict, list)):
         raise UsageError(f"{where}: the body is no JSON; set body as a whole, or text")
-    return _with_body(old, orjson.dumps(put(reply, path, value, where)))
+    return with_body(old, orjson.dumps(put(reply, path, value, where)))
 
 
 def _impossible(where: str) -> UsageError:
@@ -67,17 +67,6 @@ def _impossible(where: str) -> UsageError:
 
 def _joined(old: Edit) -> bytes:
     return b"".join(binary(tree) or b"" for tree in old.pieces or ())
-
-
-def _with_body(old: Edit, data: bytes) -> Edit:
-    """Return the same head with the new body's length."""
-    head = old.value
-    if isinstance(head, dict) and isinstance(head.get("headers"), list):
-        kept = [pair for pair in head["headers"] if str(pair[0]).lower() != "content-length"]
-        if len(kept) < len(head["headers"]) and not head.get("decoded"):
-            kept.append(["content-length", str(len(data))])
-        head = {**head, "headers": kept}
-    return Edit(head, ({"$utf8": data.decode()},))
 
 
 # -- Pydantic AI ---------------------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.patterns import lazy
 from reenact.core.query.recording import Recording, Step
+from reenact.core.replay.fit import fit, put
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
 from reenact.run.fork import answers
-from reenact.run.fork.fit import fit, put
 
 Change = Mapping[str, Any] | Callable[[Any], Any]
 """An edit: paths and values, or a function from the old output to the new one."""

@@ -11,6 +11,7 @@ from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import parsed, plain
 from reenact.core.patterns import lazy
+from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
 
 _KEY = lazy(r"[^.\[\]]+")
@@ -25,6 +26,17 @@ def put(tree: Tree, path: str, value: Any, where: str) -> Tree:
     if not keys:
         raise UsageError(f"{where}: {path!r} is no path; write it as parts[0].content")
     return _put(tree, keys, lambda old: fit(old, value, where), f"{where} has no output.{path}")
+
+
+def with_body(old: Edit, data: bytes) -> Edit:
+    """Return an HTTP answer with another body: the same head, with the body's length."""
+    head = old.value
+    if isinstance(head, dict) and isinstance(head.get("headers"), list):
+        kept = [pair for pair in head["headers"] if str(pair[0]).lower() != "content-length"]
+        if len(kept) < len(head["headers"]) and not head.get("decoded"):
+            kept.append(["content-length", str(len(data))])
+        head = {**head, "headers": kept}
+    return Edit(head, ({"$utf8": data.decode()},))
 
 
 def _put(tree: Tree, keys: list[str], change: Callable[[Tree], Tree], missing: str) -> Tree:
