@@ -23,8 +23,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 from reenact.core import boundary, system
 from reenact.core.files import databases
-from reenact.run.files.listing import Entry, Listing
 from reenact.run.files.replacements import Replacements
+from reenact.run.files.scanned import Entry, Listing
 from reenact.run.files.upper import Upper
 from reenact.run.files.view import OverlayView
 
