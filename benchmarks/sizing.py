@@ -155,7 +155,7 @@ def _until(holds: Callable[[], bool], patience: float = 60) -> None:
 def _cpu(pid: int) -> float:
     """Seconds of CPU of a process, or none where it has ended."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -164,9 +164,9 @@ def _cpu(pid: int) -> float:
 def _postgres(folder: Path) -> float:
     """Seconds of CPU of a Postgres, by the folder of its data: its processes, and those that have ended."""
     main = int((folder / "postmaster.pid").read_text().split()[0])
-    fields = Path(f"/proc/{main}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{main}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     ended = (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
-    children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+    children = Path(f"/proc/{main}/task/{main}/children").read_text(encoding="utf-8").split()
     return ended + _cpu(main) + sum(_cpu(int(one)) for one in children)
 
 

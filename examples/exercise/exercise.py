@@ -292,8 +292,8 @@ def fork_it(recording: str) -> str:
 def keep_it(child: str) -> None:
     headline("5. Kept as a test")
     for module in (support, shop):
-        Path(f"{module.__name__}.py").write_text(inspect.getsource(module))
-    Path("pytest.ini").write_text("[pytest]\npythonpath = .\n")
+        Path(f"{module.__name__}.py").write_text(inspect.getsource(module), encoding="utf-8")
+    Path("pytest.ini").write_text("[pytest]\npythonpath = .\n", encoding="utf-8")
     entry = f'support:serve("{QUESTION}")'
     keeping = (
         "reenact",
@@ -309,7 +309,7 @@ def keep_it(child: str) -> None:
         "tool",
     )
     shown(run(*keeping))
-    kept = Path("tests/test_support.py").read_text().rstrip()
+    kept = Path("tests/test_support.py").read_text(encoding="utf-8").rstrip()
     console.print(Syntax(kept, "python", background_color="default", word_wrap=True))
     headline("The tool as it was: red")
     red = shown(run("pytest", "-q", "--no-header", "tests", expected=1))
@@ -317,7 +317,8 @@ def keep_it(child: str) -> None:
     headline("The tool mended: green")
     text = inspect.getsource(shop)
     Path("shop.py").write_text(
-        text.replace(inspect.getsource(shop.cancel_order), inspect.getsource(mended.cancel_order))
+        text.replace(inspect.getsource(shop.cancel_order), inspect.getsource(mended.cancel_order)),
+        encoding="utf-8",
     )
     green = shown(run("pytest", "-q", "--no-header", "tests"))
     claim("1 passed" in green, "the refusal is kept: a test that needs no model")

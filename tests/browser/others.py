@@ -131,4 +131,4 @@ def _wait(address: str, process: subprocess.Popen[bytes], log: Path, seconds: fl
                 return
         except (OSError, urllib.error.URLError):
             time.sleep(0.2)
-    raise RuntimeError(f"the shop did not start: {log.read_text()[-2000:]}")
+    raise RuntimeError(f"the shop did not start: {log.read_text(encoding='utf-8')[-2000:]}")

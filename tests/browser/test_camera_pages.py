@@ -67,7 +67,7 @@ def started(*arguments):
 
 
 def read(path):
-    return Path(path).read_text()
+    return Path(path).read_text(encoding="utf-8")
 
 
 def lines(folder, *kinds):

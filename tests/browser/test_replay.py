@@ -97,7 +97,7 @@ def test_in_a_recorded_program_it_is_no_effect_and_in_its_replay_none_is_missed(
 
     with reenact.record("watching", home=tmp_path) as recording:
         assert program() == 2000
-    events = Path(recording.path, "events.jsonl").read_text()
+    events = Path(recording.path, "events.jsonl").read_text(encoding="utf-8")
     assert '"called"' not in events
     drawn = set(re.findall('"source":"([^"]*)"', events))
     assert drawn <= {"clock:zone", "entropy:numpy"}, "what every recording has"

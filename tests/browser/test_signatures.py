@@ -75,6 +75,6 @@ def test_a_home_that_cannot_be_written_is_one_clear_line(tmp_path):
 def test_signing_is_no_effect_of_a_recorded_program(tmp_path):
     with reenact.record("signing", home=tmp_path) as recording:
         Signer.of(tmp_path).sign("/a", seconds=60)
-    drawn = re.findall('"source":"([^"]*)"', Path(recording.path, "events.jsonl").read_text())
+    drawn = re.findall('"source":"([^"]*)"', Path(recording.path, "events.jsonl").read_text(encoding="utf-8"))
     # Every recording has its zone, and where another test has imported numpy, the state of that.
     assert set(drawn) <= {"clock:zone", "entropy:numpy"}

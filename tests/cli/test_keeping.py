@@ -45,7 +45,7 @@ def test_a_recording_goes_out_and_comes_in_elsewhere(home, ids, tmp_path, capsys
 
 
 def test_one_bad_file_among_good_ones_is_named_and_the_good_ones_come_in(home, capsys):
-    Path("bad.json").write_text("{}")
+    Path("bad.json").write_text("{}", encoding="utf-8")
     assert (
         main(["import", str(DATA / "swe_agent.traj"), "bad.json", str(DATA / "tau_bench.jsonl"), "--json"])
         == 2

@@ -27,7 +27,7 @@ def test_the_script_is_printed_or_written_and_never_over_another_file(recorded, 
     text = capsys.readouterr().out
     compile(text, "script.py", "exec")
     assert main(["export-script", recorded.id, "-o", "script.py"]) == 0
-    assert Path("script.py").read_text() == text
+    assert Path("script.py").read_text(encoding="utf-8") == text
     assert main(["export-script", "last", "-o", "script.py"]) == 2
     assert "--force" in capsys.readouterr().err
     assert main(["export-script", "last", "-o", "script.py", "--force"]) == 0

@@ -25,7 +25,7 @@ def test_the_path_of_the_page_is_printed_where_there_is_no_screen(run, home):
     page = Path(out.strip())
     assert status == 0
     assert page.parent == folder / "pages"
-    assert page.read_text().startswith("<!doctype html>")
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert page.stat().st_mode & 0o077 == 0
 
 
@@ -43,7 +43,7 @@ def test_two_runs_and_an_exported_one_are_watched_as_well(run, home, tmp_path):
     assert run("export", good.name, tmp_path / "good.reenact")[0] == 0
     status, out, _ = run("watch", tmp_path / "good.reenact", bad.name, "--frames")
     assert status == 0
-    assert "<title>buy a lamp and buy a lamp, again</title>" in Path(out.strip()).read_text()
+    assert "<title>buy a lamp and buy a lamp, again</title>" in Path(out.strip()).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -350,7 +350,7 @@ def test_the_browser_has_a_network_of_its_own_where_the_server_says_so(served, a
     networks, names = set(), set()
     for pid in browsers_of(served.process.pid):
         try:
-            name = Path(f"/proc/{pid}/comm").read_text().strip()
+            name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
             if "chrom" in name:
                 names.add(name)
                 networks.add(os.readlink(f"/proc/{pid}/ns/net"))

@@ -128,7 +128,7 @@ def test_collecting_a_kept_test_runs_nothing(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     path = recorded(tmp_path / "home", TEXTS[0])
     assert main(["keep", str(path), "--as", "test_x.py", "--run-foreign"]) == 0
-    checked(Path("test_x.py").read_text())
+    checked(Path("test_x.py").read_text(encoding="utf-8"))
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "test_x.py"],
         cwd=tmp_path,

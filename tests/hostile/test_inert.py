@@ -240,7 +240,7 @@ def test_a_recording_of_this_form_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", GADGETS)
 def test_reading_a_gadget_leaves_no_mark(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("MARK").write_text("here")
+    Path("MARK").write_text("here", encoding="utf-8")
     found = reenact.load(recording(tmp_path / "one", GADGETS[name]))
     for look in (
         lambda: found.step(1).args,
@@ -259,7 +259,7 @@ def test_reading_a_gadget_leaves_no_mark(name: str, tmp_path: Path, monkeypatch:
         codec.Encoder().encode(value)
         del value
     assert MARKS == []
-    assert Path("MARK").read_text() == "here"
+    assert Path("MARK").read_text(encoding="utf-8") == "here"
     assert "antigravity" not in sys.modules
 
 
@@ -268,7 +268,7 @@ def test_every_verb_that_reads_shows_a_gadget_or_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("MARK").write_text("here")
+    Path("MARK").write_text("here", encoding="utf-8")
     path = recording(tmp_path / "one", {**GADGETS, **BOMBS}[name])
     for verb in (["show"], ["show", "1"], ["show", "1", "--state"], ["diagnose"], ["diff", str(path)]):
         began = time.process_time()
@@ -276,7 +276,7 @@ def test_every_verb_that_reads_shows_a_gadget_or_one_line(
         assert time.process_time() - began < 4
         assert "Traceback" not in "".join(capsys.readouterr())
     assert MARKS == []
-    assert Path("MARK").read_text() == "here"
+    assert Path("MARK").read_text(encoding="utf-8") == "here"
 
 
 @pytest.mark.parametrize("name", BOMBS)
@@ -293,14 +293,14 @@ def test_rebuilding_a_gadget_runs_nothing_of_it(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("MARK").write_text("here")
+    Path("MARK").write_text("here", encoding="utf-8")
     try:
         value = codec.rebuild(GADGETS[name])
         del value
     except RecordingError:
         pass
     assert MARKS == []
-    assert Path("MARK").read_text() == "here"
+    assert Path("MARK").read_text(encoding="utf-8") == "here"
 
 
 @pytest.mark.parametrize(

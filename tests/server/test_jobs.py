@@ -148,7 +148,7 @@ def gone(pid, seconds=10):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            if Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z":
                 return
             os.kill(pid, 0)
         except (ProcessLookupError, FileNotFoundError):

@@ -93,11 +93,13 @@ def test_a_step_says_what_changed_in_the_prompt_and_in_the_state(home):
 
 def test_files_are_listed_and_their_changes_shown_of_a_step_and_of_the_run(home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("notes.md").write_text("first\n")
+    Path("notes.md").write_text("first\n", encoding="utf-8")
 
     @reenact.tool
     def note(text):
-        Path("notes.md").write_text(f"{Path('notes.md').read_text()}{text}\n")
+        Path("notes.md").write_text(
+            f"{Path('notes.md').read_text(encoding='utf-8')}{text}\n", encoding="utf-8"
+        )
 
     with reenact.record("files", home=home) as recording:
         note("second")

@@ -56,7 +56,7 @@ def timed(home, file):
     def sent(self, pieces, live=()):
         began = perf_counter()
         answers = send(self, pieces, live)
-        with open(file, "a") as told:
+        with open(file, "a", encoding="utf-8") as told:
             told.write(f"{1000 * (perf_counter() - began):.2f} {len(pieces)}\n")
         return answers
 

@@ -41,7 +41,7 @@ def begun(words, environ):
 
 def cpu(process):
     """Seconds of processor time of a process so far."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICK
 
 

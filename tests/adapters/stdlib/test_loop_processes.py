@@ -25,7 +25,7 @@ def apart(tmp_path, monkeypatch, home):
 
 def starts():
     """How often a command of these programs ran for real."""
-    return len(Path("starts").read_text())
+    return len(Path("starts").read_text(encoding="utf-8"))
 
 
 async def shell(line, **pipes):
@@ -89,10 +89,10 @@ async def over_before_it_is_asked():
 
 
 async def into_a_file():
-    with open("log", "w") as file:  # noqa: ASYNC230
+    with open("log", "w", encoding="utf-8") as file:  # noqa: ASYNC230
         command = await shell("date +%N", stdout=file, stderr=asyncio.subprocess.STDOUT)
         await command.wait()
-    return Path("log").read_text()  # noqa: ASYNC240
+    return Path("log").read_text(encoding="utf-8")  # noqa: ASYNC240
 
 
 async def much():

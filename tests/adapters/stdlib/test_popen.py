@@ -27,7 +27,7 @@ def apart(tmp_path, monkeypatch, home):
 
 def starts():
     """How often a command of these programs ran for real."""
-    with open("starts", "a+") as file:
+    with open("starts", "a+", encoding="utf-8") as file:
         file.seek(0)
         return len(file.read())
 
@@ -168,11 +168,11 @@ def killed_by_number():
 
 
 def into_a_file():
-    with open("log", "w") as file:
+    with open("log", "w", encoding="utf-8") as file:
         file.write("before ")
         command = subprocess.Popen(LOUD, shell=True, stdout=file, stderr=subprocess.STDOUT)
     command.wait()
-    with open("log") as file:
+    with open("log", encoding="utf-8") as file:
         return file.read()
 
 
@@ -184,14 +184,14 @@ def into_a_temporary_file():
 
 
 def not_there():
-    with open("starts", "a") as file:
+    with open("starts", "a", encoding="utf-8") as file:
         file.write("x")
     try:
         subprocess.run(["no-such-command", "argument"], check=False)
     except FileNotFoundError as error:
         return str(error), error.errno
     finally:
-        with open("starts", "r+") as file:
+        with open("starts", "r+", encoding="utf-8") as file:
             file.truncate(1)
 
 
@@ -269,8 +269,8 @@ def test_what_is_written_to_a_command_is_compared():
 def test_a_secret_in_output_that_comes_in_pieces_is_not_kept():
     secret = "sk-ant-" + "a1B2c3D4" * 6
     half = len(secret) // 2
-    Path("first").write_text(secret[:half])
-    Path("second").write_text(f"{secret[half:]}\n")
+    Path("first").write_text(secret[:half], encoding="utf-8")
+    Path("second").write_text(f"{secret[half:]}\n", encoding="utf-8")
     with reenact.record("secret") as recording:
         command = subprocess.Popen(
             "cat first; sleep 0.2; cat second", shell=True, stdout=subprocess.PIPE, bufsize=0

@@ -79,7 +79,7 @@ class Order:
         (lambda: f"Cancel {Order()}", "an object's address"),
         (lambda: f"call me at http://127.0.0.1:{own_port()}/", "a port that the system chose"),
         (tempfile.mkdtemp, "a temporary name"),
-        (lambda: Path("/proc/self/stat").read_text(), "/proc/self/stat"),
+        (lambda: Path("/proc/self/stat").read_text(encoding="utf-8"), "/proc/self/stat"),
         (lambda: random_bytes().hex(), "/dev/urandom"),
     ],
 )
@@ -151,10 +151,10 @@ def test_a_replay_that_asks_with_another_value_says_where_it_came_from(tmp_path:
 
 def test_a_named_source_alone_leaves_a_replay_faithful(tmp_path: Path) -> None:
     with reenact.record(home=tmp_path) as recording:
-        Path("/proc/self/stat").read_text()
+        Path("/proc/self/stat").read_text(encoding="utf-8")
         ask("same")
     with reenact.replay(recording.id, home=tmp_path) as replay:
-        Path("/proc/self/stat").read_text()
+        Path("/proc/self/stat").read_text(encoding="utf-8")
         ask("same")
     assert recording.load().sources
     assert replay.verdict.faithful, str(replay.verdict)

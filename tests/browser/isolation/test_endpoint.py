@@ -43,7 +43,7 @@ def listening():
     """The ports of loopback that this process listens at."""
     sockets = {one.readlink().name for one in Path("/proc/self/fd").iterdir() if one.is_symlink()}
     ports = set()
-    for line in Path("/proc/self/net/tcp").read_text().splitlines()[1:]:
+    for line in Path("/proc/self/net/tcp").read_text(encoding="utf-8").splitlines()[1:]:
         words = line.split()
         if words[3] == "0A" and f"socket:[{words[9]}]" in sockets:
             ports.add(int(words[1].rpartition(":")[2], 16))

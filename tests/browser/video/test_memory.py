@@ -50,7 +50,7 @@ def test_drawing_and_encoding_hold_no_frame_either(tmp_path):
     used = []
 
     def told(done, all):
-        used.append(int(STATM.read_text().split()[1]) * 4096)
+        used.append(int(STATM.read_text(encoding="utf-8").split()[1]) * 4096)
 
     render(footage, progress=told)
     # What x264 looks ahead and Pillow caches is there after a quarter. Every frame held would be 100 MB.

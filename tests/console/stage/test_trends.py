@@ -46,12 +46,14 @@ def test_trends_without_a_recording_say_so(opened):
 
 def test_the_files_of_a_run_and_of_a_step_are_shown_line_by_line(opened, home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("read.txt").write_text("seen\n")
-    Path("notes.md").write_text("first\n")
+    Path("read.txt").write_text("seen\n", encoding="utf-8")
+    Path("notes.md").write_text("first\n", encoding="utf-8")
 
     @reenact.tool
     def note(text):
-        Path("notes.md").write_text(f"first\n{Path('read.txt').read_text()}{text}\n")
+        Path("notes.md").write_text(
+            f"first\n{Path('read.txt').read_text(encoding='utf-8')}{text}\n", encoding="utf-8"
+        )
         return "noted"
 
     @reenact.tool

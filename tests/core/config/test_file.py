@@ -99,7 +99,7 @@ def test_a_list_of_trusted_files_that_others_may_write_is_not_believed(project, 
 
 
 def test_a_file_of_another_user_is_refused(project, monkeypatch):
-    Path("reenact.toml").write_text('home = "recs"')
+    Path("reenact.toml").write_text('home = "recs"', encoding="utf-8")
     monkeypatch.setattr(os, "geteuid", lambda: 1234)
     # What belongs to root may be read by all users, and the tests may run as root.
     owned = os.stat_result((0, 0, 0, 0, 4321, *[0] * 5))

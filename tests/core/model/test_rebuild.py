@@ -25,7 +25,7 @@ NAMES = {"rebuild", "rebuild_error", "rebuilt"}
 
 
 def _rebuilds(path: Path) -> bool:
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     return any(
         (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in NAMES)
         or (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in NAMES)

@@ -69,12 +69,12 @@ def test_a_file_is_kept_as_it_was_first_read_and_as_each_step_left_it(folder: Pa
     (folder / "memory.txt").write_text("old")
 
     def program() -> None:
-        assert Path("memory.txt").read_text() == "old"
+        assert Path("memory.txt").read_text(encoding="utf-8") == "old"
         _step()
-        Path("memory.txt").write_text("new")
+        Path("memory.txt").write_text("new", encoding="utf-8")
         _step()
-        Path("memory.txt").write_text("newest")
-        Path("more.txt").write_text("more")
+        Path("memory.txt").write_text("newest", encoding="utf-8")
+        Path("more.txt").write_text("more", encoding="utf-8")
 
     recording = _recorded(program)
     assert _content(recording, trees.first_states(recording)) == {"memory.txt": "old", "more.txt": "[none]"}
@@ -99,7 +99,7 @@ def test_each_content_is_kept_once(folder: Path) -> None:
 def test_a_file_that_did_not_exist_is_recorded_as_such() -> None:
     def program() -> None:
         with pytest.raises(FileNotFoundError):
-            Path("absent.txt").read_text()
+            Path("absent.txt").read_text(encoding="utf-8")
 
     recording = _recorded(program)
     assert _content(recording, trees.first_states(recording)) == {"absent.txt": "[none]"}
@@ -148,7 +148,7 @@ def test_a_change_of_mode_and_a_link_belong_to_their_step(folder: Path) -> None:
 
 def test_a_file_that_is_held_open_is_seen_at_each_step() -> None:
     def program() -> None:
-        with open("log.txt", "w") as log:
+        with open("log.txt", "w", encoding="utf-8") as log:
             for line in ("one\n", "two\n", "three\n"):
                 log.write(line)
                 log.flush()
@@ -206,16 +206,16 @@ def test_a_change_from_outside_is_recorded_where_it_was_first_seen(folder: Path)
     (folder / "inbox.txt").write_text("one")
 
     def program() -> None:
-        Path("inbox.txt").read_text()
+        Path("inbox.txt").read_text(encoding="utf-8")
         _step()
         with boundary.entered(None):
-            Path("inbox.txt").write_text("two, from outside")
-            Path("arrived.txt").write_text("also")
+            Path("inbox.txt").write_text("two, from outside", encoding="utf-8")
+            Path("arrived.txt").write_text("also", encoding="utf-8")
         os.listdir(".")
         _step()
-        Path("inbox.txt").read_text()
+        Path("inbox.txt").read_text(encoding="utf-8")
         with boundary.entered(None):
-            Path("later.txt").write_text("later")
+            Path("later.txt").write_text("later", encoding="utf-8")
         os.listdir(".")
 
     recording = _recorded(program)
@@ -230,7 +230,7 @@ def test_a_listed_folder_has_the_names_from_before_the_run(folder: Path) -> None
     (folder / "gone.txt").write_text("")
 
     def program() -> None:
-        Path("mine.txt").write_text("")
+        Path("mine.txt").write_text("", encoding="utf-8")
         os.remove("gone.txt")
         os.listdir(".")
 
@@ -241,7 +241,7 @@ def test_a_listed_folder_has_the_names_from_before_the_run(folder: Path) -> None
 def test_what_the_program_makes_among_temporary_files_is_recorded() -> None:
     def program() -> None:
         with tempfile.TemporaryDirectory() as made:
-            Path(made, "draft.txt").write_text("draft")
+            Path(made, "draft.txt").write_text("draft", encoding="utf-8")
             _step()
 
     recording = _recorded(program)
@@ -260,9 +260,9 @@ def test_nothing_of_an_ignored_file_is_stored(folder: Path, name: str) -> None:
     path.write_text("canary-4711")
 
     def program() -> None:
-        Path(name).read_text()
+        Path(name).read_text(encoding="utf-8")
         _step()
-        Path(name).write_text("canary-4712")
+        Path(name).write_text("canary-4712", encoding="utf-8")
         subprocess.run(["true"], check=True)
 
     recording = _recorded(program)
@@ -278,7 +278,7 @@ def test_nothing_of_an_ignored_file_is_stored(folder: Path, name: str) -> None:
 def test_a_file_with_a_secret_is_not_stored(folder: Path) -> None:
     secret = "sk-proj-" + "Ab3" * 16
     (folder / "notes.txt").write_text(f"my key is {secret}")
-    recording = _recorded(lambda: Path("notes.txt").read_text())
+    recording = _recorded(lambda: Path("notes.txt").read_text(encoding="utf-8"))
     assert trees.first_states(recording)[folder / "notes.txt"].why == "secret"
     assert not [
         one
@@ -290,7 +290,7 @@ def test_a_file_with_a_secret_is_not_stored(folder: Path) -> None:
 def test_a_secret_in_a_file_name_is_not_stored(folder: Path) -> None:
     secret = "sk-proj-" + "Ab3" * 16
     (folder / secret).write_text("x")
-    recording = _recorded(lambda: (Path(secret).read_text(), os.listdir(".")))
+    recording = _recorded(lambda: (Path(secret).read_text(encoding="utf-8"), os.listdir(".")))
     assert trees.has_files(recording)
     assert secret.encode() not in Path(recording.path, "events.jsonl").read_bytes()
 
@@ -298,7 +298,9 @@ def test_a_secret_in_a_file_name_is_not_stored(folder: Path) -> None:
 def test_files_named_like_secrets_are_recorded_as_they_are(folder: Path) -> None:
     (folder / "password").write_text("plain")
     (folder / "api_key").mkdir()
-    recording = _recorded(lambda: (Path("password").read_text(), os.listdir("."), os.listdir("api_key")))
+    recording = _recorded(
+        lambda: (Path("password").read_text(encoding="utf-8"), os.listdir("."), os.listdir("api_key"))
+    )
     assert _content(recording, trees.first_states(recording)) == {
         "password": "plain",
         ".": "[folder]",
@@ -360,7 +362,7 @@ def test_changes_of_commands_of_all_kinds_are_recorded() -> None:
 
 def test_files_are_not_recorded_if_the_user_says_so(folder: Path) -> None:
     (folder / "a.txt").write_text("a")
-    assert not trees.has_files(_recorded(lambda: Path("a.txt").read_text(), files=False))
+    assert not trees.has_files(_recorded(lambda: Path("a.txt").read_text(encoding="utf-8"), files=False))
 
 
 def test_further_folders_are_recorded_and_others_not(tmp_path: Path) -> None:
@@ -390,7 +392,7 @@ def test_modules_that_are_imported_are_no_files_of_the_run(
 
 def test_source_that_the_program_reads_as_text_is_recorded(folder: Path) -> None:
     (folder / "code.py").write_text("x = 1")
-    recording = _recorded(lambda: Path("code.py").read_text())
+    recording = _recorded(lambda: Path("code.py").read_text(encoding="utf-8"))
     assert _content(recording, trees.first_states(recording)) == {"code.py": "x = 1"}
 
 
@@ -414,7 +416,7 @@ def test_files_above_the_limit_of_a_run_are_not_kept_and_it_is_said_once(
     )
     for number in range(5):
         (folder / str(number)).write_text(f"{number}" * 40)
-    recording = _recorded(lambda: [Path(str(number)).read_text() for number in range(5)])
+    recording = _recorded(lambda: [Path(str(number)).read_text(encoding="utf-8") for number in range(5)])
     assert [state.why for state in trees.first_states(recording).values()] == [
         "",
         "",
@@ -434,7 +436,7 @@ def test_a_fault_of_the_recorder_costs_a_note_and_not_the_run(
         raise RuntimeError("broken")
 
     monkeypatch.setattr("reenact.core.files.keeping.FileKeeper.state", broken)
-    recording = _recorded(lambda: Path("a.txt").read_text())
+    recording = _recorded(lambda: Path("a.txt").read_text(encoding="utf-8"))
     assert recording.status == "ok"
     assert any("broken" in note for note in recording.notes)
 

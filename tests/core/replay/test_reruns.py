@@ -26,13 +26,13 @@ def add(cart: list[str], item: str) -> str:
 @reenact.tool
 def notes(path: str) -> str:
     LOG.append(path)
-    return Path(path).read_text()
+    return Path(path).read_text(encoding="utf-8")
 
 
 @reenact.tool
 def note(path: str, text: str) -> int:
     LOG.append(path)
-    return Path(path).write_text(text)
+    return Path(path).write_text(text, encoding="utf-8")
 
 
 def shop() -> list[str]:

@@ -146,7 +146,7 @@ def test_a_secret_in_the_output_is_not_recorded(tmp_path: Path) -> None:
     with reenact.record(home=tmp_path) as recording:
         print("password=correct-horse-7-battery")
         outer("/")
-    data = Path(recording.path, "events.jsonl").read_text()
+    data = Path(recording.path, "events.jsonl").read_text(encoding="utf-8")
     assert "correct-horse" not in data
     with reenact.replay(recording.id, home=tmp_path) as replay:
         print("password=correct-horse-7-battery")

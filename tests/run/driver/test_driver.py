@@ -193,7 +193,7 @@ def test_a_program_that_never_makes_another_call_can_be_stopped_and_looked_at(de
         start=False,
     )
     spin = os.path.join(driver.machine.recording.header["program"]["cwd"], "spin")
-    with open(spin, "w"):
+    with open(spin, "w", encoding="utf-8"):
         pass
     tell(driver, "start")
     driver.tell("go")
@@ -222,7 +222,7 @@ def test_a_program_that_does_not_even_listen_is_ended_and_can_be_gone_back_in(de
         start=False,
     )
     cwd = driver.machine.recording.header["program"]["cwd"]
-    open(os.path.join(cwd, "deaf"), "w").close()
+    open(os.path.join(cwd, "deaf"), "w", encoding="utf-8").close()
     tell(driver, "start")
     driver.tell("go")
     assert not driver.wait(0.3)
@@ -265,7 +265,9 @@ def test_a_program_that_is_killed_says_by_what(debug):
         """,
         start=False,
     )
-    open(os.path.join(driver.machine.recording.header["program"]["cwd"], "die"), "w").close()
+    open(
+        os.path.join(driver.machine.recording.header["program"]["cwd"], "die"), "w", encoding="utf-8"
+    ).close()
     tell(driver, "start")
     state = tell(driver, "go")
     assert (state.phase, state.why) == (Phase.DIED, "the program was ended by SIGKILL")
@@ -444,7 +446,7 @@ def test_closing_leaves_no_process_and_no_folder_behind(debug):
 
 def alive(process):
     try:
-        with open(f"/proc/{process}/stat") as file:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False

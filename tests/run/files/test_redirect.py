@@ -72,32 +72,36 @@ def say(how, call, *names):
 def work(folder):
     """Use files in many ways; return what was seen."""
     say("first", None, *NAMES)
-    seen = [ask(Path("mem").read_text())]
-    Path("mem").write_text("2")
-    with open("mem", "a") as file:
+    seen = [ask(Path("mem").read_text(encoding="utf-8"))]
+    Path("mem").write_text("2", encoding="utf-8")
+    with open("mem", "a", encoding="utf-8") as file:
         seen.append(file.name)
         file.write("!")
-    seen.append(Path("mem").read_text())
+    seen.append(Path("mem").read_text(encoding="utf-8"))
     os.rename("sub", "sub2")
-    seen += [os.path.exists("sub"), sorted(set(os.listdir(".")) - {"home"}), Path("sub2/deep/b").read_text()]
+    seen += [
+        os.path.exists("sub"),
+        sorted(set(os.listdir(".")) - {"home"}),
+        Path("sub2/deep/b").read_text(encoding="utf-8"),
+    ]
     shutil.copytree("sub2", "sub3")
     shutil.rmtree("sub3/deep")
     seen.append(sorted(str(path) for path in Path().rglob("*") if path.parts[0] != "home"))
     os.remove("gone")
     with pytest.raises(FileNotFoundError) as error:
-        Path("gone").read_text()
+        Path("gone").read_text(encoding="utf-8")
     seen.append(str(error.value))
     os.makedirs("x/y/z")
-    Path("x/y/z/f").write_text("f")
+    Path("x/y/z/f").write_text("f", encoding="utf-8")
     os.chdir("x/y")
-    seen += [os.path.relpath(os.getcwd(), folder), Path("z/f").read_text()]
+    seen += [os.path.relpath(os.getcwd(), folder), Path("z/f").read_text(encoding="utf-8")]
     os.chdir(folder)
     with sqlite3.connect("db") as database:
         database.execute("insert into t values (1)")
         seen.append(database.execute("select count(*) from t").fetchall())
     database.close()
     os.symlink("x/y", "l")
-    Path("l/z/g").write_text("g")
+    Path("l/z/g").write_text("g", encoding="utf-8")
     seen.append(sorted(imported_by_name("x/y/z")))
     with tempfile.NamedTemporaryFile(dir=".", delete=False) as file:
         file.write(b"q")
@@ -157,13 +161,13 @@ def test_a_block_runs_on_scratch_and_sees_the_files_as_they_were(folder, tmp_pat
 def test_behind_the_block_the_users_files_are_seen_again(folder):
     with reenact.record("block"):
         work(folder)
-    Path("mem").write_text("mine")
+    Path("mem").write_text("mine", encoding="utf-8")
     opened = open
     with reenact.replay("last"):
         assert open is not opened
         work(folder)
     assert open is opened
-    assert Path("mem").read_text() == "mine"
+    assert Path("mem").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_block_that_writes_something_else_diverges_at_its_file(folder):
@@ -181,9 +185,9 @@ def test_a_block_may_run_on_ones_own_files(folder):
         ask("1")
     with reenact.replay("last", files="live") as replay:
         ask("1")
-        Path("mem").write_text("written")
+        Path("mem").write_text("written", encoding="utf-8")
     assert any("own files" in note for note in replay.verdict.notes)
-    assert Path("mem").read_text() == "written"
+    assert Path("mem").read_text(encoding="utf-8") == "written"
     with pytest.raises(UsageError, match="not one of"):
         reenact.replay("last", files="mine")
 

@@ -111,7 +111,7 @@ session.set_cookies(
 told["cookies"] = [(one["name"], one["value"], one["httpOnly"]) for one in session.get_cookies()]
 
 # Files
-Path("note.txt").write_text("twelve bytes")
+Path("note.txt").write_text("twelve bytes", encoding="utf-8")
 session.storage.upload("note.txt")
 session.execute(type="goto", url=f"{PAGES}/upload.html")
 session.execute(type="upload_file", selector="#one", file_path="note.txt")
@@ -120,7 +120,7 @@ session.execute(type="goto", url=f"{PAGES}/downloads.html")
 session.execute(type="download_file", selector="#file")
 files = session.storage.list().files
 told["files"] = [(one.filename, one.source, one.size) for one in files]
-told["downloaded"] = Path(session.storage.download(files[-1].id, "here")).read_text()
+told["downloaded"] = Path(session.storage.download(files[-1].id, "here")).read_text(encoding="utf-8")
 
 # An agent: run, then started, watched and stopped
 session.execute(type="goto", url=f"{PAGES}/form.html")

@@ -130,7 +130,7 @@ def _opened(terminal: str) -> TextIOWrapper:
         # Not as the terminal that this process belongs to: it would die with it.
         handle = os.open(terminal, os.O_RDWR | system.NOCTTY)
         # Read and written in one place; a terminal cannot be sought, so that Python wants it unbuffered.
-        return TextIOWrapper(os.fdopen(handle, "r+b", buffering=0), write_through=True)
+        return TextIOWrapper(os.fdopen(handle, "r+b", buffering=0), encoding="utf-8", write_through=True)
 
 
 @contextmanager
