@@ -11,7 +11,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -189,6 +189,11 @@ class Index:
         if self._database is not None:
             self._database.close()
             self._database = None
+
+    def __del__(self) -> None:
+        # Python 3.13 warns of a database that is not closed. SQLite refuses to close one in another thread.
+        with suppress(AttributeError, sqlite3.Error):
+            self.close()
 
     def _lines(self, progress: Progress | None = None) -> list[tuple[int, Summary]]:
         rows = self._fresh(progress).execute(
