@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,11 @@ def test_a_handler_of_a_signal_is_named(tmp_path: Path) -> None:
     assert any("SIGUSR1" in source for source in recording.load().sources)
 
 
+def selected(what: str) -> list[Any]:
+    with closing(sqlite3.connect(":memory:")) as database:
+        return database.execute(f"select {what}").fetchall()
+
+
 @pytest.mark.parametrize(
     "read",
     [
@@ -174,12 +180,8 @@ def test_a_handler_of_a_signal_is_named(tmp_path: Path) -> None:
         lambda: time.clock_gettime_ns(time.CLOCK_MONOTONIC),
         lambda: os.times().elapsed,
         load,
-        lambda: sqlite3.connect(":memory:").execute("select random(), hex(randomblob(8))").fetchone(),
-        lambda: (
-            sqlite3.connect(":memory:")
-            .execute("select value from json_each('[1,2,3,4,5,6,7,8,9]') order by random()")
-            .fetchall()
-        ),
+        lambda: selected("random(), hex(randomblob(8))"),
+        lambda: selected("value from json_each('[1,2,3,4,5,6,7,8,9]') order by random()"),
     ],
 )
 def test_clocks_and_counters_and_random_numbers_of_sqlite_are_answered(
@@ -207,7 +209,7 @@ def test_times_of_the_process_keep_their_names(tmp_path: Path) -> None:
         (times, os.times_result),
         (lambda: time.clock_gettime(time.CLOCK_BOOTTIME), float),
         (lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME), int),
-        (lambda: sqlite3.connect(":memory:").execute("select random()").fetchone()[0], int),
+        (lambda: selected("random()")[0][0], int),
         (load, tuple),
     ],
 )
@@ -229,7 +231,7 @@ def test_a_number_that_an_edited_program_draws_is_the_same_in_each_replay(tmp_pa
     drawn = []
     for _ in range(2):
         with reenact.replay(recording.id, home=tmp_path):
-            drawn.append(sqlite3.connect(":memory:").execute("select random()").fetchone())
+            drawn.append(selected("random()"))
     assert drawn[0] == drawn[1]
 
 

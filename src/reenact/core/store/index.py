@@ -377,6 +377,7 @@ class Index:
     def _connect(self) -> sqlite3.Connection:
         if not self.store.root.is_dir():
             return created(sqlite3.connect(":memory:"))
+        database = None
         try:
             database = sqlite3.connect(self._file, timeout=20)
             stamp = self._stamp()
@@ -387,6 +388,8 @@ class Index:
                 database.execute(f"PRAGMA application_id = {stamp}")
                 self._file.chmod(0o600)
         except (sqlite3.Error, OSError):
+            if database is not None:
+                database.close()
             return created(sqlite3.connect(":memory:"))
         return database
 
