@@ -121,3 +121,31 @@ def test_a_recorded_value_that_is_no_usable_port_is_not_bound(shell, port):
     assert found
     assert "Traceback" not in done.err
     assert done.status in (0, 1, 2)
+
+
+PAIR = """
+import socket
+exec('''
+def _fallback_socketpair():
+    waiting = socket()
+    waiting.bind(("127.0.0.1", 0))
+    waiting.listen()
+    one = socket()
+    one.connect(waiting.getsockname())
+    other, _ = waiting.accept()
+    waiting.close()
+    return one, other
+''', vars(socket))
+one, other = socket._fallback_socketpair()
+one.sendall(b"woken")
+print(ask(other.recv(5).decode()))
+"""
+
+
+def test_a_pair_of_sockets_on_a_system_without_pairs_is_no_connection_of_the_program(shell):
+    shell.write("agent.py", HEAD + PAIR)
+    done, recording = shell.record("agent.py")
+    assert done.err.splitlines()[0].startswith("reenact: recorded ")
+    assert not any(key[1] == "machine:port" for log in recording.logs for key in log.draws)
+    done = shell.replay()
+    assert done.status == 0, done.err

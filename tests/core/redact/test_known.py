@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from urllib.parse import quote
 
@@ -46,7 +45,8 @@ class TestExactValues:
         assert line(redactor, same) == same
 
     @pytest.mark.parametrize(
-        "value", [os.fsdecode(b"caf\xe9-opaque"), "lone \ud800 surrogate", "nul \0 within it"]
+        "value",
+        [b"caf\xe9-opaque".decode("utf-8", "surrogateescape"), "lone \ud800 surrogate", "nul \0 within it"],
     )
     def test_a_value_that_is_no_proper_text_leaves_too(self, value):
         redactor = Redactor(salt=SALT, environ={"A_TOKEN": value})

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -42,7 +44,7 @@ def install(chosen: Callable[[int], None]) -> None:
 
     def getsockname(self: socket.socket) -> Any:
         address = _told_address(_getsockname(self))
-        if _has_port(address) and address[1] not in _given:
+        if _has_port(address) and address[1] not in _given and not _in_pair(sys._getframe(1)):
             chosen(address[1])
         return address
 
@@ -52,7 +54,12 @@ def install(chosen: Callable[[int], None]) -> None:
             _bind(self, address)
             if _has_port(address):
                 _given.add(address[1])
-        elif scope is None or scope.hidden or self.family not in (socket.AF_INET, socket.AF_INET6):
+        elif (
+            scope is None
+            or scope.hidden
+            or self.family not in (socket.AF_INET, socket.AF_INET6)
+            or _in_pair(sys._getframe(1))
+        ):
             _bind(self, address)
         else:
             _given.add(_bound(self, address))
@@ -104,6 +111,11 @@ def _bound(thing: socket.socket, address: Any) -> int:
     if not told and isinstance(port, int):
         told = _told[actual] = port
     return told or actual
+
+
+def _in_pair(frame: FrameType) -> bool:
+    """Return True in `socket.socketpair`, which connects two sockets where the system has no pairs (Windows)."""
+    return "socketpair" in frame.f_code.co_name and frame.f_globals.get("__name__") == "socket"
 
 
 def _has_port(address: Any) -> bool:

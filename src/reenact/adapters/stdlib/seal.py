@@ -19,7 +19,7 @@ from pathlib import PurePath
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.stdlib import callers, file_uses, unseen, witness
+from reenact.adapters.stdlib import callers, file_uses, ports, unseen, witness
 from reenact.adapters.stdlib.files import OpenedFiles
 from reenact.core.boundary import Run, Scope, current
 from reenact.core.model.event import Effect
@@ -164,7 +164,7 @@ def _chain(frame: FrameType | None) -> tuple[list[str], str]:
     library = ""
     while frame is not None and (kind := callers.kind_of(frame)) != callers.OWN:
         name = frame.f_globals.get("__name__")
-        if isinstance(name, str):
+        if isinstance(name, str) and name != ports.__name__:
             modules.append(name)
             if not frame.f_code.co_filename.startswith(callers.STANDARD) and kind == callers.LIBRARY:
                 library = name.partition(".")[0]
