@@ -4,6 +4,7 @@
 #   make demo-browser  a browser agent with a real model: recorded, replayed without both, written as a script
 #   make exercise a recorded run is debugged, mended, forked, and kept as a test
 #   make picture  the pictures of README and guide, drawn from what really runs
+#   make console-pictures  the pictures with which the tests compare the console's pages
 #   make test     the test suite
 #   make soak     the slow suites and the long matrices: thousands of recordings, hundreds of kills
 #   make faults   a team's store whose Postgres, S3, server and disks fail in the middle, and its upgrade with a million events
@@ -57,7 +58,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help audit demo demo-browser exercise picture test test-browser-use test-ray soak faults load frameworks frameworks-older \
+.PHONY: help audit demo demo-browser exercise picture console-pictures test test-browser-use test-ray soak faults load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console dist docs test-wheel \
 	check-platforms test-portable sbom
@@ -78,6 +79,9 @@ picture: setup-demo setup-dev chromium
 	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py
 	@$(BIN)/python examples/lamp_shop/draw.py
 	@$(BIN)/python -m tests.console.picture
+
+console-pictures: setup-dev chromium console
+	@$(BIN)/python -m tests.console.pictures
 
 # Tests that stand together share servers and browsers: each worker takes a half, and from the other's end when it is done.
 # Plain tracebacks: to show the source of a failing test, pytest parses it, which in Python 3.11 may fail where another

@@ -69,8 +69,10 @@ function Begin({ id, taken }: { id: string; taken: (state: Standing) => void }) 
         its first step, and at your breakpoints.
       </p>
       <label>
-        Breakpoints, one on each line: a step's number, a kind and name, <code>error</code> or{" "}
-        <code>divergence</code>
+        <span>
+          Breakpoints, one on each line: a step's number, a kind and name, <code>error</code> or{" "}
+          <code>divergence</code>
+        </span>
         <textarea
           className="field mono"
           rows={3}

@@ -57,7 +57,8 @@ def _facets(search: Search, *, complete: bool) -> FacetsView:
         for facet in facets(marks):
             counted[facet] += count
     found: dict[str, list[FacetValueView]] = {name: [] for name in _NAMES}
-    for (name, value), count in counted.most_common():
+    # Of equal counts by name, so that a facet does not change its order while nothing changes.
+    for (name, value), count in sorted(counted.items(), key=lambda one: (-one[1], one[0])):
         if len(found[name]) < _MOST:
             found[name].append(FacetValueView(value=value, count=count, filter=_filter(name, value)))
     found["cost"].sort(key=lambda one: RANGES.index(one.value))

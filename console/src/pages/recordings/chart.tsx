@@ -43,6 +43,9 @@ export default function Chart({
   return <div ref={place} className="chart" role="img" aria-label={told} />;
 }
 
+/** Measures that are whole numbers. */
+const COUNTED: readonly Measure[] = ["runs", "tokens"];
+
 function drawn(box: HTMLElement, buckets: Bucket[], measure: Measure, by: "hour" | "day"): uPlot {
   const { of, write } = MEASURES[measure];
   const style = getComputedStyle(box);
@@ -81,7 +84,7 @@ function drawn(box: HTMLElement, buckets: Bucket[], measure: Measure, by: "hour"
           grid: { stroke: colour("--line"), width: 1 },
           size: 54,
           splits: (_, __, low, high) =>
-            [low, high / 2, high].map((value) => (measure === "runs" ? Math.floor(value) : value)),
+            [low, high / 2, high].map((value) => (COUNTED.includes(measure) ? Math.floor(value) : value)),
           values: (_, splits) => splits.map((value) => write(value)),
         },
       ],

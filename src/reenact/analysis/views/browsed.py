@@ -23,7 +23,7 @@ def told(output: Any) -> list[tuple[str, str]]:
         who = "" if output["actor"] == "script" else f" ({output['actor']})"
         # A failed one is told as its step's error.
         message = shortened(str(output["message"]), output.get("url"))
-        lines = [("did", f"{message}{who}")] if output.get("error") is None else []
+        lines = [("did", f"{message}{who}")] if message and output.get("error") is None else []
         data = output.get("data")
         if data is not None and data != output["message"]:
             lines.append(("data", data if isinstance(data, str) else repr(data)))
