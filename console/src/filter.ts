@@ -24,6 +24,13 @@ export function meant(typed: string): string {
   return /^[a-z_]+$/.test(text) ? `${text} or "${text}"` : `"${text}"`;
 }
 
+/** The recordings that somebody means: those with that text, and those of that name. */
+export function sought(typed: string): string {
+  const text = typed.trim();
+  const found = meant(text);
+  return text && found !== text ? `name ~ ${JSON.stringify(text)} or ${found}` : found;
+}
+
 /** Whether a filter has a term, joined by `and` to the rest. */
 export function has(filter: string, term: string): boolean {
   return pieces(filter).includes(term);
@@ -35,7 +42,7 @@ export function toggled(filter: string, term: string): string {
     return pieces(filter)
       .filter((piece) => piece !== term)
       .join(" ");
-  const before = meant(filter).trim();
+  const before = sought(filter).trim();
   if (!before) return term;
   return /\bor\b/.test(before.replace(/"[^"]*"|\([^)]*\)/g, ""))
     ? `(${before}) ${term}`

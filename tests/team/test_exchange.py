@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from contextlib import closing
 from dataclasses import replace
 
 import orjson
@@ -12,7 +13,11 @@ from sqlalchemy import func, select
 
 import reenact
 from reenact.cli import main
+from reenact.core.query.filter import Filter
+from reenact.core.query.recording import Labels
 from reenact.core.store.base import Piece
+from reenact.core.store.intake import LocalIntake
+from reenact.core.store.labels import give
 from reenact.core.store.local import LocalStore
 from reenact.errors import RecordingNotFound
 from reenact.team.index import TeamIndex
@@ -81,6 +86,31 @@ def test_what_is_pushed_and_pulled_elsewhere_is_the_same_and_replays(home, team,
     with team.database.begin() as connection:
         (chunks,) = connection.execute(select(func.count()).select_from(CHUNKS)).one()
     assert chunks == 2
+    there.close()
+
+
+def test_labels_are_pushed_and_pulled_after_the_recording_and_found_there(home, team, exchange, tmp_path):
+    (id, _) = ids = filled(home)
+    exchange.push(ids)
+    index = TeamIndex(team)
+    assert [hit.summary.id for hit in index.search(Filter("tag:bad"))] == []
+    with closing(LocalIntake(home)) as intake:
+        give(intake, id, Labels(("bad",), "Refunded twice"))
+    assert exchange.push(ids).ids == [id]
+    assert [hit.summary.id for hit in index.search(Filter("tag:bad"))] == [id]
+    (hit,) = index.search(Filter('note ~ "TWICE"'))
+    assert (hit.summary.note, hit.summary.tags) == ("Refunded twice", ("bad",))
+    assert [one.summary.id for one in index.search(Filter('not note ~ "twice"'))] == [ids[1]]
+    other = LocalStore(tmp_path / "other")
+    there = Exchange(other, team)
+    there.pull(ids)
+    assert other.load(id).labels.note == "Refunded twice"
+    # Another one labels it there; both have it after an exchange.
+    with closing(LocalIntake(other)) as intake:
+        give(intake, id, Labels(("known",), ""))
+    there.push(ids)
+    exchange.pull(ids)
+    assert home.load(id).labels == Labels(("known",), "")
     there.close()
 
 

@@ -17,7 +17,7 @@ from reenact.core.store.intake import LocalIntake
 from reenact.core.store.labels import LARGEST, LONGEST_LABEL, LONGEST_NOTE, MOST_LABELS
 from reenact.core.store.local import LocalStore
 from reenact.core.store.salvage import salvage
-from reenact.errors import UsageError
+from reenact.errors import RecordingError, UsageError
 from reenact.verbs import label
 from reenact.verbs.interface import Context
 
@@ -108,6 +108,17 @@ def test_export_import_and_salvage_carry_labels(home, run, tmp_path):
     assert reenact.load(f"{folder}/").labels.note == "Refunded twice"
 
 
+def test_an_import_adds_later_labels_to_a_recording_that_is_there(home, run, tmp_path):
+    there = LocalStore(tmp_path / "there")
+    bundle.bring(there, bundle.export(LocalStore(home), run, tmp_path / "one.reenact"))
+    give(home, run, "bad")
+    later = bundle.export(LocalStore(home), run, tmp_path / "two.reenact")
+    assert bundle.bring(there, later) == run
+    assert line(there.root, run).tags == ("staging", "bad")
+    with pytest.raises(RecordingError, match="nothing to do"):
+        bundle.bring(there, later)
+
+
 def test_two_people_who_label_the_same_recording_do_not_conflict(home, run, tmp_path):
     there = tmp_path / "there"
     shutil.copytree(home, there)
@@ -155,12 +166,21 @@ DAMAGED = [
 
 
 @pytest.mark.parametrize("data", DAMAGED, ids=range(len(DAMAGED)))
-def test_a_damaged_file_is_passed_over_and_named(home, run, data):
+def test_a_damaged_file_is_passed_over_and_named(home, run, data, tmp_path):
     give(home, run, "bad")
     (LocalStore(home).folder(run) / "labels.zzz.jsonl").write_bytes(data)
+    file = bundle.export(LocalStore(home), run, tmp_path / "one.reenact")
+    for recording in (LocalStore(home).load(run), reenact.load(str(file))):
+        assert recording.labels.words == ("bad",)
+        assert any("labels.zzz.jsonl is damaged" in note for note in recording.notes)
+
+
+def test_of_many_damaged_files_few_are_read(home, run):
+    for number in range(200):
+        (LocalStore(home).folder(run) / f"labels.z{number}.jsonl").write_bytes(b"x")
     recording = LocalStore(home).load(run)
-    assert recording.labels.words == ("bad",)
-    assert any("labels.zzz.jsonl is damaged" in note for note in recording.notes)
+    assert len(recording.notes) == 20
+    assert recording.labels.words == ()
 
 
 def test_hostile_labels_are_cut_to_what_can_be_kept(home, run):

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import { get } from "../../client";
-import { meant, unfinished } from "../../filter";
+import { sought, unfinished } from "../../filter";
 import { counted, titled, when, whenExactly } from "../../format";
 import type { Line, Recordings } from "../../model";
 import { useTitle } from "../../shell";
@@ -14,13 +14,6 @@ import { useWhole } from "../recording/data";
 
 /** The recordings that are listed; a search finds the others. */
 const SHOWN = 50;
-
-/** The filter of what was typed: plain words are sought in the names, too. */
-function named(wanted: string): string {
-  const text = wanted.trim();
-  const found = meant(wanted);
-  return text && found !== text ? `name ~ ${JSON.stringify(text)} or ${found}` : found;
-}
 
 export function Choose() {
   useTitle("Compare");
@@ -32,7 +25,7 @@ export function Choose() {
   const found = useQuery({
     queryKey: ["recordings", "choose", wanted],
     queryFn: ({ signal }) =>
-      get<Recordings>("/recordings", { filter: named(wanted), limit: SHOWN, sort: "started" }, signal),
+      get<Recordings>("/recordings", { filter: sought(wanted), limit: SHOWN, sort: "started" }, signal),
     placeholderData: (before) => before,
     refetchInterval: ({ state }) => unfinished(state.data),
   });

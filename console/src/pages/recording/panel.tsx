@@ -132,6 +132,9 @@ export function StepPanel({
   );
 }
 
+/** Kinds of steps whose outcome the server tells in a sentence. */
+const TOLD = new Set(["browser", "heal", "agent"]);
+
 function Inside({
   id,
   whole,
@@ -148,6 +151,8 @@ function Inside({
   const settings = Object.fromEntries(
     Object.entries(whole.args).filter(([name]) => !(whole.model && SENT.has(name))),
   );
+  // Steps of a browser session are told in a sentence.
+  const acted = TOLD.has(whole.kind);
   return (
     <>
       <p className="told quiet">
@@ -182,9 +187,16 @@ function Inside({
         </Part>
       )}
       {!whole.model?.answer && whole.output !== null && whole.output !== undefined && (
-        <Part title="Outcome">
-          <Value value={whole.output} marks={marks} />
-        </Part>
+        <>
+          {acted && !whole.error && (
+            <Part title="Outcome">
+              <p className="recorded">{visible(whole.summary)}</p>
+            </Part>
+          )}
+          <Part title={acted ? "Outcome as data" : "Outcome"} folded={acted}>
+            <Value value={whole.output} marks={marks} />
+          </Part>
+        </>
       )}
       {whole.nested.length > 0 && (
         <Part title={`Inside of it: ${whole.nested.length}`}>

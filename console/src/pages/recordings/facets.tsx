@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { get } from "../../client";
-import { has, meant, toggled, unfinished } from "../../filter";
+import { has, sought, toggled, unfinished } from "../../filter";
 import { count } from "../../format";
 import type { Facets, FacetValue } from "../../model";
 
@@ -19,7 +19,7 @@ const NAMES = {
 export function FacetList({ filter, change }: { filter: string; change: (filter: string) => void }) {
   const facets = useQuery({
     queryKey: ["facets", filter],
-    queryFn: ({ signal }) => get<Facets>("/recordings/facets", { filter: meant(filter) }, signal),
+    queryFn: ({ signal }) => get<Facets>("/recordings/facets", { filter: sought(filter) }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => unfinished(state.data),
   });

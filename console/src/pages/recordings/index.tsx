@@ -5,7 +5,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { get } from "../../client";
-import { meant, unfinished } from "../../filter";
+import { sought, unfinished } from "../../filter";
 import { count } from "../../format";
 import { useKeys } from "../../keys";
 import type { Line, Recordings } from "../../model";
@@ -48,7 +48,7 @@ export default function RecordingsPage() {
     (offset, signal) =>
       get<Recordings>(
         "/recordings",
-        { filter: meant(filter), offset, limit: SIZE, sort: asked.sort },
+        { filter: sought(filter), offset, limit: SIZE, sort: asked.sort },
         signal,
       ),
     window_.first,

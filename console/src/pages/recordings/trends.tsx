@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { get } from "../../client";
-import { meant, unfinished } from "../../filter";
+import { sought, unfinished } from "../../filter";
 import { count, counted, duration, money } from "../../format";
 import type { Bucket, Trends } from "../../model";
 
@@ -41,7 +41,7 @@ const STRIP: Measure[] = ["runs", "cost", "tokens", "time"];
 export function useTrends(filter: string) {
   const trends = useQuery({
     queryKey: ["trends", filter],
-    queryFn: ({ signal }) => closest(meant(filter), signal),
+    queryFn: ({ signal }) => closest(sought(filter), signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => unfinished(state.data),
   });

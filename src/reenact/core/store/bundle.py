@@ -34,6 +34,7 @@ from reenact.core.patterns import lazy
 from reenact.core.store import shared
 from reenact.core.store.base import Progress
 from reenact.core.store.deleted import Deleted
+from reenact.core.store.labels import PATTERN
 from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load
 from reenact.core.store.reading import UNREADABLE
 from reenact.core.store.salvage import salvage
@@ -237,6 +238,8 @@ def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
     target = store.folder(id)
     if target.exists():
         same = _digest(fresh / EVENTS) == _digest(target / EVENTS)
+        if same and _labelled(fresh, target):
+            return id
         raise RecordingError(
             f"{source}: recording {id} is already in the store, "
             + (SAME if same else f"with other content; delete it first: `reenact rm {id}`")
@@ -246,6 +249,15 @@ def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
     # An import of a recording that was deleted here is meant to bring it back.
     Deleted(store.root).drop(id)
     return id
+
+
+def _labelled(fresh: Path, target: Path) -> bool:
+    """Move the labels that a recording lacks into its folder; return True if there were some."""
+    files = [path for path in fresh.iterdir() if PATTERN.fullmatch(path.name)]
+    new = [path for path in files if not (target / path.name).exists()]
+    for path in new:
+        path.replace(target / path.name)
+    return bool(new)
 
 
 def _unpack(path: Path, fresh: Path, limit: int) -> None:

@@ -19,7 +19,7 @@ from reenact.core.model.storable import storable, why_not
 from reenact.core.query.recording import Labels
 from reenact.core.store import chain
 from reenact.core.store.base import ID, Intake, Piece
-from reenact.errors import CorruptRecording, UsageError
+from reenact.errors import ReenactError, UsageError
 
 PATTERN = re.compile(r"labels\.[\w-]{1,64}\.jsonl", re.ASCII)
 """The pattern of the files' names."""
@@ -30,6 +30,9 @@ LONGEST_NOTE = 10_000
 LARGEST = 256 << 10
 """Bytes of a file at most; labels and note of the greatest length have less."""
 
+_TRIED = 20
+"""The number of files that are read at most, the last first, while they are damaged."""
+
 
 def labels_in(names: Iterable[str], read: Callable[[str], bytes], torn: list[str]) -> Labels:
     """Return the labels of a recording.
@@ -39,10 +42,10 @@ def labels_in(names: Iterable[str], read: Callable[[str], bytes], torn: list[str
         read: Returns the first bytes of a file, `LARGEST` and one more at most.
         torn: Gets a sentence for a damaged file, which is passed over.
     """
-    for name in sorted(filter(PATTERN.fullmatch, names), reverse=True):
+    for name in sorted(filter(PATTERN.fullmatch, names), reverse=True)[:_TRIED]:
         try:
             return _parsed(read(name))
-        except (OSError, ValueError, CorruptRecording) as error:
+        except (OSError, ValueError, ReenactError) as error:
             torn.append(f"{name} is damaged ({error}) and is left out")
     return Labels()
 

@@ -81,7 +81,7 @@ def _read_file(path: Path) -> Recording:
             for name in process_files(list(names)):
                 events = read_events(archive.read(names[name]), f"{path}:{name}", torn, of=_id_of(logs))
                 logs.append(Log(events, _ZippedBlobs(path, names)))
-            given = labels.labels_in(names, lambda name: archive.read(names[name]), torn)
+            given = labels.labels_in(names, lambda name: archive.read(names[name], labels.LARGEST), torn)
     except UNREADABLE as error:
         raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
     if not logs or not logs[0].opened:
