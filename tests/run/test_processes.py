@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -211,8 +212,14 @@ def test_a_process_too_few_is_missing_and_one_too_many_is_extra(shell):
         assert again.status == 1
         assert [(d["kind"], d["address"]) for d in again.json["verdict"]["divergences"]] == [(kind, address)]
     assert (shell.folder / "live.txt").read_text().split() == ["a", "b"]
-    live = shell.replay("--json", "--live", "process", "--", sys.executable, "agent.py", "a", "b", "c")
-    assert live.json["verdict"]["live"] == {"process:worker": 1}
+    words = ("--", sys.executable, "agent.py", "a", "b", "c")
+    # A kind alone lets no unknown program run: the rule that does is named.
+    (refused,) = shell.replay("--json", "--live", "process", *words).json["verdict"]["divergences"]
+    program = Path(sys.executable).name
+    assert refused["hint"] == f"to let it run: --policy {program}=live"
+    assert (shell.folder / "live.txt").read_text().split() == ["a", "b"]
+    live = shell.replay("--json", "--live", "process", "--policy", f"{program}=live", *words)
+    assert live.json["verdict"]["live"] == {f"process:{program}": 1}
 
 
 @pytest.mark.thorough

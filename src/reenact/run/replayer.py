@@ -52,7 +52,8 @@ def replayer_of(
     if turnstile is None:
         acts = options.get(ACTS) or {}
         words, terminal = tuple(acts.get("words", ())), str(acts.get("terminal", ""))
-        plan = GuardPlan(recording.path, words, terminal, folder=str(acts.get("folder", "")))
+        folder, command = str(acts.get("folder", "")), bool(acts.get("command"))
+        plan = GuardPlan(recording.path, words, terminal, folder=folder, command=command)
         replayer.guard(plan.guard(recording))
     return replayer
 

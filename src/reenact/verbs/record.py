@@ -136,14 +136,17 @@ def run(options: Options, context: Context) -> Result:
         raise UsageError("--prove is for Python programs: those of --proxy are replayed by `reenact replay`")
     if options.risky or options.snapshot_every != EVERY:
         raise UsageError("--risky and --snapshot-every are for Python programs: --proxy sees no state")
-    if options.files:
-        raise UsageError("--files is for Python programs: --proxy sees no files")
     with needing("proxy", "reenact record --proxy"):
         from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 
+    files = None if options.files == (OFF,) else folders_of(options.files)
     if options.command:
-        return Result(proxied.record(options.command, name=options.name, tags=tags, home=context.home))
-    return Result(proxied.beside(context.listening, name=options.name, tags=tags, home=context.home))
+        return Result(
+            proxied.record(options.command, name=options.name, tags=tags, home=context.home, files=files)
+        )
+    return Result(
+        proxied.beside(context.listening, name=options.name, tags=tags, home=context.home, files=files)
+    )
 
 
 def _proved(done: launch.Recorded, context: Context) -> Result:

@@ -146,6 +146,18 @@ class FileRecorder:
             if self._walk is not None:
                 self._take_changes(self._walk, call)
 
+    def walked(self) -> None:
+        """Record what a program that is not seen has changed since the last walk; the first begins."""
+        with self._own():
+            if self._walk is not None:
+                self._take_changes(self._walk, None, "change")
+                return
+            self._walk = FolderWalk(self._places)
+            try:
+                self._walk.begin()
+            except WalkTooLarge as error:
+                self._keeper.note(str(error))
+
     def settle(self) -> None:
         """A step begins or ends: record what the program has changed since the last one."""
         if self._watched and os.getpid() == self._process:
@@ -271,7 +283,7 @@ class FileRecorder:
             if path in self._lasting or ((mark := self._known[path].mark) is not None and mark[2] in numbers)
         ]
 
-    def _take_changes(self, walk: FolderWalk, call: int | None) -> None:
+    def _take_changes(self, walk: FolderWalk, call: int | None, how: How = "command") -> None:
         firsts: dict[Place, FileState] = {}
         changed: dict[Place, FileState] = {}
         try:
@@ -293,7 +305,7 @@ class FileRecorder:
             self._rename_listed(place, known.state)
         # A database or a file that the program holds open may lie outside of the walk.
         self._emit("first", firsts)
-        self._emit("command", changed, call=call)
+        self._emit(how, changed, call=call)
 
     def _before(self, place: Place, mark: Mark | None, walk: FolderWalk) -> FileState:
         """Return the state of a path before a command changed it."""

@@ -182,7 +182,7 @@ class Disk:
                 name += "~"
             names[name] = None
             target = into / name if len(laid.layers) > 1 else into
-            Upper(Path(layer.path), Path(layer.upper)).copy(target, without=self._keep)
+            Upper(Path(layer.path), Path(layer.upper)).copy(target, without=[*self._keep, str(into)])
 
     def start(self, laid: Laid, argv: list[str], executable: str, cwd: str | None) -> tuple[list[str], str]:
         """Return the command line that starts a program on the laid files, and its executable."""

@@ -12,7 +12,7 @@ from reenact.core.extras import needing
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.errors import RecordingError, UsageError
 from reenact.run.api.fork import Recording, load
-from reenact.run.files.disk import FILES, RECORDED, disk_of, keeping
+from reenact.run.files.disk import FILES, LIVE, RECORDED, disk_of, keeping
 from reenact.run.fork.edit import parse
 from reenact.run.fork.point import point
 from reenact.run.launch import _correct, folder, reports_in
@@ -107,7 +107,16 @@ def fork(
         with needing("proxy", "a fork of this recording"):
             from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 
-        branch = proxied.fork(parent, where, store, command=command, quiet=quiet, run_foreign=run_foreign)
+        branch = proxied.fork(
+            parent,
+            where,
+            store,
+            command=command,
+            quiet=quiet,
+            run_foreign=run_foreign,
+            live_files=options.files == LIVE,
+            keep=kept,
+        )
         child = load(branch.path) if branch.path else None
         return Forked(parent, branch.status, child, branch.how, branch.reason, branch.ran)
     argv, cwd = list(command), None

@@ -92,5 +92,5 @@ class Options:
             "pace": self.pace,
             "tools": list(self.tools),
             **({FILES: LIVE} if self.files == LIVE else {}),
-            ACTS: {"words": list(self.policy), "terminal": self.terminal},
+            ACTS: {"words": list(self.policy), "terminal": self.terminal, "command": True},
         }

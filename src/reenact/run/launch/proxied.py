@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
+from pathlib import Path
 from time import sleep
 from urllib.parse import urlsplit
 
@@ -24,9 +25,11 @@ from reenact.core.trust import consent
 from reenact.errors import Departure, Divergence, ForkStopped, Mismatch, RecordingError, UsageError
 from reenact.run import proxy
 from reenact.run.api.fork import load
+from reenact.run.files import workspace
+from reenact.run.files.disk import FILES, LIVE, Disk, Laid, disk_of
 from reenact.run.fork.point import Point
 from reenact.run.launch.options import Options, Recorded, Replayed
-from reenact.run.launch.process import executable_of, run, shown
+from reenact.run.launch.process import Start, executable_of, run, shown
 from reenact.run.launch.program import remembered
 from reenact.run.launch.reports import listening, out
 from reenact.run.output import Output, compare
@@ -78,13 +81,15 @@ def _run(
     cwd: str | os.PathLike[str] | None = None,
     quiet: bool,
     program: _Program | None = None,
+    disk: Disk | None = None,
 ) -> tuple[int, Output]:
     """Run it to its end; return its exit status and its output."""
     executable = executable_of(command)
     started = program.started if program is not None else None
     where = None if cwd is None else os.fspath(cwd)
+    argv, executable = Start(list(command), executable, dict(environ), where, disk).prepared()
     with listening(out(quiet)) as (stdout, heard):
-        status, _ = run(command, executable, dict(environ), cwd=where, stdout=stdout, started=started)
+        status, _ = run(argv, executable, dict(environ), cwd=where, stdout=stdout, started=started)
     return status, heard
 
 
@@ -107,13 +112,14 @@ def record(
     tags: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
     quiet: bool = False,
+    files: Sequence[str] | None = (),
 ) -> Recorded:
     """Run a command whose SDKs are pointed at the proxy, and record its requests.
 
     Raises UsageError if there is nothing to run.
     """
     executable_of(command)
-    with _recording(command, name=name, tags=tags, home=home) as (serving, session, found):
+    with _recording(command, name=name, tags=tags, home=home, files=files) as (serving, session, found):
         environ = {**os.environ, **proxy.environ(found, serving.port, os.environ)}
         status, heard = _run(command, environ, quiet=quiet)
     session.seal(_ending(status, heard))
@@ -126,6 +132,7 @@ def beside(
     name: str = "",
     tags: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
+    files: Sequence[str] | None = (),
 ) -> Recorded:
     """Record all clients of the proxy, until ctrl-C or SIGTERM.
 
@@ -136,7 +143,7 @@ def beside(
         number: signal.signal(number, lambda *_: over.set()) for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        with _recording((), name=name, tags=tags, home=home) as (serving, session, found):
+        with _recording((), name=name, tags=tags, home=home, files=files) as (serving, session, found):
             ready(proxy.environ(found, serving.port, os.environ))
             over.wait()
     finally:
@@ -148,7 +155,12 @@ def beside(
 
 @contextmanager
 def _recording(
-    command: Sequence[str], *, name: str, tags: Sequence[str], home: str | os.PathLike[str] | None
+    command: Sequence[str],
+    *,
+    name: str,
+    tags: Sequence[str],
+    home: str | os.PathLike[str] | None,
+    files: Sequence[str] | None,
 ) -> Iterator[tuple[Serving, proxy.Recording, tuple[Route, ...]]]:
     """The proxy, recording, for as long as the body runs."""
     routes, at = proxy.routes(os.environ), proxy.free()
@@ -158,7 +170,7 @@ def _recording(
         "keys": proxy.wanted(os.environ),
     }
     program: dict[str, Tree] = {"argv": list(command), "packages": {}, "proxy": said}
-    session = proxy.Recording(name or shown(command), tags=tags, home=home, program=program)
+    session = proxy.Recording(name or shown(command), tags=tags, home=home, program=program, files=files)
 
     def begin() -> proxy.Recording:
         session.start()
@@ -240,14 +252,32 @@ def replay(
     def begin() -> proxy.Replaying:
         return proxy.Replaying(recording, known, program.halt, real_time=words["pace"] == "real")
 
-    with Serving(listening_at, routes, begin) as serving:
-        status, heard = _run(argv, environ, cwd=where if cwd is None else cwd, quiet=quiet, program=program)
-    session = serving.session
-    assert isinstance(session, proxy.Replaying)
-    verdict = session.verdict(whole=not program.ended and (not status or recording.status == "error"))
-    if not verdict.divergences:
-        verdict = merged([verdict, _compared(recording, session, status, heard)])
+    place = where if cwd is None else cwd
+    live = words.get(FILES) == LIVE
+    with (
+        _laid(recording, LocalStore(home), live=live) as disk,
+        Serving(listening_at, routes, begin) as serving,
+    ):
+        status, heard = _run(argv, environ, cwd=place, quiet=quiet, program=program, disk=disk)
+        session = serving.session
+        assert isinstance(session, proxy.Replaying)
+        verdict = session.verdict(whole=not program.ended and (not status or recording.status == "error"))
+        if not verdict.divergences:
+            verdict = merged([verdict, _compared(recording, session, status, heard)])
+        if not verdict.divergences and disk is not None:
+            verdict = merged([verdict, workspace.compared(recording, Laid.read(disk.folder))])
     return Replayed(recording, verdict, status)
+
+
+@contextmanager
+def _laid(recording: model.Recording, store: LocalStore, *, live: bool = False) -> Iterator[Disk | None]:
+    """The disk that a recorded program runs on; None for a recording without files."""
+    disk = None if live else disk_of(recording, (store.root, Path(recording.path).absolute()))
+    try:
+        yield disk
+    finally:
+        if disk is not None:
+            disk.close()
 
 
 def _compared(recording: model.Recording, session: proxy.Replaying, status: int, heard: Output) -> Verdict:
@@ -287,10 +317,13 @@ def fork(
     command: Sequence[str] = (),
     quiet: bool = False,
     run_foreign: bool = False,
+    live_files: bool = False,
+    keep: Path | None = None,
 ) -> Branch:
     """Run the recorded program, from the recording up to a step, and live from there.
 
-    Raises ForeignRecording, ProgramError or UsageError if it cannot be run.
+    On the recorded files, unless `live_files`; those at the end are copied into the folder `keep`. Raises
+    ForeignRecording, ProgramError or UsageError if it cannot be run.
     """
     verb = f"fork --at {point.step.number}"
     argv, where, trusted = _command(parent, command, verb, home=store.root, run_foreign=run_foreign)
@@ -302,8 +335,10 @@ def fork(
     def begin() -> proxy.Forking:
         return proxy.Forking(parent, point, store, known_as, halted=program.halt)
 
-    with Serving(listening_at, routes, begin) as serving:
-        status, heard = _run(argv, environ, cwd=where, quiet=quiet, program=program)
+    with _laid(parent, store, live=live_files) as disk, Serving(listening_at, routes, begin) as serving:
+        status, heard = _run(argv, environ, cwd=where, quiet=quiet, program=program, disk=disk)
+        if disk is not None and keep is not None:
+            disk.keep(keep)
     session = serving.session
     assert isinstance(session, proxy.Forking)
     ran = tuple(named(session.forker.gate.guard.ran))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from reenact.adapters.http.coding import Coding
@@ -14,7 +15,9 @@ from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Effect, Tree
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.query.recording import Recording as Recorded
+from reenact.core.record.files import FileRecorder
 from reenact.core.record.own import own_identity
+from reenact.core.record.places import Places
 from reenact.core.record.recorder import Recorder
 from reenact.core.redact import DEFAULT_RULES, Redactor
 from reenact.core.replay.question import Question
@@ -41,7 +44,11 @@ SEEN = "look only at what comes by the proxy, and at what is written to standard
 
 
 class Recording(RecordingInProgress):
-    """Records the requests through the proxy."""
+    """Records the requests through the proxy, and the files that change between them.
+
+    Args:
+        files: Further folders whose files are recorded, besides the working folder; None: no files are.
+    """
 
     def __init__(
         self,
@@ -50,10 +57,14 @@ class Recording(RecordingInProgress):
         tags: Sequence[str],
         home: str | os.PathLike[str] | None,
         program: Mapping[str, Tree],
+        files: Iterable[str] | None = (),
     ) -> None:
         super().__init__(name, tags=tags, home=home, rules=DEFAULT_RULES, entry="program")
         self.program = dict(program)
         self._asked = False
+        self._folders = None if files is None else (str(Path.cwd()), *files)
+        self._workspace: FileRecorder | None = None
+        self._looking = asyncio.Lock()
 
     def start(self) -> None:
         """Open the recording. Without one (the disk is full) the program runs all the same."""
@@ -66,6 +77,10 @@ class Recording(RecordingInProgress):
         self._recorder = Recorder(writer, redactor, identity=own_identity(self._store.root))
         self._recorder.open(self._header(salt, redactor.told()))
         self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
+        if self._folders is not None:
+            places = Places(self._folders, (str(self._store.root),))
+            self._workspace = self._recorder.record_files(places, salt)
+            self._workspace.walked()
 
     @property
     def started(self) -> bool:
@@ -77,6 +92,10 @@ class Recording(RecordingInProgress):
         if self._run is None:
             return None
         self._asked = True
+        if self._workspace is not None:
+            # What the program did since the last answer belongs to that step.
+            async with self._looking:
+                await asyncio.to_thread(self._workspace.walked)
         with entered(self._run.root):
             return begin(effect, Coding())
 
@@ -87,6 +106,8 @@ class Recording(RecordingInProgress):
         if self._recorder is not None:
             if not self._asked:
                 self._recorder.note("unrecorded", "no request came through the proxy")
+            if self._workspace is not None:
+                self._workspace.walked()
             self._recorder.seal(dict(ending))
             self._sent()
 
