@@ -33,7 +33,7 @@ class FolderWalk:
 
     def __init__(self, places: Places) -> None:
         self._places = places
-        self._marks: dict[str, tuple[Place, Mark]] | None = None
+        self._marks: dict[str, Mark] | None = None
         self.content: dict[str, bytes] = {}
         self.targets: dict[str, str] = {}
 
@@ -41,11 +41,12 @@ class FolderWalk:
         """Walk before the first command, and hold the bytes of small files. Raises WalkTooLarge."""
         self._marks = self._walked()
         size = 0
-        for path, (place, mark) in self._marks.items():
+        for path, mark in self._marks.items():
             if stat.S_ISLNK(mark[4]):
                 self.targets[path] = os.readlink(path)
             fits = mark[0] <= _FILE and size + mark[0] <= _ALL and len(self.content) < _COUNT
-            if fits and stat.S_ISREG(mark[4]) and _OBJECTS not in path and not self._places.ignored(place):
+            plain = fits and stat.S_ISREG(mark[4]) and _OBJECTS not in path
+            if plain and not self._places.ignored(self._place(path)):
                 try:
                     with open(path, "rb", buffering=0) as file:
                         self.content[path] = file.read()
@@ -63,15 +64,12 @@ class FolderWalk:
             return
         self._marks = None
         now = self._marks = self._walked()
-        for path in sorted(before.keys() | now.keys()):
-            old, new = before.get(path), now.get(path)
-            if old is None or new is None or old[1] != new[1]:
-                place = (old or new or ("", ""))[0]
-                assert isinstance(place, Place)
-                yield place, old and old[1], new and new[1]
+        differing = {path for path, mark in now.items() if before.get(path) != mark}
+        for path in sorted(differing | (before.keys() - now.keys())):
+            yield self._place(path), before.get(path), now.get(path)
 
-    def _walked(self) -> dict[str, tuple[Place, Mark]]:
-        found: dict[str, tuple[Place, Mark]] = {}
+    def _walked(self) -> dict[str, Mark]:
+        found: dict[str, Mark] = {}
         for root in self._places.roots:
             pending = [Place(root, ".", root)]
             while pending:
@@ -82,29 +80,28 @@ class FolderWalk:
                             self._entry(folder, entry, found, pending)
                 except OSError:
                     continue
+                if len(found) > MOST:
+                    raise WalkTooLarge(
+                        f"the files that commands change are not recorded: {root} has more than {MOST} files"
+                    )
         return found
 
     def _entry(
-        self,
-        folder: Place,
-        entry: os.DirEntry[str],
-        found: dict[str, tuple[Place, Mark]],
-        pending: list[Place],
+        self, folder: Place, entry: os.DirEntry[str], found: dict[str, Mark], pending: list[Place]
     ) -> None:
-        place = folder.child(entry.name)
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError:
             return
         if stat.S_ISDIR(status.st_mode):
+            place = folder.child(entry.name)
             if self._places.skips(place):
                 return
             pending.append(place)
-            mark: Mark = (0, 0, status.st_ino, 0, status.st_mode)
+            found[entry.path] = (0, 0, status.st_ino, 0, status.st_mode)
         else:
-            mark = mark_of(status)
-        if len(found) >= MOST:
-            raise WalkTooLarge(
-                f"the files that commands change are not recorded: {folder.root} has more than {MOST} files"
-            )
-        found[place.path] = place, mark
+            found[entry.path] = mark_of(status)
+
+    def _place(self, path: str) -> Place:
+        root = next(one for one in self._places.roots if path.startswith(f"{one}/"))
+        return Place(root, path[len(root) + 1 :], path)

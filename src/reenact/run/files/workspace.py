@@ -1,4 +1,4 @@
-"""Compare the files of a program that was seen from outside, on the disk that was laid for it."""
+"""Compare the files of a program seen from outside, on the disk that was laid for it."""
 
 from __future__ import annotations
 
