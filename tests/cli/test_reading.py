@@ -123,6 +123,19 @@ def test_a_filter_says_in_which_steps_it_found_something(run):
     assert re.search(r" 4 +2 +gpt-4o", out)
 
 
+def test_a_search_says_which_index_it_used_and_its_work(run):
+    for _ in range(3):
+        agent()
+    with reenact.record("other"), pytest.raises(ValueError, match="delivered"):
+        cancel_order("ORD-1")
+    _, out, err = run("list", 'args.order_id == "ORD-1"', "--why")
+    assert len(out.splitlines()) == 2
+    assert err == "index: facts of arguments and outputs; looked into 1 of 4 recordings, 2 steps\n"
+    _, _, err = run("list", "error", "--why")
+    assert err == "index: columns of steps; looked into 4 of 4 recordings, 4 steps\n"
+    assert run("list", "--why")[2] == "index: columns of recordings; no steps were looked into\n"
+
+
 def test_what_is_not_found_is_said_and_bare_words_are_explained(run):
     agent()
     assert run("list", "refund") == (

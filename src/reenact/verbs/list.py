@@ -74,6 +74,9 @@ class Options(interface.Options):
     tree: Annotated[
         bool, Field(description="Show forks below their parent recordings."), interface.ANYONE
     ] = False
+    why: Annotated[
+        bool, Field(description="Say which index was used, and how much was looked into."), interface.ANYONE
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class Result(interface.Result):
         book: The trusted keys.
         proofs: The proofs of recordings, by id.
         place: The name of the store.
-        searched: The number of recordings searched, if none was found.
+        searched: The number of recordings searched, if none was found or `why` asks for it.
         unknown: A word of the filter that is the kind of no step, if none was found.
     """
 
@@ -137,7 +140,8 @@ def run(options: Options, context: Context) -> Result:
         lines = (hit.summary for hit in found.hits)
         proofs = {line.id: proof for line in lines if (proof := known.of(line.id, line.path)) is not None}
         result = partial(Result, found, wanted, origins, book, proofs, store.place)
-        if ids or not (searched := index.count()):
-            return result()
+        searched = index.count() if options.why or not ids else 0
+        if ids or not searched:
+            return result(searched)
         kinds = index.kinds()
         return result(searched, next((word for word in wanted.words if word not in kinds), ""))

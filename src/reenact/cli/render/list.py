@@ -10,6 +10,7 @@ from rich.tree import Tree
 from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.core.query.summary import Summary
+from reenact.core.store.base import Looked
 from reenact.core.store.shared import Origin
 from reenact.verbs.list import Options, Result
 
@@ -27,6 +28,8 @@ def show(result: Result, options: Options, context: Context) -> None:
             present.show(
                 present.listed(lines, list(found.ids), steps, width, book=result.book, proofs=result.proofs)
             )
+    if options.why:
+        present.say(_work(found.looked, result.searched))
     if not lines and not result.searched:
         present.say(f"no recordings in {result.place}; `reenact record -- python agent.py` makes one")
     elif not lines:
@@ -37,6 +40,14 @@ def show(result: Result, options: Options, context: Context) -> None:
         present.say(f"the newest {len(lines)}; --all shows the others")
     elif len(lines) < found.matching:
         present.say(f"{len(lines)} of {found.matching}; --all shows the others")
+
+
+def _work(looked: Looked | None, total: int) -> str:
+    """Return the work of a search in words."""
+    if looked is None:
+        return "index: columns of recordings; no steps were looked into"
+    steps = present.many(looked.steps, "step")
+    return f"index: {looked.index}; looked into {looked.recordings} of {total} recordings, {steps}"
 
 
 def _drawn(lines: Sequence[Summary], origins: Mapping[str, Origin]) -> Tree:

@@ -116,6 +116,29 @@ class Hit:
     steps: tuple[int, ...] = ()
 
 
+COLUMNS, FACTS, TEXTS = "columns of steps", "facts of arguments and outputs", "words of texts"
+"""The indexes of a search by steps."""
+
+
+class Looked:
+    """The work of a search.
+
+    Attributes:
+        index: The index that chose the recordings.
+        recordings: The number of recordings that were looked into.
+        steps: The number of their steps that were looked into.
+    """
+
+    def __init__(self, index: str) -> None:
+        self.index = index
+        self.recordings = self.steps = 0
+
+    def add(self, recordings: int, steps: int) -> None:
+        """Count recordings and steps that are looked into."""
+        self.recordings += recordings
+        self.steps += steps
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """The recordings that a list shows.
@@ -124,11 +147,13 @@ class Listed:
         hits: The recordings shown, the latest first.
         matching: The number of matches without a limit; None for more than these, uncounted.
         ids: Ids from which to compute short prefixes that are as unique as among all recordings.
+        looked: The work of the search, where steps were searched.
     """
 
     hits: Sequence[Hit]
     matching: int | None
     ids: Sequence[str]
+    looked: Looked | None = None
 
 
 class Library(Protocol):

@@ -21,6 +21,7 @@ from reenact.core.query.filter import holds, literal
 from reenact.core.query.grammar import Term
 from reenact.core.query.outline import CUT, part, whole
 from reenact.core.query.summary import StepSummary
+from reenact.core.store.fact_numbers import facts_of
 from reenact.core.store.local import load
 from reenact.core.store.needles import Needles
 
@@ -54,6 +55,16 @@ def unpacked(block: bytes) -> bytes:
     """Return a block unpacked. Several threads may unpack at the same time."""
     # With room enough from the start it asks for Python's lock but once.
     return zlib.decompress(block, bufsize=_ROOM * len(block) + 64)
+
+
+def facts_in(blocks: Sequence[bytes]) -> list[int]:
+    """Return the facts of a recording's blocks."""
+    if len(blocks) != len(PARTS):
+        return []
+    args, outputs = (
+        filter(None, unpacked(blocks[PARTS.index(name)]).split(_BETWEEN[name])) for name in ("args", "output")
+    )
+    return facts_of(args, outputs)
 
 
 def words_in(blocks: Sequence[bytes]) -> list[str] | None:

@@ -17,15 +17,16 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 from reenact.core.query.filter import Filter
 from reenact.core.query.summary import Summary
-from reenact.core.store.base import Hit, Listed, Progress
+from reenact.core.store.base import COLUMNS, FACTS, Hit, Listed, Looked, Progress
 from reenact.core.store.blocks import Blocks
-from reenact.core.store.details import Details
+from reenact.core.store.details import Details, facts_in
 from reenact.core.store.local import LocalStore, nameable
 from reenact.core.store.lock import locked
-from reenact.core.store.query import Plan
+from reenact.core.store.query import Condition, Plan
 from reenact.core.store.signature import Known, Stale, signature_of
 from reenact.core.store.summarised import STEP, Summarised, summarised, unsummarised
 from reenact.core.store.tables import (
@@ -53,6 +54,7 @@ _OFTEN = 20_000  # steps of SQLite between two looks at whether it is to stop
 _STAMPS = ("user_version", "application_id")
 _FIRST = 32
 _MOST = 1024
+_ORDER = "ORDER BY moment DESC, written DESC, id"
 
 
 class Index:
@@ -75,7 +77,7 @@ class Index:
 
     def summaries(self, progress: Progress | None = None) -> list[Summary]:
         """All recordings, those first that began last."""
-        return [line for _, line in self._lines(progress)]
+        return [line for _, line in _lines(self._fresh(progress))]
 
     def known_lines(self, limit: int = -1) -> list[Known]:
         """Return the indexed recordings, the latest first, without a look at the files."""
@@ -121,9 +123,7 @@ class Index:
         self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
     ) -> Iterator[Hit]:
         """The recordings that a filter means, those first that began last."""
-        meant = ((key, line) for key, line in self._lines(progress) if not line.broken and wanted.head(line))
-        found = self._among(meant, wanted) if wanted.about_steps else (Hit(line) for _, line in meant)
-        return islice(found, limit)
+        return islice(self._found(self._fresh(progress), wanted)[0], limit)
 
     def listed(
         self,
@@ -138,17 +138,22 @@ class Index:
 
         An empty filter also returns the broken ones.
         """
-        lines = self.summaries(progress)
-        meant = [
-            line
-            for line in lines
-            if status in ("", "broken" if line.broken else line.status) and set(tags) <= set(line.tags)
-        ]
-        hits = [Hit(line) for line in meant]
-        if wanted.text.strip():
-            there = {line.id for line in meant}
-            hits = [hit for hit in self.search(wanted) if hit.summary.id in there]
-        return Listed(hits[:limit], len(hits), [line.id for line in lines])
+
+        def is_meant(line: Summary) -> bool:
+            known = "broken" if line.broken else line.status
+            return status in ("", known) and set(tags) <= set(line.tags)
+
+        if not wanted.text.strip():
+            lines = self.summaries(progress)
+            hits = [Hit(line) for line in lines if is_meant(line)]
+            return Listed(hits[:limit], len(hits), [line.id for line in lines])
+        database = self._fresh(progress)
+        found, looked = self._found(database, wanted)
+        # Who wants the first few does not wait for a search of all.
+        more = limit + 1 if limit is not None and wanted.about_steps else None
+        hits = list(islice((hit for hit in found if is_meant(hit.summary)), more))
+        ids = [id for (id,) in database.execute(f"SELECT id FROM recordings {_ORDER}")]  # noqa: S608
+        return Listed(hits[:limit], None if len(hits) == more else len(hits), ids, looked)
 
     def count(self) -> int:
         """Return the number of indexed recordings."""
@@ -195,15 +200,33 @@ class Index:
         with suppress(AttributeError, sqlite3.Error):
             self.close()
 
-    def _lines(self, progress: Progress | None = None) -> list[tuple[int, Summary]]:
-        rows = self._fresh(progress).execute(
-            f"SELECT key, {', '.join(RECORDING)} FROM recordings ORDER BY moment DESC, written DESC, id"  # noqa: S608
-        )
-        return [(key, line_of(row)) for key, *row in rows]
+    def _found(self, database: sqlite3.Connection, wanted: Filter) -> tuple[Iterator[Hit], Looked | None]:
+        """Return the recordings that a filter means, and the work of the search so far."""
+        if not wanted.about_steps:
+            lines = _lines(database)
+            return (Hit(line) for _, line in lines if not line.broken and wanted.head(line)), None
+        plan = Plan(wanted.candidates, Columns(database))
+        of_facts = _of_facts(plan, wanted)
+        lines = _lines(database, *(of_facts or ()))
+        meant = ((key, line) for key, line in lines if not line.broken and wanted.head(line))
+        looked = Looked(COLUMNS if of_facts is None else FACTS)
+        return self._matching(meant, wanted, plan, looked), looked
 
     def _among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
         database = self._open()
         plan = Plan(wanted.candidates, Columns(database))
+        of_facts = _of_facts(plan, wanted)
+        if of_facts is not None:
+            condition, values = of_facts
+            rows = database.execute(f"SELECT key FROM recordings WHERE {condition}", values)  # noqa: S608
+            possible = {key for (key,) in rows}
+            lines = (line for line in lines if line[0] in possible)
+        yield from self._matching(lines, wanted, plan, Looked(COLUMNS))
+
+    def _matching(
+        self, lines: Iterator[tuple[int, Summary]], wanted: Filter, plan: Plan, looked: Looked
+    ) -> Iterator[Hit]:
+        database = self._open()
         # Who wants the first few only does not wait for the others.
         size = _FIRST
         with Blocks(partial(block, database)) as blocks:
@@ -214,6 +237,7 @@ class Index:
                 for key, line in batch:
                     within, *said = rows.get(key, (None,))
                     numbers = numbers_of(within)
+                    looked.add(1, len(numbers))
                     if numbers and not plan.exact:
                         sets = {place: partial(number_set, text) for place, text in enumerate(said)}
                         details = Details(partial(self.folder_of, line), partial(blocks.block, key))
@@ -353,6 +377,7 @@ class Index:
         )
         placed = [(place_of(int(key or 0), place), block) for place, block in enumerate(blocks)]
         database.executemany("INSERT INTO details VALUES (?, ?)", placed)
+        database.executemany("INSERT INTO facts VALUES (?, ?)", [(fact, key) for fact in facts_in(blocks)])
         return int(key or 0), line
 
     def _summarised(self, stale: Stale) -> Summarised:
@@ -404,3 +429,21 @@ class Index:
         database = self._open()
         with locked(self.store.root / "index.lock"), database:
             yield database
+
+
+def _lines(
+    database: sqlite3.Connection, condition: str = "1", values: Sequence[Any] = ()
+) -> list[tuple[int, Summary]]:
+    rows = database.execute(
+        f"SELECT key, {', '.join(RECORDING)} FROM recordings WHERE {condition} {_ORDER}",  # noqa: S608
+        values,
+    )
+    return [(key, line_of(row)) for key, *row in rows]
+
+
+def _of_facts(plan: Plan, wanted: Filter) -> Condition | None:
+    """Return the condition on recordings that may match; None if facts do not decide.
+
+    A filter that means recordings without such a step also means those without a fact.
+    """
+    return plan.possible if wanted.meant(()) is None else None

@@ -14,6 +14,7 @@ from reenact.core.query.filter import Facts, glob, holds
 from reenact.core.query.grammar import Node, Not, Term
 from reenact.core.store.compiler import WORDS, Bound, Compiled, bound, in_column, is_number, of_columns
 from reenact.core.store.details import Details
+from reenact.core.store.fact_numbers import sought
 
 Condition: TypeAlias = tuple[str, list[Any]]
 """An SQL expression that is 0 or 1, and its values."""
@@ -48,6 +49,7 @@ class Plan:
         within: A condition that selects all steps which may match.
         exact: `within` alone is the whole answer.
         first: The block to search first, or None.
+        possible: A condition that selects all recordings which may match, by their facts, or None.
     """
 
     def __init__(self, node: Node, columns: Columns) -> None:
@@ -57,6 +59,8 @@ class Plan:
         self.within: Condition = ("1", []) if found is None else found.condition
         self.exact = found is not None and found.exact
         self.first = next(iter(self._compiled.parts), None)
+        of_facts = bound(node, FactDialect())
+        self.possible = None if of_facts is None else of_facts.condition
         self.conditions: list[Condition] = []
         self._places: dict[int, int] = {}
         self._number(self._compiled.node, dialect)
@@ -146,6 +150,40 @@ class SqliteDialect:
         labels = [id for id, word in self._columns.words("label") if fits(word)]
         models = [id for id, word in self._columns.words("model") if fits(f"model:{word}")]
         return _joined([_among("label", labels), _among("model", models)], "OR")
+
+
+class FactDialect:
+    """The conditions on recordings: they have one of the facts that a comparison asks for."""
+
+    def takes(self, node: Node) -> bool:
+        """Take comparisons alone."""
+        return False
+
+    def bound(self, node: Node) -> Bound[Condition] | None:
+        """Return the condition of a comparison; None if no facts decide it."""
+        assert isinstance(node, Term)
+        facts = sought(node)
+        if facts is None:
+            return None
+        listed = "(SELECT value FROM json_each(?))"
+        return Bound(
+            (
+                f"key IN (SELECT recording FROM facts WHERE fact IN {listed})",  # noqa: S608
+                [orjson.dumps(facts).decode()],
+            )
+        )
+
+    def every(self, conditions: Sequence[Condition]) -> Condition:
+        """Join conditions by AND."""
+        return _joined(conditions, "AND")
+
+    def either(self, conditions: Sequence[Condition]) -> Condition:
+        """Join conditions by OR."""
+        return _joined(conditions, "OR")
+
+    def negated(self, condition: Condition) -> Condition:
+        """Raise: no condition is exact, and only exact ones are negated."""
+        raise AssertionError(condition)
 
 
 def _among(column: str, ids: list[int]) -> Condition:

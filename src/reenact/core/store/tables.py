@@ -12,7 +12,7 @@ import orjson
 
 from reenact.core.query.summary import Summary
 from reenact.core.store.compiler import WORDS
-from reenact.core.store.details import PARTS
+from reenact.core.store.details import PARTS, facts_in
 from reenact.core.store.query import Plan
 from reenact.core.store.summarised import STEP
 
@@ -98,6 +98,7 @@ def created(database: sqlite3.Connection) -> sqlite3.Connection:
         CREATE TABLE recordings (key INTEGER PRIMARY KEY, folder TEXT UNIQUE, signature, {recordings});
         CREATE TABLE steps (recording INTEGER, {steps}, PRIMARY KEY (recording, number)) WITHOUT ROWID;
         CREATE TABLE details (place INTEGER PRIMARY KEY, data BLOB);
+        CREATE TABLE facts (fact INTEGER, recording INTEGER, PRIMARY KEY (fact, recording)) WITHOUT ROWID;
         CREATE TABLE words (id INTEGER PRIMARY KEY, sort TEXT, word TEXT, UNIQUE (sort, word));
         PRAGMA user_version = {VERSION};
         """
@@ -110,6 +111,13 @@ def delete(database: sqlite3.Connection, folder: str) -> None:
     if row is None:
         return
     places = place_of(row[0], 0), place_of(row[0] + 1, 0)
+    blocks = database.execute(
+        "SELECT data FROM details WHERE place >= ? AND place < ? ORDER BY place", places
+    )
+    facts = facts_in([data for (data,) in blocks])
+    database.executemany(
+        "DELETE FROM facts WHERE fact = ? AND recording = ?", [(fact, *row) for fact in facts]
+    )
     database.execute("DELETE FROM recordings WHERE key = ?", row)
     database.execute("DELETE FROM steps WHERE recording = ?", row)
     database.execute("DELETE FROM details WHERE place >= ? AND place < ?", places)
