@@ -19,7 +19,7 @@ from sqlalchemy.types import Text
 from reenact.core.model.storable import storable
 from reenact.core.query.filter import Filter
 from reenact.core.query.summary import Summary
-from reenact.core.store.base import Hit, Listed, Progress
+from reenact.core.store.base import COLUMNS, FACTS, TEXTS, Hit, Listed, Looked, Progress
 from reenact.core.store.blocks import Blocks
 from reenact.core.store.details import PARTS, Details
 from reenact.core.store.writer import warn
@@ -98,9 +98,10 @@ class TeamIndex(TeamLines):
         if tags:
             meant.append(RECORDINGS.c.tags.contains(cast(fit(tuple(tags)), ARRAY(Text))))
         more = None if limit is None else limit + 1
-        hits = list(islice(self._listed(wanted, and_(*meant), progress), more))
+        looked = Looked(COLUMNS) if wanted.about_steps else None
+        hits = list(islice(self._listed(wanted, and_(*meant), progress, looked), more))
         shown = hits[:limit]
-        return Listed(shown, len(hits) if len(hits) == len(shown) else None, self._told_apart(shown))
+        return Listed(shown, len(hits) if len(hits) == len(shown) else None, self._told_apart(shown), looked)
 
     def meant(self, wanted: Filter, ids: Sequence[str]) -> set[str]:
         """Return those of some recordings that match a filter, and those that are broken.
@@ -137,28 +138,36 @@ class TeamIndex(TeamLines):
 
     # -- within ----------------------------------------------------------------------------------------------
 
-    def _listed(self, wanted: Filter, meant: Condition, progress: Progress | None) -> Iterator[Hit]:
+    def _listed(
+        self, wanted: Filter, meant: Condition, progress: Progress | None, looked: Looked | None = None
+    ) -> Iterator[Hit]:
         self.renew(progress)
         plan = SearchPlan(wanted, self.store.database.project)
-        if plan.parts:
+        if plan.by_facts:
+            self.fact_some(_WORDED)
+        elif plan.parts:
             self.word_some(_WORDED)
+        if looked is not None:
+            looked.index = FACTS if plan.by_facts else TEXTS if plan.parts else COLUMNS
         last: Row | None = None
         size = _FIRST
-        if wanted.about_steps:
+        if wanted.about_steps and not plan.by_facts:
             # What is frequent is found among the newest, and no index knows how frequent a word is.
-            rows, hits = self._page(plan, and_(meant, plan.heads), last, _NEWEST)
+            rows, hits = self._page(plan, and_(meant, plan.heads), last, _NEWEST, looked)
             yield from hits
             if len(rows) == _NEWEST:
-                yield from self._beyond(plan, and_(meant, plan.recordings), rows[-1])
+                yield from self._beyond(plan, and_(meant, plan.recordings), rows[-1], looked)
             return
         while True:
-            rows, hits = self._page(plan, and_(meant, plan.recordings), last, size)
+            rows, hits = self._page(plan, and_(meant, plan.recordings), last, size, looked)
             yield from hits
             if len(rows) < size:
                 return
             last, size = rows[-1], min(2 * size, _MOST)
 
-    def _beyond(self, plan: SearchPlan, meant: Condition, last: Row | None) -> Iterator[Hit]:
+    def _beyond(
+        self, plan: SearchPlan, meant: Condition, last: Row | None, looked: Looked | None
+    ) -> Iterator[Hit]:
         """Yield the recordings after a line that match a condition, all from one query."""
         size: int | None = _SOME
         while True:
@@ -168,13 +177,13 @@ class TeamIndex(TeamLines):
                 found = connection.execute(asked.order_by(*_ORDER).limit(size)).all()
             for at in range(0, len(found), _AT_ONCE):
                 some = [row.key for row in found[at : at + _AT_ONCE]]
-                yield from self._page(plan, RECORDINGS.c.key == func.any(some), None, _AT_ONCE)[1]
+                yield from self._page(plan, RECORDINGS.c.key == func.any(some), None, _AT_ONCE, looked)[1]
             if size is None or len(found) < size:
                 return
             last, size = found[-1], None
 
     def _page(
-        self, plan: SearchPlan, meant: Condition, last: Row | None, size: int
+        self, plan: SearchPlan, meant: Condition, last: Row | None, size: int, looked: Looked | None = None
     ) -> tuple[Sequence[Row], list[Hit]]:
         """The next lines for which a condition holds, and those of them that the filter means."""
         columns = [RECORDINGS.c.key, *(RECORDINGS.c[name] for name in LINE)]
@@ -197,6 +206,8 @@ class TeamIndex(TeamLines):
                 )
                 for key, part, data in connection.execute(packed):
                     blocks[key, PARTS[part]] = bytes(data)
+        if looked is not None:
+            looked.add(len(rows), sum(map(len, steps.values())))
         return rows, list(self._meant(plan, rows, steps, blocks))
 
     def _meant(

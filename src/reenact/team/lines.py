@@ -15,14 +15,14 @@ from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Progress
-from reenact.core.store.details import words_in
+from reenact.core.store.details import facts_in, words_in
 from reenact.core.store.local import LocalStore
 from reenact.core.store.summarised import STEP, Summarised, summarised, unsummarised
 from reenact.errors import RecordingError, RecordingNotFound
 from reenact.team.columns import fit
 from reenact.team.database import copied
 from reenact.team.store import TeamStore
-from reenact.team.tables import CLOCK, DETAILS, FILES, RECORDINGS, STEPS, TEXTS
+from reenact.team.tables import CLOCK, DETAILS, FACTS, FILES, RECORDINGS, STEPS, TEXTS
 from reenact.team.unavailable import UNFIT
 
 LINE = [field.name for field in fields(Summary) if field.name not in ("path", "here")]
@@ -93,6 +93,7 @@ class TeamLines:
         if whole:
             self.settle(whole)
         self.word_some(most)
+        self.fact_some(most)
 
     def renew(self, progress: Progress | None = None) -> None:
         """Read the unread recordings, and store their summaries. Raises StoreAway.
@@ -125,12 +126,7 @@ class TeamLines:
         for at in range(0, len(left), _AT_ONCE):
             some = {row.key: row.known for row in left[at : at + _AT_ONCE]}
             with self.store.database.begin() as connection:
-                packed: dict[int, list[bytes]] = {}
-                wanted = select(DETAILS.c.recording, DETAILS.c.data).where(
-                    DETAILS.c.recording == func.any(list(some))
-                )
-                for key, data in connection.execute(wanted.order_by(DETAILS.c.recording, DETAILS.c.part)):
-                    packed.setdefault(key, []).append(bytes(data))
+                packed = _packed(connection, list(some))
                 # A process that writes a summary meanwhile writes its texts, too.
                 held = select(RECORDINGS.c.key, RECORDINGS.c.known).where(
                     RECORDINGS.c.key == func.any(list(some))
@@ -145,6 +141,26 @@ class TeamLines:
                 if values:
                     connection.execute(worded.values(worded=bindparam("texts")), values)
                 _texts(connection, words)
+
+    def fact_some(self, most: int) -> None:
+        """Store the facts of recordings whose summaries an earlier Reenact wrote. Raises StoreAway."""
+        asked = self.store.database.recordings(RECORDINGS.c.key).where(
+            RECORDINGS.c.facted != RECORDINGS.c.known, RECORDINGS.c.known > 0
+        )
+        with self.store.database.begin() as connection:
+            left = list(connection.execute(asked.limit(most)).scalars())
+        for at in range(0, len(left), _AT_ONCE):
+            some = left[at : at + _AT_ONCE]
+            with self.store.database.begin() as connection:
+                # A process that writes a summary meanwhile writes its facts, too.
+                held = select(RECORDINGS.c.key, RECORDINGS.c.known).where(RECORDINGS.c.key == func.any(some))
+                rows = connection.execute(held.order_by(RECORDINGS.c.id).with_for_update()).all()
+                packed = _packed(connection, some)
+                values = [{"held": row.key, "facts": row.known} for row in rows]
+                if values:
+                    facted = update(RECORDINGS).where(RECORDINGS.c.key == bindparam("held"))
+                    connection.execute(facted.values(facted=bindparam("facts")), values)
+                _facts(connection, {row.key: facts_in(packed.get(row.key, [])) for row in rows})
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -197,6 +213,7 @@ class TeamLines:
 
     def _write_some(self, some: Mapping[int, tuple[int, Summarised]]) -> None:
         words = {key: words_in(blocks) for key, (_, (_, _, blocks)) in some.items()}
+        facts = {key: facts_in(blocks) for key, (_, (_, _, blocks)) in some.items()}
         with self.store.database.begin() as connection:
             known = select(RECORDINGS.c.key, RECORDINGS.c.known, RECORDINGS.c.outcome).where(
                 RECORDINGS.c.key == func.any(list(some))
@@ -212,15 +229,17 @@ class TeamLines:
                 _lines(connection, [_line(key, some[key][0], some[key][1][0], words[key]) for key in due])
                 _rest(connection, {key: some[key][1][1:] for key in due})
                 _texts(connection, {key: words[key] for key in due})
+                _facts(connection, {key: facts[key] for key in due})
 
 
 def _line(key: int, version: int, line: Summary, words: Sequence[str] | None) -> dict[str, Any]:
     values = {name: fit(getattr(line, name)) for name in _SAID}
-    return {"held": key, "known": version, "worded": _NOT_WORDED if words is None else version, **values}
+    worded = {"worded": _NOT_WORDED if words is None else version}
+    return {"held": key, "known": version, "facted": version, **worded, **values}
 
 
 def _lines(connection: Connection, rows: list[dict[str, Any]]) -> None:
-    names = ("known", "worded", *_SAID)
+    names = ("known", "facted", "worded", *_SAID)
     held = update(RECORDINGS).where(RECORDINGS.c.key == bindparam("held"))
     connection.execute(held.values({name: bindparam(name) for name in names}), rows)
 
@@ -241,3 +260,17 @@ def _texts(connection: Connection, words: Mapping[int, Sequence[str] | None]) ->
     connection.execute(delete(TEXTS).where(TEXTS.c.recording == func.any(list(words))))
     rows = [(key, part, body) for key, bodies in words.items() for part, body in enumerate(bodies or ())]
     copied(connection, TEXTS, ("recording", "part", "body"), rows, ("int8", "int2", "text"))
+
+
+def _facts(connection: Connection, facts: Mapping[int, list[int]]) -> None:
+    connection.execute(delete(FACTS).where(FACTS.c.recording == func.any(list(facts))))
+    copied(connection, FACTS, ("recording", "facts"), list(facts.items()), ("int8", "int8[]"))
+
+
+def _packed(connection: Connection, keys: list[int]) -> dict[int, list[bytes]]:
+    """Return the details of recordings, by their keys."""
+    found: dict[int, list[bytes]] = {}
+    wanted = select(DETAILS.c.recording, DETAILS.c.data).where(DETAILS.c.recording == func.any(keys))
+    for key, data in connection.execute(wanted.order_by(DETAILS.c.recording, DETAILS.c.part)):
+        found.setdefault(key, []).append(bytes(data))
+    return found

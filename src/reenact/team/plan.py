@@ -11,14 +11,16 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import and_, not_, or_, select, true
+from sqlalchemy import BigInteger, and_, cast, not_, or_, select, true
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from reenact.core.query.filter import Facts, Filter, holds
 from reenact.core.query.grammar import OF_RECORDING, All, Node, Term, terms
 from reenact.core.store.compiler import Bound, Compiled, bound, in_column, of_columns
 from reenact.core.store.details import PARTS, Details, Wanted
+from reenact.core.store.fact_numbers import sought
 from reenact.team.conditions import STEP, Condition, StepDialect, inside, of_recording
-from reenact.team.tables import RECORDINGS, STEPS, TEXTS
+from reenact.team.tables import FACTS, RECORDINGS, STEPS, TEXTS
 
 _ASKED = {
     "label": ("label", "model"),
@@ -44,6 +46,7 @@ class SearchPlan:
         steps: Holds for each step that may be needed.
         columns: The columns to read of those steps.
         parts: The parts to search: of `details.PARTS`.
+        by_facts: The condition `recordings` asks for facts.
     """
 
     def __init__(self, wanted: Filter, project: int) -> None:
@@ -66,14 +69,17 @@ class SearchPlan:
         heads = [bound(part, HeadDialect()) for part in _ands(wanted.node) if _fields(part) <= OF_RECORDING]
         self.heads: Condition = and_(true(), *(head.condition for head in heads if head is not None))
         self.about_steps = wanted.about_steps
+        self.by_facts = False
         found = self.heads
         if wanted.about_steps:
             # `not error` means recordings without such a step: it is not they that are found, but those with one.
             if wanted.meant(()) is not None:
                 within = self._without()
             else:
-                of_recordings = bound(node, RecordingDialect(self._compiled.looks, project))
+                dialect = RecordingDialect(self._compiled.looks, project)
+                of_recordings = bound(node, dialect)
                 within = None if of_recordings is None else of_recordings.condition
+                self.by_facts = dialect.by_facts and within is not None
             found = found if within is None else and_(found, within)
         self.recordings = found
         self.steps: Condition = true() if self._compiled.bound is None else self._compiled.bound.condition
@@ -129,6 +135,8 @@ class RecordingDialect(HeadDialect):
     def __init__(self, looks: Mapping[int, Wanted], project: int) -> None:
         self._looks = looks
         self._project = project
+        self.by_facts = False
+        """A comparison was answered by facts."""
 
     def takes(self, node: Node) -> bool:
         """Take what columns decide as a whole: it must hold for one and the same step."""
@@ -143,8 +151,19 @@ class RecordingDialect(HeadDialect):
             return None
         if id(node) not in self._looks:
             return super().bound(node)
+        facts = sought(node)
+        if facts is not None:
+            self.by_facts = True
+            return Bound(self._has(facts))
         said = self._says(self._looks[id(node)])
         return None if said is None else Bound(said)
+
+    def _has(self, facts: Sequence[int]) -> Condition:
+        """Return the condition that a recording has one of some facts, or none are made yet."""
+        known = select(FACTS.c.recording).where(FACTS.c.facts.overlap(cast(facts, ARRAY(BigInteger))))
+        other = RECORDINGS.alias()
+        unknown = select(other.c.key).where(other.c.project == self._project, other.c.facted != other.c.known)
+        return RECORDINGS.c.key.in_(known.union_all(unknown))
 
     def _says(self, look: Wanted) -> Condition | None:
         """Return the condition that a recording's texts have a word, or are not yet indexed."""

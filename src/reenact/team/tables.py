@@ -13,11 +13,13 @@
     steps        what a filter asks of steps, in columns
     details      the rest of what it asks: texts, arguments and outputs, packed (`store.details`)
     texts        the same in small letters, to find the recordings that a word stands in
+    facts        values of arguments and outputs as numbers (`store.fact_numbers`), to find the recordings that have one
 
 `recordings.version` grows with all that is appended. `recordings.known` is the version that its line, its steps and
 details were made from; they are made anew where it is another one. `recordings.worded` is the version that its texts
-were made from: where it is another one than `known`, what `texts` says of it does not count. `recordings.outcome` is
-null where an earlier Reenact wrote the line: a server with a copy of the recording writes it again.
+were made from: where it is another one than `known`, what `texts` says of it does not count. `recordings.facted` is
+the same for `facts`. `recordings.outcome` is null where an earlier Reenact wrote the line: a server with a copy of the
+recording writes it again.
 """
 
 from __future__ import annotations
@@ -122,6 +124,7 @@ RECORDINGS = Table(
     Column("version", BigInteger, nullable=False),
     Column("known", BigInteger, nullable=False, server_default="0"),
     Column("worded", BigInteger, nullable=False, server_default="0"),
+    Column("facted", BigInteger, nullable=False, server_default="0"),
     Column("bytes", BigInteger, nullable=False, server_default="0"),
     Column("written", BigInteger, nullable=False, server_default="0"),
     Column("moment", Double, nullable=False, server_default="0"),
@@ -168,6 +171,11 @@ Index(
     "recordings_unworded",
     RECORDINGS.c.project,
     postgresql_where=RECORDINGS.c.worded != RECORDINGS.c.known,
+)
+Index(
+    "recordings_unfacted",
+    RECORDINGS.c.project,
+    postgresql_where=RECORDINGS.c.facted != RECORDINGS.c.known,
 )
 Index(
     "recordings_without_outcome",
@@ -269,3 +277,11 @@ TEXTS = Table(
     Column("part", SmallInteger, primary_key=True),
     Column("body", Text(collation="C"), nullable=False),
 )
+
+FACTS = Table(
+    "facts",
+    META,
+    _recording(),
+    Column("facts", ARRAY(BigInteger), nullable=False),
+)
+Index("facts_facts", FACTS.c.facts, postgresql_using="gin", postgresql_with={"fastupdate": "off"})
