@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, text
 
 _TOGETHER = 100
-_OWN = ("key", "id", "version", "known", "worded", "moment", "started")
+_OWN = ("key", "id", "version", "known", "worded", "facted", "moment", "started")
 _EVERY = 3600
 """Seconds by which one copy began before the other."""
 
@@ -49,7 +49,11 @@ def multiply(engine: Engine, sources: list[int], copies: int, first: int = 1) ->
 def _some(connection: Connection, sources: list[int], first: int, last: int) -> None:
     asked = {"first": first, "last": last, "sources": sources, "many": len(sources), "every": _EVERY}
     connection.execute(text(_MADE), asked)
-    versions = [name for name in ("version", "known", "worded") if name in _columns(connection, "recordings")]
+    versions = [
+        name
+        for name in ("version", "known", "worded", "facted")
+        if name in _columns(connection, "recordings")
+    ]
     same = [name for name in _columns(connection, "recordings") if name not in _OWN]
     # What was made of all of an original was made of all of its copy.
     taken = [f"CASE WHEN r.{name} = r.version THEN m.version ELSE 0 END" for name in versions]

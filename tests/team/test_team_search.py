@@ -9,16 +9,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import Text, cast, delete, event, func, select, update
+from sqlalchemy import text as sql
 
 from reenact.analysis.interchange.importers import Happened, ImportedRun, keep
 from reenact.core.query.filter import Filter
+from reenact.core.store import base
 from reenact.core.store.base import Piece
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import SearchEnded
 from reenact.team.index import TeamIndex
 from reenact.team.ship.exchange import Exchange
-from reenact.team.tables import RECORDINGS, TEXTS
+from reenact.team.tables import FACTS, RECORDINGS, TEXTS
 from tests.core.store.test_index import FILTERS as PLAIN
 from tests.core.store.test_index import filled
 
@@ -176,3 +178,37 @@ def test_a_server_writes_the_lines_of_an_earlier_version_again_from_its_copies(h
     there.settle_some(home, 8)
     with team.database.begin() as connection:
         assert connection.execute(team.database.recordings(RECORDINGS.c.outcome)).scalars().all() == ["hi"]
+
+
+def test_a_value_is_looked_for_only_where_a_fact_says_that_it_may_be(home, team):
+    pushed(many(home, 40), team)
+    for wanted, count in (
+        ('args.order == "ORD-2"', 1),
+        ('output == "found"', 34),
+        ('args.order == "none"', 0),
+    ):
+        listed = TeamIndex(team).listed(Filter(wanted))
+        assert len(listed.hits) == count
+        assert listed.looked.index == (base.TEXTS if wanted.startswith("output") else base.FACTS)
+        if listed.looked.index == base.FACTS:
+            assert listed.looked.recordings == count
+
+
+def test_facts_that_an_earlier_version_did_not_make_are_made_by_a_search(home, team):
+    pushed(many(home, 40), team)
+    with team.database.begin() as connection:
+        connection.execute(delete(FACTS))
+        connection.execute(update(RECORDINGS).values(facted=0))
+    wanted = 'args.order == "ORD-2"'
+    assert found(TeamIndex(team), wanted) == found(Index(home), wanted) != []
+    with team.database.begin() as connection:
+        assert connection.execute(select(func.count()).select_from(FACTS)).scalar_one() == 40
+    assert TeamIndex(team).listed(Filter(wanted)).looked.recordings == 1
+
+
+def test_the_planner_has_statistics_after_a_push_of_many(home, team):
+    pushed(many(home, 120), team)
+    with team.database.begin() as connection:
+        asked = "SELECT reltuples FROM pg_class WHERE oid = to_regclass(:name)"
+        for name in ("reenact.steps", "reenact.facts", "reenact.texts"):
+            assert connection.execute(sql(asked), {"name": name}).scalar_one() >= 100, name

@@ -43,7 +43,7 @@ from reenact.team.location import Place
 from reenact.team.objects import opened, path_of
 from reenact.team.receipts import obey
 from reenact.team.schema import ready
-from reenact.team.tables import META
+from reenact.team.tables import ANALYZE, META
 from reenact.team.unavailable import asking
 
 FORMAT = 1
@@ -307,7 +307,10 @@ def _upgraded(place: Place, objects: Any) -> list[str]:
             # Caches know recordings by their version: none that was given after the dump is given again.
             asked = f"SELECT setval('{_SCHEMA}.versions', last_value + {_AHEAD}) FROM {_SCHEMA}.versions"  # noqa: S608
             connection.execute(text(asked))
-            return obey(connection, objects)
+            deleted = obey(connection, objects)
+            # A dump has no statistics.
+            connection.execute(text(ANALYZE))
+            return deleted
     finally:
         engine.dispose()
 

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select, text, update
 
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Progress
@@ -22,7 +22,7 @@ from reenact.errors import RecordingError, RecordingNotFound
 from reenact.team.columns import fit
 from reenact.team.database import copied
 from reenact.team.store import TeamStore
-from reenact.team.tables import CLOCK, DETAILS, FACTS, FILES, RECORDINGS, STEPS, TEXTS
+from reenact.team.tables import ANALYZE, CLOCK, DETAILS, FACTS, FILES, RECORDINGS, STEPS, TEXTS
 from reenact.team.unavailable import UNFIT
 
 LINE = [field.name for field in fields(Summary) if field.name not in ("path", "here")]
@@ -38,6 +38,9 @@ _AT_ONCE = 100
 _AGAIN = 30
 """Recordings that one list summarises again, for columns that an earlier Reenact lacked."""
 
+_MANY = 100
+"""New summaries after which the planner's statistics are made anew."""
+
 _NOT_WORDED = -1
 _QUIET = 3_000_000_000
 """Nanoseconds without a new byte, before others are spared the reading of a recording."""
@@ -52,6 +55,8 @@ class TeamLines:
 
     def __init__(self, store: TeamStore) -> None:
         self.store = store
+        self._written = 0
+        self._due = _MANY
 
     def settle(self, known: Mapping[str, tuple[Path, Mapping[str, int]]]) -> None:
         """Store the summaries of recordings that have local copies. Raises StoreAway.
@@ -201,6 +206,15 @@ class TeamLines:
                 # One of them is not as the tables want it, and the others are to be written down all the same.
                 for key, one in some.items():
                     self._write_one(key, *one)
+            self._written_more(len(some))
+
+    def _written_more(self, count: int) -> None:
+        """Make the planner's statistics anew after many new summaries, and when their number has doubled."""
+        self._written += count
+        if self._written >= self._due:
+            self._due = 2 * self._written
+            with self.store.database.begin() as connection:
+                connection.execute(text(ANALYZE))
 
     def _write_one(self, key: int, version: int, made: Summarised) -> None:
         """Store one recording's summary; store it as broken if the database refuses a value."""

@@ -11,7 +11,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from reenact.core.store.writer import warn
 from reenact.errors import UsageError
-from reenact.team.tables import HEAD, META
+from reenact.team.tables import ANALYZE, HEAD, META
 
 _FOLDER = Path(__file__).parent / "migrations"
 _PAUSE = 0.2
@@ -66,6 +66,8 @@ def _upgrade(connection: Connection, to: str) -> None:
             )
         config.attributes["connection"] = connection
         command.upgrade(config, to)
+        if version is not None and to == HEAD:
+            connection.execute(text(ANALYZE))
         connection.commit()
     except ProgrammingError as error:
         if not isinstance(error.orig, InsufficientPrivilege):

@@ -285,3 +285,8 @@ FACTS = Table(
     Column("facts", ARRAY(BigInteger), nullable=False),
 )
 Index("facts_facts", FACTS.c.facts, postgresql_using="gin", postgresql_with={"fastupdate": "off"})
+
+ANALYZE = "ANALYZE " + ", ".join(
+    table.fullname for table in (RECORDINGS, FILES, STEPS, DETAILS, TEXTS, FACTS)
+)
+"""Make the planner's statistics anew: without them the first searches of new rows read whole tables."""
