@@ -128,7 +128,9 @@ def run(options: Options, context: Context) -> Result:
             status=options.status,
             tags=options.tag,
             limit=limit if sort == "started" else None,
-            progress=partial(context.progress, "reading new recordings", note="new recordings read for the index"),
+            progress=partial(
+                context.progress, "reading new recordings", note="new recordings read for the index"
+            ),
         )
         if sort != "started":
             hits = ordered(found.hits, sort, lambda hit: hit.summary)

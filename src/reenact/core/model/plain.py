@@ -48,9 +48,18 @@ def binary(tree: Tree) -> bytes | None:
     return tree.encode("utf-8", "surrogatepass") if isinstance(tree, str) else None
 
 
+_BEGINNINGS: frozenset[str | bytes] = frozenset('{["-0123456789tfn').union(
+    bytes([letter]) for letter in b'{["-0123456789tfn'
+)
+"""The first letters of JSON texts."""
+
+
 def parsed(text: Any) -> Any:
     """Return the value of a JSON text, or the value itself if it is no JSON text."""
     if isinstance(text, (str, bytes)):
+        if text.lstrip()[:1] not in _BEGINNINGS:
+            # Most texts are none, and an error costs more than a look.
+            return text
         try:
             return orjson.loads(text)
         except orjson.JSONDecodeError:

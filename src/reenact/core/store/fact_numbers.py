@@ -8,7 +8,7 @@ the others are searched. Two facts may share a number: that costs a search and c
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import product
 from typing import Any
@@ -45,22 +45,14 @@ _ORDERED = {"<", "<=", ">", ">="}
 
 def facts_of(args: Iterable[str | bytes], outputs: Iterable[str | bytes]) -> list[int]:
     """Return the sorted facts of the outlines, as JSON, of a recording's arguments and outputs."""
-    found: set[int] = set()
-    places: dict[str, int] = {}
-
-    def add(path: str, fact: str) -> None:
-        place = places.get(path)
-        if place is None:
-            place = places[path] = _place(path)
-        found.add(place | crc32(fact.encode("utf-8", "surrogatepass")))
-
+    known = _Facts()
     for root, texts in (("args", args), ("output", outputs)):
-        # Steps of one agent repeat themselves, as a chat does.
+        # Steps of one agent repeat themselves.
         for text in dict.fromkeys(texts):
-            _collect(root, orjson.loads(text), add)
-            if len(found) > MOST:
+            known.collect(root, orjson.loads(text))
+            if len(known.found) > MOST:
                 return [ALL]
-    return sorted(found)
+    return sorted(known.found)
 
 
 def sought(term: Term) -> list[int] | None:
@@ -80,55 +72,88 @@ def sought(term: Term) -> list[int] | None:
     found = {ALL}
     for each in product(*readings):
         paths = ["\0".join((root, *each[:length])) for length in range(len(each) + 1)]
-        found.update(_place(path) | crc32(_CUT_BELOW.encode()) for path in paths)
+        found.update(_place(path) | _sum(_CUT_BELOW) for path in paths)
         place = _place(paths[-1])
-        found.update(place | crc32(fact.encode("utf-8", "surrogatepass")) for fact in (*facts, _CUT))
+        found.update(place | _sum(fact) for fact in (*facts, _CUT))
     return sorted(found)
 
 
 def _place(path: str) -> int:
-    return (crc32(path.encode("utf-8", "surrogatepass")) & 0xFFFF) << 32
+    return (_sum(path) & 0xFFFF) << 32
 
 
-def _collect(root: str, kept: Any, add: Callable[[str, str], None]) -> None:
-    """Add the facts of an outline."""
-    left = [(root, kept)]
-    while left:
-        path, value = left.pop()
-        if isinstance(value, dict):
-            for key, item in value.items():
-                if key != MARK:
-                    left.append((f"{path}\0{key}", item))
-                elif item is None:
-                    add(path, _CUT_BELOW)
-                else:
-                    add(path, _CUT)
-                    left.append((path, item))
-        elif isinstance(value, list):
-            for item in value:
-                left.append((f"{path}\0{_ITEM}", item))
+def _sum(text: str) -> int:
+    return crc32(text.encode("utf-8", "surrogatepass"))
+
+
+class _Facts:
+    """The facts of one recording, and what is remembered to find them fast."""
+
+    def __init__(self) -> None:
+        self.found: set[int] = set()
+        self._places: dict[str, int] = {}
+        self._numbers: dict[float, list[int]] = {}
+        self._items: set[tuple[str, ...]] = set()
+
+    def collect(self, root: str, kept: Any) -> None:
+        """Add the facts of an outline."""
+        left = [(root, kept)]
+        while left:
+            path, value = left.pop()
+            if isinstance(value, dict):
+                for key, item in value.items():
+                    if key != MARK:
+                        left.append((f"{path}\0{key}", item))
+                    elif item is None:
+                        self._add(path, _sum(_CUT_BELOW))
+                    else:
+                        self._add(path, _sum(_CUT))
+                        left.append((path, item))
+            elif isinstance(value, list):
+                self._collect_items(path, value, left)
+            else:
+                self._add_value(path, value)
+                if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+                    inside = parsed(value)
+                    if isinstance(inside, (dict, list)):
+                        left.append((path, inside))
+
+    def _collect_items(self, path: str, items: list[Any], left: list[tuple[str, Any]]) -> None:
+        below = f"{path}\0{_ITEM}"
+        for item in items:
+            if isinstance(item, dict):
+                if MARK in item:
+                    self._add(path, _sum(_CUT))
+                elif all(type(each) is str for each in item.values()):
+                    # A chat repeats its messages in each step.
+                    known = (below, *item.keys(), *item.values())
+                    if known in self._items:
+                        continue
+                    self._items.add(known)
+            elif not isinstance(item, list):
                 # A list is compared item by item.
-                if not isinstance(item, (dict, list)):
-                    _add_value(path, item, add)
-                elif MARK in item:
-                    add(path, _CUT)
-        else:
-            _add_value(path, value, add)
-            if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-                inside = parsed(value)
-                if isinstance(inside, (dict, list)):
-                    left.append((path, inside))
+                self._add_value(path, item)
+            left.append((below, item))
 
+    def _add(self, path: str, fact: int) -> None:
+        place = self._places.get(path)
+        if place is None:
+            place = self._places[path] = _place(path)
+        self.found.add(place | fact)
 
-def _add_value(path: str, value: Any, add: Callable[[str, str], None]) -> None:
-    if isinstance(value, (int, float)):
-        number = _float(value)
-        add(path, f"{_NUMBER}{number!r}")
-        if not isinstance(value, bool):
-            for bucket in _buckets(number):
-                add(path, bucket)
+    def _add_value(self, path: str, value: Any) -> None:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            number = _float(value)
+            sums = self._numbers.get(number)
+            if sums is None:
+                sums = [_sum(f"{_NUMBER}{number!r}"), *map(_sum, _buckets(number))]
+                self._numbers[number] = sums
+            for each in sums:
+                self._add(path, each)
             return
-    add(path, _VALUE + compact(value))
+        if isinstance(value, bool):
+            self._add(path, _sum(f"{_NUMBER}{float(value)!r}"))
+        self._add(path, _sum(_VALUE + compact(value)))
 
 
 def _of_value(wanted: Any) -> list[str] | None:
