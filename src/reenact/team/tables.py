@@ -48,7 +48,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-HEAD = "0007"
+HEAD = "0008"
 """The version of these tables."""
 
 META = MetaData(schema="reenact")

@@ -4,8 +4,8 @@ from alembic import op
 
 from reenact.team.locks import indexed, locked
 
-revision = "0007"
-down_revision = "0006"
+revision = "0008"
+down_revision = "0007"
 
 _FACTS = """
 CREATE TABLE IF NOT EXISTS reenact.facts (
