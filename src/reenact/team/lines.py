@@ -209,7 +209,7 @@ class TeamLines:
             self._written_more(len(some))
 
     def _written_more(self, count: int) -> None:
-        """Make the planner's statistics anew after many new summaries, and when their number has doubled."""
+        """Refresh the planner's statistics after many new summaries, and twice as many."""
         self._written += count
         if self._written >= self._due:
             self._due = 2 * self._written

@@ -289,4 +289,4 @@ Index("facts_facts", FACTS.c.facts, postgresql_using="gin", postgresql_with={"fa
 ANALYZE = "ANALYZE " + ", ".join(
     table.fullname for table in (RECORDINGS, FILES, STEPS, DETAILS, TEXTS, FACTS)
 )
-"""Make the planner's statistics anew: without them the first searches of new rows read whole tables."""
+"""Refreshes the planner's statistics: without them searches of new rows read tables."""
