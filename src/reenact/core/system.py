@@ -252,9 +252,10 @@ def birth_time(path: str | os.PathLike[str]) -> int | None:
 
 def keeps_reading_times(folder: str | os.PathLike[str]) -> bool:
     """Return True if the file system of a folder notes when a file is read. Raises OSError."""
-    if sys.platform != "linux" or PORTABLE:
+    if sys.platform == "linux" and not PORTABLE:
+        return not os.statvfs(folder).f_flag & os.ST_NOATIME
+    else:
         return False
-    return not os.statvfs(folder).f_flag & os.ST_NOATIME
 
 
 def terminal_of(file: int) -> str:
