@@ -35,6 +35,12 @@ LINUX = sys.platform == "linux" and not PORTABLE
 FORKS = LINUX
 """True where a process may be forked; libraries of macOS start threads that are not seen."""
 
+FILES = sys.platform != "win32"
+"""True where the files of a run are recorded, and a replay runs on a disk of its own."""
+
+WITHOUT_FILES = "files (Windows: they are not recorded, and the program runs on the user's own)"
+"""The part of a verdict where `FILES` is false."""
+
 WITHOUT_COPIES = (
     "stepping back runs the program again from its beginning: this system has no copies of processes"
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import reenact
+from reenact.core import system
 from reenact.core.boundary import current, entered
 from reenact.errors import UsageError
 from reenact.run import launch
@@ -226,3 +227,12 @@ say("change", 1, "mem", "made")
     assert done.verdict.faithful, done.verdict
     assert done.verdict.uncompared == (f"{NOT_COVERED} (no overlay: not here)",)
     assert tree(shell.folder) == before
+
+
+def test_a_verdict_says_that_files_are_not_recorded_on_such_a_system(folder, monkeypatch):
+    monkeypatch.setattr(system, "FILES", False)
+    with reenact.record("block"):
+        ask("1")
+    with reenact.replay("last") as replay:
+        ask("1")
+    assert replay.verdict.uncompared[0] == system.WITHOUT_FILES

@@ -6,12 +6,12 @@ Files that are opened by native code, and modules that are imported, are not tol
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 from reenact.adapters.stdlib import callers
+from reenact.core import system
 from reenact.core.boundary import Call, current
 from reenact.core.boundary.files import FileSensor
 
@@ -225,5 +225,5 @@ _HEARD: dict[str, Callable[[FileSensor, tuple[Any, ...], FrameType], None]] = {
     "fcntl.lockf": _locked,
 }
 
-EVENTS = frozenset(_HEARD) if sys.platform != "win32" else frozenset()
+EVENTS = frozenset(_HEARD) if system.FILES else frozenset()
 """The audit events of files that are recorded."""

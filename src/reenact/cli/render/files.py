@@ -11,6 +11,7 @@ from reenact.analysis.views.files import FileDifferencesView, FileDifferenceView
 from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.cli.transcript import Page
+from reenact.core import system
 from reenact.verbs.files import Options, Result
 
 _MARKS = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red"), "same": (" ", "dim")}
@@ -31,7 +32,8 @@ def show(result: Result, options: Options, context: Context) -> None:
     for root in view.roots:
         _root(page, root, view.roots, view.files)
     if not view.files:
-        present.say("no files: the program used none in its folders, or their recording was off")
+        on_windows = "" if system.FILES else " (files are not recorded on Windows)"
+        present.say(f"no files: the program used none in its folders, or their recording was off{on_windows}")
 
 
 def tell_differences(page: Page, view: FileDifferencesView) -> None:

@@ -87,6 +87,9 @@ class ReplayedFiles:
         say = say or replayer.remark
         if scratch == LIVE:
             say("the program ran on the user's own files (--files live), not on the recorded ones")
+        if not system.FILES:
+            replayer.uncompared.append(system.WITHOUT_FILES)
+            return None
         if scratch == LIVE or not (scratch or (block and has_files(recording))):
             return None
         if block and replayer.lets_commands_run:
