@@ -17,6 +17,7 @@
 #   make check    style, types, layers
 #   make check-platforms  the pinned dependencies can be resolved for every platform
 #   make test-portable  the ways of systems without fork, Unix sockets and signals, forced on this one
+#   make test-windows   commands and tests of the core in a Windows Python under Wine
 #   make sbom     the list of the dependencies' versions as CycloneDX, for a release
 #   make dist     the wheel and the source distribution, the same bytes each time
 #   make test-wheel  the wheel in empty environments: the core alone, and with the server
@@ -61,7 +62,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 .PHONY: help audit demo demo-browser exercise picture console-pictures test test-browser-use test-ray soak faults load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console dist docs test-wheel \
-	check-platforms test-portable sbom
+	check-platforms test-portable test-windows sbom
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -154,6 +155,13 @@ check-platforms: $(BIN)/uv
 # Short: the parts that have a second way. `PORTABLE_TESTS=tests/run` runs others.
 test-portable: setup-dev
 	REENACT_PORTABLE=1 $(PYTEST) -m "not slow and not thorough" -n 2 $(PORTABLE_TESTS) $(PYTEST_ARGS)
+
+# Wine and a compiler are installed through apt where they are missing. `WINDOWS_TESTS=tests/core/query` runs others.
+WINDOWS_TESTS ?= tests/core/boundary tests/core/files/test_states.py tests/core/files/test_trees.py tests/core/test_system.py
+test-windows: setup-dev
+	tests/windows/python.sh .windows
+	REENACT_WINDOWS_PYTHON=$(CURDIR)/.windows/python $(PYTEST) -n 0 tests/windows $(PYTEST_ARGS)
+	.windows/python -m pytest -n 0 -p no:cacheprovider -m "not slow and not thorough" $(WINDOWS_TESTS)
 
 sbom: $(BIN)/uv
 	@mkdir -p $(DIST)
@@ -319,6 +327,6 @@ pages: .pages/.stamp
 	@touch $@
 
 clean:
-	rm -rf site $(SITE) .pages console/node_modules console/.stamp console/.api console/openapi.json src/reenact/server/console $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) $(BROWSER_USE_OLDER) .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf site .windows $(SITE) .pages console/node_modules console/.stamp console/.api console/openapi.json src/reenact/server/console $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) $(BROWSER_USE_OLDER) .mypy_cache .ruff_cache .pytest_cache \
 		.import_linter_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.core.files.ignored import IgnoreRules, has_secret_name
 from reenact.core.files.listing import writable
@@ -184,10 +185,12 @@ def _scripts_folder() -> list[str]:
 
 
 def folders_of(files: bool | Iterable[str | os.PathLike[str]]) -> tuple[str, ...] | None:
-    """Return the further folders whose files are recorded; None: no files are.
+    """Return the further folders whose files are recorded; None: no files are, as on Windows.
 
     Raises UsageError.
     """
+    if not system.FILES:
+        return None
     if isinstance(files, bool):
         return () if files else None
     if isinstance(files, (str, os.PathLike)):
