@@ -21,6 +21,7 @@ from reenact.browser.heal.record import AGENT, HealRecord, digest
 from reenact.browser.heal.source import ScriptSource, UnchangeableSelector
 from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.target import says
+from reenact.core.record.program import GIT
 from reenact.errors import UsageError
 
 WIDTH = 100
@@ -165,7 +166,7 @@ def _uncommitted(file: Path) -> bool | None:
 
     def git(*words: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(  # noqa: S603 - git, with arguments of our own
-            ["git", *words, "--", file.name],  # noqa: S607 - the user's git, wherever it is
+            [*GIT, *words, "--", file.name],
             cwd=file.absolute().parent,
             capture_output=True,
             timeout=20,

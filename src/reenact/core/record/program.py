@@ -49,6 +49,10 @@ def packages() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+GIT = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false")
+"""Git that leaves the repository's index as it is, and runs no program that the repository names."""
+
+
 @lru_cache
 def revision(folder: str) -> dict[str, Tree] | None:
     """Return a folder's git revision and its uncommitted state, or None."""
@@ -57,7 +61,7 @@ def revision(folder: str) -> dict[str, Tree] | None:
     try:
         # One process for both answers: starting one takes longer than what git does in it.
         done = subprocess.run(
-            ["git", "status", "--porcelain=v2", "--branch", "--untracked-files=no"],
+            [*GIT, "status", "--porcelain=v2", "--branch", "--untracked-files=no"],
             cwd=folder,
             capture_output=True,
             text=True,

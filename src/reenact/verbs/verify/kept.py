@@ -18,6 +18,7 @@ from typing import Self
 import orjson
 
 from reenact.core import private
+from reenact.core.record.program import GIT
 from reenact.verbs.verify.crew import Job, Report
 
 _FILE = "verify.sqlite"
@@ -111,7 +112,7 @@ def code_version(folder: Path, home: Path | None = None) -> str:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    command = ["git", "-C", str(folder), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    command = [*GIT, "-C", str(folder), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
         known = subprocess.run(command, capture_output=True, check=True, timeout=20).stdout  # noqa: S603
     except (OSError, subprocess.SubprocessError):
