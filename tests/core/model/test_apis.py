@@ -435,7 +435,7 @@ def test_the_reader_in_the_documentation_reads(monkeypatch):
     assert read(url, "no object", reply) is None
 
 
-def test_readers_of_installed_packages_are_added_and_a_broken_one_is_named(monkeypatch, capsys):
+def test_readers_of_installed_packages_are_added_and_a_broken_one_is_named(monkeypatch, capsys, home):
     called = []
 
     class Point(NamedTuple):

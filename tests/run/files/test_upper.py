@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from reenact.core.files.states import FileState
 from reenact.run.files.upper import Upper, hidden, is_opaque
 
 
@@ -37,7 +38,7 @@ def test_a_folder_that_is_hidden_stays_so_when_what_is_in_it_is_hidden_too(upper
 
 def test_a_file_in_a_hidden_folder_shows_nothing_else_of_it(upper, tmp_path):
     upper.hide(Path("a"))
-    assert upper.write(Path("a/new"), b"new", 0o640)
+    assert upper.write(Path("a/new"), b"new", FileState("file", mode=0o640))
     assert copied(upper, tmp_path / "shown") == {"a/new": "new"}
     assert (tmp_path / "shown" / "a" / "new").stat().st_mode & 0o777 == 0o640
 
@@ -48,7 +49,7 @@ def test_what_does_not_exist_below_needs_no_mark(upper):
 
 
 def test_a_folder_on_the_way_shows_what_is_below(upper, tmp_path):
-    upper.write(Path("a/b/second"), b"two", 0o600)
+    upper.write(Path("a/b/second"), b"two", FileState("file", mode=0o600))
     assert copied(upper, tmp_path / "shown") == {"a/b/file": "below", "a/b/second": "two"}
 
 
@@ -64,14 +65,14 @@ def test_a_folder_that_is_to_be_renamed_is_copied_whole(upper, tmp_path):
 @pytest.mark.parametrize("name", ["../out", "/etc/x", "link/out"])
 def test_no_path_leads_out_of_the_layer(upper, tmp_path, name):
     upper.link(Path("link"), str(tmp_path))
-    assert not upper.write(Path(name), b"x", 0o600)
+    assert not upper.write(Path(name), b"x", FileState("file", mode=0o600))
     assert not upper.folder(Path(name))
     assert not (tmp_path / "out").exists()
 
 
 def test_a_file_takes_the_place_of_a_folder_and_the_other_way_round(upper, tmp_path):
-    upper.write(Path("a"), b"file", 0o600)
+    upper.write(Path("a"), b"file", FileState("file", mode=0o600))
     assert copied(upper, tmp_path / "one") == {"a": "file"}
     upper.folder(Path("a"), 0o755)
-    upper.write(Path("a/x"), b"x", 0o600)
+    upper.write(Path("a/x"), b"x", FileState("file", mode=0o600))
     assert copied(upper, tmp_path / "two")["a/x"] == "x"

@@ -114,7 +114,7 @@ def _bound(thing: socket.socket, address: Any) -> int:
 
 
 def _in_pair(frame: FrameType) -> bool:
-    """Return True in `socket.socketpair`, which connects two sockets where the system has no pairs (Windows)."""
+    """Return True in `socket.socketpair`, which on Windows connects two sockets."""
     return "socketpair" in frame.f_code.co_name and frame.f_globals.get("__name__") == "socket"
 
 

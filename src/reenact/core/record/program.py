@@ -50,7 +50,7 @@ def packages() -> dict[str, str]:
 
 
 GIT = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false")
-"""Git that leaves the repository's index as it is, and runs no program that the repository names."""
+"""Git that leaves the index as it is, and runs no program that the repository names."""
 
 
 @lru_cache
