@@ -124,6 +124,9 @@ def served():
             yield site
 
 
+TO_THE_TOP = "document.querySelectorAll('*').forEach((one) => { if (one.scrollTop) one.scrollTop = 0 })"
+
+
 def taken(browser, site: str, width: int, theme: str):
     """Yield the name and the picture of each page."""
     context = browser.new_context(
@@ -149,6 +152,8 @@ def taken(browser, site: str, width: int, theme: str):
             page.evaluate("document.fonts.ready")
             still = None
             for _ in range(50):
+                # Where a list begins that scrolls to its step depends on what was loaded first.
+                page.evaluate(TO_THE_TOP)
                 seen = page.screenshot(animations="disabled")
                 if seen == still:
                     break

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from playwright.sync_api import expect
 
 from reenact.core.store.local import LocalStore
 from tests.console.stage.conftest import sound
@@ -135,6 +136,8 @@ def test_a_text_is_not_checked_while_its_answer_lets_the_program_run(opened, age
     page.get_by_label("The answer", exact=True).fill("50")
     page.keyboard.press("Control+Enter")
     page.get_by_role("button", name="Give this answer").and_(page.locator(":disabled")).wait_for()
+    while not held:
+        page.wait_for_timeout(20)
     page.clock.run_for(5_000)
     held[0].continue_()
     page.get_by_text("edited", exact=True).first.wait_for()
@@ -188,7 +191,7 @@ def test_a_recording_is_forked_from_a_step_with_another_answer(opened, agent):
     page.set_viewport_size({"width": 1440, "height": 900})
     fork.click()
     page.get_by_role("heading", name="The fork made a new recording").wait_for()
-    assert "ordered for 247" in page.get_by_role("row").nth(2).inner_text()
+    expect(page.get_by_role("row").nth(2)).to_contain_text("ordered for 247", timeout=60_000)
     page.get_by_role("link", name="Open the fork").click()
     page.get_by_text("edited by a fork").wait_for()
     sound(page)
@@ -201,7 +204,7 @@ def test_a_step_that_fails_in_a_fork_says_so(opened, agent):
     page.get_by_label("The error that this step raises").fill("TimeoutError: the shop is closed")
     page.get_by_role("button", name="Fork with this answer").click()
     page.get_by_role("heading", name="The fork made a new recording").wait_for()
-    assert "TimeoutError: the shop is closed" in page.get_by_role("row").nth(2).inner_text()
+    expect(page.get_by_role("row").nth(2)).to_contain_text("TimeoutError: the shop is closed", timeout=60_000)
 
 
 def test_a_recording_is_labelled_by_clicks_and_found_by_its_label(opened, agent):
