@@ -14,7 +14,6 @@ const BAR = 12;
 const LABELS = 120;
 const AXIS = 18;
 const SHOWN = 7;
-const HIGHEST = AXIS + SHOWN * LANE + 10;
 /** What the buttons take of the axis. */
 const BUTTONS = 130;
 
@@ -105,7 +104,7 @@ export function Timeline({
       <div
         ref={box}
         className="lanes"
-        style={{ height: Math.min(height, HIGHEST), overflowY: height > HIGHEST ? "auto" : "hidden" }}
+        style={{ height: Math.min(height, AXIS + SHOWN * LANE + 10) }}
         onScroll={() => setDrawn((before) => before + 1)}
       >
         <div style={{ height, position: "relative" }}>
