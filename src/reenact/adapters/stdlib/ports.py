@@ -6,7 +6,6 @@ that port by then, the socket has another one, and connections of this process t
 
 from __future__ import annotations
 
-import re
 import socket
 import sys
 from collections.abc import Callable
@@ -17,8 +16,9 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from reenact.core.boundary import Run, current, draw
+from reenact.core.patterns import lazy
 
-_LOCAL = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?:/|\Z)")
+_LOCAL = lazy(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?:/|\Z)")
 _SOURCE = "machine:port"
 _MOST = 64
 

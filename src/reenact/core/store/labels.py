@@ -16,12 +16,13 @@ from typing import Any
 import orjson
 
 from reenact.core.model.storable import storable, why_not
+from reenact.core.patterns import lazy
 from reenact.core.query.recording import Labels
 from reenact.core.store import chain
 from reenact.core.store.base import ID, Intake, Piece
 from reenact.errors import ReenactError, UsageError
 
-PATTERN = re.compile(r"labels\.[\w-]{1,64}\.jsonl", re.ASCII)
+PATTERN = lazy(r"labels\.[\w-]{1,64}\.jsonl", re.ASCII)
 """The pattern of the files' names."""
 
 LONGEST_LABEL = 100
