@@ -89,3 +89,25 @@ def test_a_command_that_is_asked_for_costs_no_other_ones_module():
 def test_a_word_that_is_no_command_is_named(capsys):
     assert main(["recrod"]) == 2
     assert "recrod" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["fork", "last"], "missing option '--at'; `reenact fork --help` shows how it is used"),
+        (["list", "--nonsense"], "no such option: --nonsense; `reenact list --help` shows how it is used"),
+        (["list", "--limit", "x"], "invalid value for '--limit' / '-n'"),
+        (["nonsense"], "no such command 'nonsense'; `reenact --help` shows how it is used"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line(words, line, capsys):
+    assert main(words) == 2
+    written = capsys.readouterr()
+    assert written.out == ""
+    assert written.err.startswith(f"reenact: {line}"), written.err
+    assert written.err.count("\n") == 1
+
+
+def test_an_empty_command_line_shows_the_help(capsys):
+    assert main([]) == 2
+    assert "reenact record" in "".join(capsys.readouterr())

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from reenact.core import extras
 from reenact.core.version import VERSION
@@ -32,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.set_threshold(50_000, 20, 50)
     try:
         application = import_module("reenact.cli.application").application
-        return application(words)(args=words, prog_name="reenact", standalone_mode=True) or 0
+        status = application(words)(args=words, prog_name="reenact", standalone_mode=False)
+        return status if isinstance(status, int) else 0
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 1 if leaving.code else 0
     except ReenactError as error:
@@ -52,8 +54,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + getattr(signal, "SIGPIPE", 13)
     except OSError as error:
         return _failed(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+    except Exception as error:
+        # Typer keeps the classes of its errors to itself.
+        if type(error).__name__ == "Abort":
+            return _failed("the question was not answered, and nothing was done")
+        if not hasattr(error, "format_message"):
+            raise
+        return _misused(error)
 
 
 def _failed(text: str) -> int:
     import_module("reenact.cli.present").say(text if text.startswith("reenact ") else f"reenact: {text}")
     return UNABLE
+
+
+def _misused(error: Any) -> int:
+    """Say in one line that a command line is wrong, or show the help where it is empty."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return UNABLE
+    command = error.ctx.command_path if getattr(error, "ctx", None) is not None else "reenact"
+    text = " ".join(error.format_message().split()).removesuffix(".")
+    return _failed(f"{text[:1].lower()}{text[1:]}; `{command} --help` shows how it is used")
