@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-import typer.main
 import yaml
 from fastapi.testclient import TestClient
 
@@ -50,7 +49,7 @@ def lines():
 
 @pytest.mark.parametrize("words", list(lines()), ids=" ".join)
 def test_every_command_line_is_one_that_the_command_takes(words):
-    group = typer.main.get_command(commands(words))
+    group = commands(words)
     context = group.make_context("reenact", list(words), resilient_parsing=False)
     command, rest = group, list(words)
     while hasattr(command, "get_command") and rest and not rest[0].startswith("-"):

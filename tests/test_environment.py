@@ -120,6 +120,7 @@ DATA = {
     "adapters/stdlib/environ.py: self": "`os.environ` itself, whose reads are recorded",
     "adapters/stdlib/processes.py: key": "the variables that a child process is given",
     "browser/isolation/sandbox.py: name": "the languages, the time zone and the screen",
+    "cli/__init__.py: '_REENACT_COMPLETE'": "a shell asks for the next words",
     "team/objects.py: (name := (prefix + option.upper()))": "the options of an object store's client",
     "team/objects.py: name": "the same",
     "testing/pytest/__init__.py: variable": "CI and REENACT_RECORD_IN_CI",

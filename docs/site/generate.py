@@ -13,11 +13,11 @@ import shutil
 import sys
 from pathlib import Path
 
-import typer
-from typer.main import get_command
+import click
 
 import reenact
 from reenact.cli.application import application
+from reenact.cli.click_commands import CliArgument
 from reenact.cli.panels import PANELS
 from reenact.server.openapi import document
 
@@ -87,35 +87,35 @@ def python() -> str:
 
 def cli() -> str:
     """Return the page of all commands, from the options that the commands themselves are made of."""
-    command = get_command(application([]))
+    command = application([])
     lines = [
         "# Commands",
         "",
         "From the commands themselves. [The command line](../command-line.md) explains them.",
     ]
-    with typer.Context(command, info_name="reenact") as context:
+    with click.Context(command, info_name="reenact") as context:
         for title, names in PANELS.items():
             lines += ["", f"## {title}"]
             for name in names:
-                found = command.get_command(context, name)  # type: ignore[attr-defined]
-                lines += described(found, f"reenact {name}", context)
+                lines += described(command.commands[name], f"reenact {name}", context)
     return "\n".join(lines) + "\n"
 
 
-def described(command: object, path: str, above: object) -> list[str]:
+def described(command: click.Command, path: str, above: click.Context) -> list[str]:
     """Return the lines on a command, and on those below it."""
-    with type(above)(command, info_name=path.rsplit(maxsplit=1)[-1], parent=above) as context:  # type: ignore[call-arg]
-        lines = ["", f"### {path}", "", MARKUP.sub("`", plain(command.help or ""))]  # type: ignore[attr-defined]
+    with click.Context(command, info_name=path.rsplit(maxsplit=1)[-1], parent=above) as context:
+        lines = ["", f"### {path}", "", MARKUP.sub("`", plain(command.help or ""))]
         rows = []
-        for parameter in command.params:  # type: ignore[attr-defined]
+        for parameter in command.params:
             names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
-            if getattr(parameter, "param_type_name", "") == "argument":
-                names = f"`{parameter.metavar or parameter.name.upper()}`"
-            rows.append(f"| {names} | {cell(plain(getattr(parameter, 'help', '') or ''))} |")
+            about = parameter.help if isinstance(parameter, click.Option) else ""
+            if isinstance(parameter, CliArgument):
+                names, about = f"`{parameter.make_metavar(context)}`", parameter.about
+            rows.append(f"| {names} | {cell(plain(about or ''))} |")
         if rows:
             lines += ["", "| | |", "| --- | --- |", *rows]
         for name in getattr(command, "commands", {}):
-            lines += described(command.commands[name], f"{path} {name}", context)  # type: ignore[attr-defined]
+            lines += described(command.commands[name], f"{path} {name}", context)
     return lines
 
 

@@ -208,7 +208,9 @@ def test_a_console_needs_nothing_of_what_browser_sessions_need_and_these_say_wha
         with httpx.Client(headers={"Origin": url}) as client:
             refused = client.post(f"{url}/api/v1/sessions/start", json={})
         assert refused.status_code == 501
-        assert refused.json()["detail"].endswith("browser sessions need it: pip install 'reenact[browser]'")
+        assert refused.json()["detail"].endswith(
+            "a browser session needs the extra \"browser\": pip install 'reenact[browser]'"
+        )
     finally:
         process.kill()
         process.communicate()

@@ -81,7 +81,7 @@ def test_what_lies_outside_is_not_deleted(home, ids, capsys):
 @pytest.mark.parametrize(("answer", "left"), [(True, 3), (False, 4)])
 def test_a_person_is_asked(home, ids, monkeypatch, answer, left):
     monkeypatch.setattr(context.sys.stdin, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(context.typer, "confirm", lambda *_, **__: answer)
+    monkeypatch.setattr(context.click, "confirm", lambda *_, **__: answer)
     assert main(["rm", ids[0]]) == 0
     assert len(home.ids()) == left
 

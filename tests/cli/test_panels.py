@@ -25,7 +25,7 @@ def test_the_help_lists_commands_by_group(run):
     status, out, _ = run("--help")
     assert status == 0
     for title in PANELS:
-        assert f" {title} " in out
+        assert f"\n{title}:\n" in out
 
 
 def test_an_unknown_command_has_no_group():

@@ -83,7 +83,7 @@ def test_a_faithful_replay_shows_the_programs_output_and_a_frame_on_standard_err
     again = shell.run("replay", recording.id[:5])
     assert (again.status, again.out) == (0, done.out)
     assert "faithful" in again.err
-    assert "1 answer served from the recording" in again.err
+    assert "1 tool call ran again" in again.err
 
 
 @pytest.mark.thorough

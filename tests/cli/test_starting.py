@@ -15,7 +15,7 @@ OF_REPLAYS = (
     "reenact.run.debugger", "reenact.run.files", "reenact.run.fork", "reenact.run.members", "reenact.verbs",
 )  # fmt: skip
 # Packages that other commands or libraries need.
-HEAVY = ("httpx", "pdb", "pydantic", "rich", "sqlite3", "typer")
+HEAVY = ("httpx", "pdb", "pydantic", "rich", "sqlite3")
 
 COMMAND = """
 import json, sys
@@ -39,7 +39,20 @@ def test_a_recorded_program_imports_no_replay_and_no_reader(shell):
 def test_a_replayed_program_imports_no_command(shell):
     shell.run("record", "--", sys.executable, "-c", "print(1)")
     found = shell.replay("--", sys.executable, "-c", PROGRAM)
-    assert loaded(found.out, "reenact.analysis", "reenact.cli", "pydantic", "rich", "typer") == []
+    assert (
+        loaded(
+            found.out,
+            "pdb",
+            "reenact.analysis",
+            "reenact.cli",
+            "reenact.run.child.debug",
+            "reenact.run.fork",
+            "pydantic",
+            "rich",
+            "typer",
+        )
+        == []
+    )
     assert "reenact.core.replay.replayer" in json.loads(found.out)
 
 
@@ -48,17 +61,17 @@ def test_a_replayed_program_imports_no_command(shell):
     [
         (
             ("list",),
-            ("asyncio", "logging", "reenact.adapters", "reenact.browser",
+            ("asyncio", "logging", "pydantic", "reenact.adapters", "reenact.browser", "typer",
              "reenact.core.record.recorder", "reenact.core.redact", "reenact.server", "rich.progress"),
         ),
         (
             ("show", "last"),
-            ("asyncio", "reenact.adapters", "reenact.core.record.recorder", "reenact.core.redact", "reenact.server",
+            ("asyncio", "pydantic", "typer", "reenact.adapters", "reenact.core.record.recorder", "reenact.core.redact", "reenact.server",
              "rich.progress"),
         ),
         (
             ("record", "--", sys.executable, "-c", "pass"),
-            ("asyncio", "reenact.adapters", "reenact.core.record.recorder", "reenact.core.redact", "reenact.server",
+            ("asyncio", "pydantic", "typer", "reenact.adapters", "reenact.core.record.recorder", "reenact.core.redact", "reenact.server",
              "reenact.testing", "rich.progress"),
         ),
     ],

@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
 from reenact.cli.application import application
 from tests.hostile import corpus
@@ -80,7 +79,7 @@ def commands():
         for name, one in inner.items():
             yield from walk(one, [*words, name])
 
-    return list(walk(get_command(application([])), []))
+    return list(walk(application([]), []))
 
 
 def order(words, command, case, place, home):

@@ -13,7 +13,6 @@ import time
 import zipfile
 
 import pytest
-import typer.main
 from fastapi.testclient import TestClient
 
 from reenact.cli.application import application
@@ -71,7 +70,7 @@ def verbs():
         if not getattr(command, "commands", None):
             found.append(name)
 
-    walk(typer.main.get_command(application([])), "")
+    walk(application([]), "")
     return sorted(found)
 
 

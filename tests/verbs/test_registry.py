@@ -51,7 +51,13 @@ def test_its_options_are_checked_and_its_help_is_that_of_its_fields(greet, capsy
     assert "--times" in capsys.readouterr().err
     assert main(["greet", "--help"]) == 0
     told = re.sub(r"\s+", " ", capsys.readouterr().out)
-    for text in ("Greet a recording.", "Exit status: 3", "How often. [default: 2]", "--home", "--json"):
+    for text in (
+        "Greet a recording.",
+        "Exit status: 3",
+        "How often. [at least 1; default: 2]",
+        "--home",
+        "--json",
+    ):
         assert text in told
     assert main(["--help"]) == 0
     assert "Greet a recording." in capsys.readouterr().out
@@ -114,8 +120,8 @@ def test_every_verb_is_whole_and_documented(verb):
     module = verb.module
     assert issubclass(module.Options, interface.Options)
     assert list(inspect.signature(module.run).parameters) == ["options", "context"]
-    fields = module.Options.model_fields
-    assert [name for name, info in fields.items() if not info.description] == []
+    fields = module.Options.fields()
+    assert [name for name, info in fields.items() if not info.about.description] == []
     assert undocumented(verb) == []
 
 

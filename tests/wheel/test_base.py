@@ -13,7 +13,7 @@ from reenact.core.extras import EXTRAS
 from reenact.verbs.registry import VERBS
 from tests.wheel.conftest import ROOT, Installed
 
-DIRECT, PACKAGES, BYTES = 6, 15, 25_000_000
+DIRECT, PACKAGES, BYTES = 5, 10, 20_000_000
 PROGRAM = """\
 import random
 import reenact

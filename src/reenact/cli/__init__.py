@@ -24,9 +24,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Scripts ask for it often: it imports no other module.
         sys.stdout.write(f"reenact {VERSION}\n")
         return 0
-    if words in (["--help"], ["-h"]):
+    if os.environ.get("_REENACT_COMPLETE"):
+        # A shell asks for the words that may come next.
+        words = os.environ.get("COMP_WORDS", "").split()[1:]
+    elif words in ([], ["--help"], ["-h"]):
         import_module("reenact.cli.overview").show()
-        return 0
+        return 0 if words else UNABLE
     if arguments is None:
         # A process of our own. Recordings are many small objects that stay: to look at them often takes a tenth of
         # the time.
@@ -55,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _failed(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
     except Exception as error:
-        # Typer keeps the classes of its errors to itself.
+        # The classes are not imported: few commands end so.
         if type(error).__name__ == "Abort":
             return _failed("the question was not answered, and nothing was done")
         if not hasattr(error, "format_message"):
@@ -69,10 +72,7 @@ def _failed(text: str) -> int:
 
 
 def _misused(error: Any) -> int:
-    """Say in one line that a command line is wrong, or show the help where it is empty."""
-    if type(error).__name__ == "NoArgsIsHelpError":
-        error.show()
-        return UNABLE
+    """Say in one line that a command line is wrong."""
     command = error.ctx.command_path if getattr(error, "ctx", None) is not None else "reenact"
     text = " ".join(error.format_message().split()).removesuffix(".")
     return _failed(f"{text[:1].lower()}{text[1:]}; `{command} --help` shows how it is used")

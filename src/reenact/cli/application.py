@@ -6,15 +6,14 @@ import importlib
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Annotated
 
-import typer
-from rich.markup import escape
+import click
 
 from reenact import __version__
 from reenact.cli import overview, present
+from reenact.cli.click_commands import SETTINGS, CliCommand, CliGroup
+from reenact.cli.derive import command_of
 from reenact.cli.interfaces import GROUPS, INTERFACES
-from reenact.cli.panels import panel_of
 from reenact.core import extras, messages
 from reenact.errors import MissingExtra
 from reenact.verbs.registry import VERBS
@@ -31,22 +30,9 @@ def _readers() -> None:
             present.say(f"reenact: the reader {point.name} ({point.value}) is left out: {error}")
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        sys.stdout.write(f"reenact {__version__}\n")
-        raise typer.Exit
-
-
-def application(words: Sequence[str]) -> typer.Typer:
+def application(words: Sequence[str]) -> CliGroup:
     """Return the application for a command line: with its command only, or with all."""
-    app = typer.Typer(
-        name="reenact",
-        no_args_is_help=True,
-        rich_markup_mode="rich",
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback(help=_help())(reenact)
+    made = CliGroup("reenact", callback=_begin, params=_own_options(), context_settings=SETTINGS)
     asked = words[0] if words else ""
     # Only the module of the given command is imported: all of them take a second.
     verbs = [verb for verb in (*VERBS, *INTERFACES) if verb.name == asked]
@@ -54,26 +40,15 @@ def application(words: Sequence[str]) -> typer.Typer:
     every = not verbs and not groups
     for verb in (*VERBS, *INTERFACES) if every else verbs:
         try:
-            importlib.import_module("reenact.cli.derive").add(app, verb)
+            made.add_command(command_of(verb))
         except ImportError as error:
             lacks = extras.missing(error, f"reenact {verb.name}", verb.extra)
             if lacks is None or not every:
                 raise lacks or error from None
-            # In the list of all commands its line says how it is installed.
-            panel = panel_of(verb.name)
-            app.command(verb.name, help=escape(str(lacks)), rich_help_panel=panel)(_refusing(lacks))
+            made.add_command(CliCommand(verb.name, help=str(lacks), callback=_refusing(lacks)))
     for group in GROUPS if every else groups:
-        importlib.import_module(GROUPS[group][0]).register(app)
-    return app
-
-
-def _help() -> str:
-    longest = max(len(command) for command, _ in overview.EXAMPLES)
-    lines = (
-        f"[bold]{command}[/bold]{' ' * (longest - len(command) + 3)}{text}"
-        for command, text in overview.EXAMPLES
-    )
-    return "\n\n".join((overview.SUMMARY, "\n".join(lines)))
+        made.add_command(importlib.import_module(GROUPS[group][0]).group())
+    return made
 
 
 def _refusing(lacks: MissingExtra) -> Callable[[], None]:
@@ -83,10 +58,35 @@ def _refusing(lacks: MissingExtra) -> Callable[[], None]:
     return refuse
 
 
-def reenact(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="The version, and no more.")
-    ] = False,
-) -> None:
+def _own_options() -> list[click.Parameter]:
+    """Return the options of `reenact` itself, with the texts of its help."""
+    actions = {
+        "--version": _version,
+        "--install-completion": lambda: importlib.import_module("reenact.cli.completion").install(),
+        "--show-completion": lambda: importlib.import_module("reenact.cli.completion").show(),
+    }
+    return [
+        click.Option(
+            [name], is_flag=True, is_eager=True, expose_value=False, help=text, callback=_doing(actions[name])
+        )
+        for name, text in overview.OPTIONS
+        if name in actions
+    ]
+
+
+def _doing(action: Callable[[], None]) -> Callable[..., None]:
+    def do(context: click.Context, _option: click.Parameter, given: bool) -> None:
+        if given and not context.resilient_parsing:
+            action()
+            context.exit()
+
+    return do
+
+
+def _version() -> None:
+    sys.stdout.write(f"reenact {__version__}\n")
+
+
+def _begin() -> None:
     """Let installed packages add readers of model calls before one is read."""
     messages.add_readers_later(_readers)

@@ -8,8 +8,6 @@ from dataclasses import asdict
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from pydantic import Field
-
 from reenact.cli import present
 from reenact.core.extras import needing
 from reenact.core.model.storable import LONGEST_TAG
@@ -17,6 +15,7 @@ from reenact.core.store.local import LocalStore
 from reenact.server.operations import logs
 from reenact.server.settings import token_of
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, Shown, recordable
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
 from rich.text import Text
 
 from reenact.cli import present
@@ -20,6 +19,7 @@ from reenact.core.store.local import home
 from reenact.errors import MissingExtra, UsageError
 from reenact.verbs import configuration, interface
 from reenact.verbs.configuration import HOME, POLICY
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import SHARED, Cli, Context, Shown
 from reenact.verbs.registry import VERBS, Verb
 
@@ -124,12 +124,12 @@ def _rows(file: ConfigurationFile | None, models: Mapping[str, type[interface.Op
         )
     for command, options in models.items():
         settings = configuration.settings(command, options)
-        for name, info in options.model_fields.items():
+        for name, info in options.fields().items():
             if not configuration.configurable(info):
                 continue
             key = f"{command}.{name.rstrip('_').replace('_', '-')}"
             setting = settings.get(name)
-            value = info.get_default() if setting is None else setting.value
+            value = info.default if setting is None else setting.value
             yield Origins(key, value, DEFAULT if setting is None else setting.place)
     yield from _environment()
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 from urllib.parse import quote
 
-from pydantic import Field
-
 from reenact.cli.hosting import alone
 from reenact.server.hosting import PORT
 from reenact.team.open import Reaching
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import RECORDING, Cli, Context, Shown
 
 

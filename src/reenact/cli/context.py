@@ -12,7 +12,7 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-import typer
+import click
 from rich.markup import escape
 from rich.text import Text
 
@@ -88,7 +88,7 @@ class Context(interface.Context):
             return None
         for line in details:
             present.say(line)
-        return typer.confirm(question, err=True)
+        return click.confirm(question, err=True)
 
     def listening(self, environ: Mapping[str, str]) -> None:
         """Print the variables to set, for a shell to read."""

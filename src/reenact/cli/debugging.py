@@ -6,8 +6,6 @@ import sys
 from typing import Annotated, ClassVar
 from urllib.parse import quote
 
-from pydantic import Field
-
 from reenact.cli import present
 from reenact.cli.plain import PlainSession
 from reenact.core.extras import needing
@@ -17,6 +15,7 @@ from reenact.run import launch
 from reenact.run.driver.opening import Opening
 from reenact.team.open import Reaching
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import Cli, Command, Context, Ignore, Live, Ref, Shown
 from reenact.verbs.replay import Inserted, OnDivergence
 

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import inspect
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
-from types import GenericAlias
-from typing import Annotated, Any, NoReturn, get_args, get_origin
+from typing import Any, NoReturn, get_args, get_origin
 
-import typer
-from annotated_types import Ge, Le
-from pydantic.fields import FieldInfo
+import click
 
 from reenact.cli import present
+from reenact.cli.click_commands import SETTINGS, CliArgument, CliCommand, CliGroup, text_of
 from reenact.cli.context import Context
-from reenact.cli.options import ids
-from reenact.cli.panels import COMMANDS, panel_of
+from reenact.cli.panels import COMMANDS
 from reenact.core import system
 from reenact.errors import FilterError, MissingExtra, UsageError
 from reenact.verbs import configuration
+from reenact.verbs.fields import OptionField, choices, words
 from reenact.verbs.interface import RECORDING, Cli, Options, Result
 from reenact.verbs.registry import Verb
 
-_CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+_PATH = click.Path(path_type=Path)
 
 LAST = "last"
 """The recording that is meant where none is named: the newest."""
@@ -36,46 +35,100 @@ LAST = "last"
 _QUIET_DEATHS = system.signals("SIGINT", "SIGTERM", "SIGHUP", "SIGPIPE")
 
 
-def add(app: typer.Typer, verb: Verb) -> None:
-    """Add the command of a verb to the application."""
-    options = verb.module.Options
-    settings = {
-        "ignore_unknown_options": options.passes_options or options.passes_unknown,
-        "allow_interspersed_args": not options.passes_options,
-    }
-    app.command(
-        verb.name, context_settings=settings, help=_help(options), rich_help_panel=panel_of(verb.name)
-    )(_command(verb))
+@dataclass(frozen=True)
+class GroupCommand:
+    """A command of a group.
+
+    Attributes:
+        name: Its name.
+        options: Its options.
+        run: Runs it, and shows the result.
+    """
+
+    name: str
+    options: type[Options]
+    run: Callable[[Any, Context], None]
 
 
-def _help(options: type[Options]) -> str:
-    """Return the docstring with each paragraph on one line: the terminal has another width."""
-    paragraphs = (inspect.getdoc(options) or "").split("\n\n")
-    return "\n\n".join(one if one.startswith("[bold]") else one.replace("\n", " ") for one in paragraphs)
+def command_of(verb: Verb) -> CliCommand:
+    """Return the command of a verb."""
+    module = verb.module
+
+    def run(options: Options, context: Context) -> int:
+        result = module.run(options, context)
+        _show(result, options, context)
+        return result.status
+
+    return _command(verb.name, module.Options, run)
 
 
-def _command(verb: Verb) -> Callable[..., None]:
-    """Return a function for typer, with a parameter for each field and each common option."""
-    options = verb.module.Options
+def part_of(part: GroupCommand) -> CliCommand:
+    """Return a command of a group."""
 
-    def command(context: typer.Context, **given: Any) -> None:
-        chosen = {name: given.pop(name) for name in list(given) if name in options.model_fields}
-        configured = _configure(verb.name, options, chosen, context)
+    def run(options: Options, context: Context) -> int:
+        part.run(options, context)
+        return 0
+
+    return _command(part.name, part.options, run)
+
+
+def group_of(
+    name: str, about: str, parts: Iterable[GroupCommand], alone: GroupCommand | None = None
+) -> CliGroup:
+    """Return a group of commands.
+
+    Args:
+        name: Its name.
+        about: Its help.
+        parts: Its commands.
+        alone: The command that runs where none of them is given.
+    """
+    made = CliGroup(name, help=about, context_settings=SETTINGS)
+    if alone is not None:
+        one = part_of(alone)
+        made.params, made.callback = one.params, _unless_invoked(one)
+        made.invoke_without_command, made.no_args_is_help = True, False
+    for part in parts:
+        made.add_command(part_of(part))
+    return made
+
+
+def _unless_invoked(command: CliCommand) -> Callable[..., Any]:
+    @click.pass_context
+    def run(context: click.Context, /, **given: Any) -> None:
+        if context.invoked_subcommand is None:
+            context.invoke(command, **given)
+
+    return run
+
+
+def _command(name: str, options: type[Options], run: Callable[[Any, Context], int]) -> CliCommand:
+    """Return a command with a parameter for each field and each common option."""
+
+    @click.pass_context
+    def command(context: click.Context, /, **given: Any) -> None:
+        chosen = {name: given.pop(name) for name in list(given) if name in options.fields()}
+        configured = _configure(name, options, chosen, context)
         given["quiet"] = given.get("json", False)
         with Context(**given) as surroundings, _naming(configured):
-            asked = _options(options, chosen)
-            result = verb.module.run(asked, surroundings)
-        _show(result, asked, surroundings)
-        end_like(result.status)
+            status = run(_options(options, chosen), surroundings)
+        end_like(status)
 
-    command.__name__ = verb.name.replace("-", "_")
-    command.__doc__ = options.__doc__
-    vars(command)["__signature__"] = inspect.Signature([_CONTEXT, *_parameters(options)])
-    return command
+    return CliCommand(
+        name,
+        callback=command,
+        params=[*_parameters(options)],
+        help=text_of(options),
+        context_settings=SETTINGS
+        | {
+            "ignore_unknown_options": options.passes_options or options.passes_unknown,
+            "allow_interspersed_args": not options.passes_options,
+        },
+    )
 
 
 def _configure(
-    name: str, options: type[Options], chosen: dict[str, Any], context: typer.Context
+    name: str, options: type[Options], chosen: dict[str, Any], context: click.Context
 ) -> list[configuration.Setting]:
     """Take options that the command line lacks from the configuration file; return these."""
     used = []
@@ -123,57 +176,69 @@ def _options(options: type[Options], given: dict[str, Any]) -> Options:
     # In front of a command that takes all options, `--` is still there.
     if values.get("command", ())[:1] == ["--"]:
         values["command"] = values["command"][1:]
-    return options.of(values)
+    return options(**values)
 
 
-def _parameters(options: type[Options]) -> Iterator[inspect.Parameter]:
-    for name, info in options.model_fields.items():
-        spelling = next((mark for mark in info.metadata if isinstance(mark, Cli)), Cli())
+def _parameters(options: type[Options]) -> Iterator[click.Parameter]:
+    for name, info in options.fields().items():
+        spelling = next((mark for mark in info.marks if isinstance(mark, Cli)), Cli())
         if spelling.offered:
             yield _parameter(name, info, spelling)
     for common in options.common:
-        kind: Any = Path | None if common.name == "home" else bool
-        default = None if common.name == "home" else False
-        flag = typer.Option(f"--{_kebab(common.name)}", help=common.help, show_default=False)
-        yield _keyword(common.name, Annotated[kind, flag], default)
+        more: dict[str, Any] = {"type": _PATH} if common.name == "home" else {"is_flag": True}
+        yield click.Option([common.name, f"--{_kebab(common.name)}"], help=common.help, **more)
 
 
-def _parameter(name: str, info: FieldInfo, spelling: Cli) -> inspect.Parameter:
+def _parameter(name: str, info: OptionField, spelling: Cli) -> click.Parameter:
     """Return the parameter of one field."""
-    kind: Any = info.annotation
-    default = None if info.is_required() else info.get_default()
-    required = info.is_required() or spelling.required
-    if name == "ref" and info.is_required():
+    default = None if info.required else info.default
+    required = info.required or spelling.required
+    if name == "ref" and info.required:
         default, required = LAST, False
-    if get_origin(kind) is tuple:
-        kind, default = GenericAlias(list, get_args(kind)[0]), list(default or ()) or None
-        kind = kind if required else kind | None
-    if required and type(None) in get_args(kind):
-        (kind,) = (each for each in get_args(kind) if each is not type(None))
-    more: dict[str, Any] = {
-        "help": info.description,
-        "metavar": spelling.metavar,
-        "parser": spelling.parser,
-        "show_default": not required and default is not None and default != "",
-    }
-    for mark in info.metadata:
-        if isinstance(mark, Ge):
-            more["min"] = mark.ge
-        elif isinstance(mark, Le):
-            more["max"] = mark.le
-    if RECORDING in info.metadata:
-        more["autocompletion"] = ids
+    several = get_origin(info.kind) is tuple
+    more: dict[str, Any] = {"metavar": spelling.metavar, "required": required}
+    if default not in (None, ()) and not required:
+        more["default"] = default.value if isinstance(default, Enum) else default
+    if RECORDING in info.marks:
+        more["shell_complete"] = _ids
     if spelling.argument:
-        found = typer.Argument(**more)
+        about = info.about.description
+        return CliArgument(
+            [name], about=about, nargs=-1 if several else 1, type=_type(info, spelling), **more
+        )
+    flag = f"--{_kebab(name)}"
+    names = spelling.names or ((f"{flag}/--no-{_kebab(name)}",) if default is True else (flag,))
+    if bool in choices(info.kind):
+        more |= {"is_flag": True, "default": default}
     else:
-        flag = f"--{_kebab(name)}"
-        names = spelling.names or ((f"{flag}/--no-{_kebab(name)}",) if default is True else (flag,))
-        found = typer.Option(*names, **more)
-    return _keyword(name, Annotated[kind, found], inspect.Parameter.empty if required else default)
+        more |= {"multiple": several, "type": _type(info, spelling)}
+    shown = more.get("default") not in (None, "", False, True) or default is True
+    return click.Option([name, *names], help=info.about.description, show_default=shown, **more)
 
 
-def _keyword(name: str, kind: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+def _ids(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[Any]:
+    found: list[Any] = importlib.import_module("reenact.cli.completion").ids(incomplete)
+    return found
+
+
+def _type(info: OptionField, spelling: Cli) -> Any:
+    """Return click's type of a field; its limits are those of the field."""
+    (kind,) = (each for each in choices(info.kind) if each is not type(None))
+    kind = get_args(kind)[0] if get_origin(kind) is tuple else kind
+    about = info.about
+    if spelling.parser is not None:
+        return spelling.parser
+    if listed := words(kind):
+        return click.Choice(listed)
+    if kind is int and (about.ge, about.le) != (None, None):
+        return click.IntRange(_whole(about.ge), _whole(about.le))
+    if kind is float and (about.ge, about.le) != (None, None):
+        return click.FloatRange(about.ge, about.le)
+    return _PATH if kind is Path else kind
+
+
+def _whole(limit: float | None) -> int | None:
+    return None if limit is None else int(limit)
 
 
 def _kebab(name: str) -> str:

@@ -8,8 +8,6 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from pydantic import Field
-
 from reenact.browser.isolation import sandbox
 from reenact.browser.isolation.addresses import Reach
 from reenact.cli import present
@@ -27,6 +25,7 @@ from reenact.server.settings import TOKEN, Settings, token_of
 from reenact.team.location import OBJECTS, PROJECT, STORE, Place
 from reenact.team.open import team_store
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import Cli, Context, Shown
 
 if TYPE_CHECKING:

@@ -4,63 +4,75 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-import typer
 from rich.text import Text
 
 from reenact.cli import present
+from reenact.cli.click_commands import CliGroup
+from reenact.cli.context import Context
+from reenact.cli.derive import GroupCommand, group_of
 from reenact.cli.interfaces import GROUPS
-from reenact.cli.options import Home, Json
-from reenact.cli.panels import panel_of
 from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError
 from reenact.server.keys import DEFAULT, ROLES, Key, Keys, Role
+from reenact.verbs import interface
+from reenact.verbs.fields import Field
+from reenact.verbs.interface import NEVER, Cli
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    group = typer.Typer(
-        help=GROUPS["keys"][1],
-        no_args_is_help=True,
-    )
-    group.command("add")(add)
-    group.command("list")(list_)
-    group.command("rm")(rm)
-    app.add_typer(group, name="keys", rich_help_panel=panel_of("keys"))
-
-
-def add(
-    name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="A name for the key.", show_default=False)
-    ] = "",
-    *,
-    role: Annotated[
-        Role, typer.Option(help="read; write: also record, delete, run; admin: also make keys.")
-    ] = "read",
-    project: Annotated[str, typer.Option(help="The project that it is for.")] = DEFAULT,
-    home: Home = None,
-) -> None:
+class AddOptions(interface.Options):
     """Add a key. It is printed once; the server stores its hash only.
 
     [bold]reenact keys add ci --role write[/bold]
     """
-    key, text = Keys(home_of(home)).make(role=role, project=project, name=name)
+
+    common: ClassVar = (interface.HOME,)
+
+    name: Annotated[str, Field("A name for the key."), Cli(argument=True, metavar="[NAME]"), NEVER] = ""
+    role: Annotated[Role, Field("read; write: also record, delete, run; admin: also make keys."), NEVER] = (
+        "read"
+    )
+    project: Annotated[str, Field("The project that it is for."), NEVER] = DEFAULT
+
+
+class ListOptions(interface.Options):
+    """List the keys: first characters, rights and last use of each."""
+
+    project: Annotated[str | None, Field("Only those of this project."), NEVER] = None
+
+
+class RemoveOptions(interface.Options):
+    """Revoke a key."""
+
+    common: ClassVar = (interface.HOME,)
+
+    id: Annotated[str, Field("The key, or its first characters."), Cli(argument=True, metavar="KEY")]
+
+
+def group() -> CliGroup:
+    """Return the commands."""
+    parts = (
+        GroupCommand("add", AddOptions, add),
+        GroupCommand("list", ListOptions, list_),
+        GroupCommand("rm", RemoveOptions, rm),
+    )
+    return group_of("keys", GROUPS["keys"][1], parts)
+
+
+def add(options: AddOptions, context: Context) -> None:
+    """Make a key, and print it."""
+    key, text = Keys(home_of(context.home)).make(
+        role=options.role, project=options.project, name=options.name
+    )
     sys.stdout.write(f"{text}\n")
     present.say(f"a key of project {key.project} that may {_MAY[key.role]}; it is shown this once")
 
 
-def list_(
-    *,
-    project: Annotated[
-        str | None, typer.Option(help="Only those of this project.", show_default=False)
-    ] = None,
-    home: Home = None,
-    json: Json = False,
-) -> None:
-    """List the keys: first characters, rights and last use of each."""
-    keys = Keys(home_of(home)).all(project)
-    if json:
+def list_(options: ListOptions, context: Context) -> None:
+    """Print the keys."""
+    keys = Keys(home_of(context.home)).all(options.project)
+    if context.json:
         present.dump([{"prefix": key.prefix, **asdict(key)} for key in keys])
         return
     if not keys:
@@ -80,16 +92,10 @@ def list_(
     present.show(table)
 
 
-def rm(
-    id: Annotated[
-        str, typer.Argument(metavar="KEY", help="The key, or its first characters.", show_default=False)
-    ],
-    *,
-    home: Home = None,
-) -> None:
-    """Revoke a key."""
-    keys = Keys(home_of(home))
-    key = _meant(keys.all(), id)
+def rm(options: RemoveOptions, context: Context) -> None:
+    """Remove a key."""
+    keys = Keys(home_of(context.home))
+    key = _meant(keys.all(), options.id)
     keys.remove(key.id)
     present.say(f"took back {key.prefix}, which could {_MAY[key.role]} in project {key.project}")
 

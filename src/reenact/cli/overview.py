@@ -5,14 +5,12 @@ To import every command takes more than a second. The texts are the docstrings t
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import sys
-import textwrap
 from importlib.util import find_spec
 from pathlib import Path
 
+from reenact.cli.helping import Page
 from reenact.cli.interfaces import GROUPS, INTERFACES
 from reenact.cli.panels import PANELS, panel_of
 from reenact.core.extras import EXTRAS
@@ -33,35 +31,28 @@ EXAMPLES = (
     ("reenact watch last", "a browser session, played"),
     ("reenact console", "all of it in the browser"),
 )
-_OPTIONS = (
-    ("--version", "The version, and no more."),
-    ("--install-completion", "Install completion for the current shell."),
-    ("--show-completion", "Show completion for the current shell, to copy it or customize the installation."),
-    ("--help, -h", "Show this message and exit."),
+OPTIONS = (
+    ("--version", "Show the version."),
+    ("--install-completion", "Install completion for your shell."),
+    ("--show-completion", "Show the script for completion in your shell."),
+    ("-h, --help", "Show this help."),
 )
 _DOCSTRING = re.compile(r'^class Options\([^)]*\):\n\s+"""(.*?)(?:\n\s*\n|""")', re.MULTILINE | re.DOTALL)
-_STYLES = {"bold": "1", "dim": "2", "name": "1;36", "title": "33"}
-_GAP = 2
 
 
 def show() -> None:
     """Print the list of all commands."""
-    width = max(shutil.get_terminal_size().columns, 40)
-    shown = _Styled(_coloured())
-    lines = ["", f" {shown('title', 'Usage:')} {shown('bold', 'reenact [OPTIONS] COMMAND [ARGS]...')}", ""]
-    lines += [f" {line}" for line in textwrap.wrap(SUMMARY, width - 2)]
-    lines.append("")
-    longest = max(len(command) for command, _ in EXAMPLES)
-    for command, text in EXAMPLES:
-        lines.append(f" {shown('bold', command)}{' ' * (longest - len(command) + 3)}{shown('dim', text)}")
-    lines.append("")
-    lines += _panel("Options", _OPTIONS, width, shown)
+    page = Page()
+    page.usage("reenact [OPTIONS] COMMAND [ARGS]...")
+    page.paragraphs(SUMMARY)
+    page.examples(EXAMPLES)
     commands = summaries()
     longest = max(len(name) for name in commands)
-    for title in (None, *PANELS):
+    for title in (*PANELS, None):
         rows = [(name, text) for name, text in commands.items() if panel_of(name) == title]
-        lines += _panel(title or "Commands", rows, width, shown, longest) if rows else []
-    sys.stdout.write("\n".join(lines) + "\n\n")
+        page.section(title or "Other commands", rows, longest)
+    page.section("Options", OPTIONS)
+    page.show()
 
 
 def summaries() -> dict[str, str]:
@@ -85,38 +76,3 @@ def _summary(verb: Verb) -> str:
         return " ".join(found[1].split())
     # A verb of another package, or an installation without source files.
     return " ".join((verb.module.Options.__doc__ or "").partition("\n\n")[0].split())
-
-
-class _Styled:
-    def __init__(self, coloured: bool) -> None:
-        self._coloured = coloured
-
-    def __call__(self, style: str, text: str) -> str:
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._coloured else text
-
-
-def _coloured() -> bool:
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return True
-    return sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
-
-
-def _panel(
-    title: str,
-    rows: list[tuple[str, str]] | tuple[tuple[str, str], ...],
-    width: int,
-    shown: _Styled,
-    names: int = 0,
-) -> list[str]:
-    names = names or max(len(name) for name, _ in rows)
-    room = width - names - _GAP - 4
-    top = f"╭─ {title} {'─' * (width - len(title) - 5)}╮"
-    lines = [shown("dim", top)]
-    for name, text in rows:
-        for place, part in enumerate(textwrap.wrap(text, room) or [""]):
-            first = name if place == 0 else ""
-            gap = " " * (names - len(first) + _GAP)
-            lines.append(f"{shown('dim', '│')} {shown('name', first)}{gap}{part:<{room}} {shown('dim', '│')}")
-    return [*lines, shown("dim", f"╰{'─' * (width - 2)}╯")]

@@ -4,66 +4,37 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, replace
-from typing import Annotated, Any
-
-import typer
+from typing import Annotated, Any, ClassVar
 
 from reenact.cli import present, sizes, team_backup, team_deleting
+from reenact.cli.click_commands import CliGroup
+from reenact.cli.context import Context
+from reenact.cli.derive import GroupCommand, group_of
 from reenact.cli.interfaces import GROUPS
-from reenact.cli.options import Json, Objects, Store
-from reenact.cli.panels import panel_of
 from reenact.errors import UsageError
 from reenact.team.location import Place
 from reenact.team.open import place_of, team_store
+from reenact.verbs import interface
+from reenact.verbs.fields import Field
+from reenact.verbs.interface import Cli
+from reenact.verbs.push import StoreOptions
 
 _AGE = re.compile(r"(\d+)\s*([hdwy])")
 _AGES = {"h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}
 _NONE = "none"
 
 Named = Annotated[
-    str,
-    typer.Argument(metavar="[PROJECT]", help="The project; by default $REENACT_PROJECT.", show_default=False),
+    str, Field("The project; by default $REENACT_PROJECT."), Cli(argument=True, metavar="[PROJECT]")
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    group = typer.Typer(
-        help=GROUPS["team"][1],
-        no_args_is_help=True,
-    )
-    group.command("projects")(projects_)
-    group.command("limits")(limits_)
-    group.command("clean")(clean)
-    team_deleting.add(group)
-    team_backup.add(group)
-    app.add_typer(group, name="team", rich_help_panel=panel_of("team"))
-
-
-def projects_(*, store: Store = "", objects: Objects = "", json: Json = False) -> None:
+class ProjectsOptions(StoreOptions):
     """List the projects with their use and their limits."""
-    _tell(_projects(place_of(store, objects)), json=json)
+
+    common: ClassVar = (interface.JSON,)
 
 
-def limits_(
-    project: Named = "",
-    *,
-    keep: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME", help="Delete recordings this long after they were last written to: 90d, 1y, none."
-        ),
-    ] = "",
-    most: Annotated[
-        str, typer.Option(metavar="SIZE", help="Limit of the project's bytes: 200GB, none.")
-    ] = "",
-    recordings: Annotated[
-        str, typer.Option(metavar="NUMBER", help="Limit of its recordings: 1000000, none.")
-    ] = "",
-    store: Store = "",
-    objects: Objects = "",
-    json: Json = False,
-) -> None:
+class LimitsOptions(StoreOptions):
     """Set the limits and the retention of a project; without options, show them.
 
     An upload beyond a limit is refused: the sender keeps it, and tries again later.
@@ -72,32 +43,25 @@ def limits_(
 
     [bold]reenact team limits support --keep 90d --most 200GB --recordings 1000000[/bold]
     """
-    place = place_of(store, objects, project)
-    given = {
-        "keep": _parsed("--keep", keep, _age, "90d, 12h or 1y"),
-        "most_bytes": _parsed("--most", most, sizes.parsed, "200GB or 500MB"),
-        "most_recordings": _parsed("--recordings", recordings, _count, "1000000"),
-    }
-    changed = {name: value for name, (value, said) in given.items() if said}
-    if changed:
-        from reenact.team import limits  # noqa: PLC0415 - drivers that no other command needs
 
-        with team_store(place) as team, team.database.administered() as connection:
-            (one,) = limits.projects(connection, place.project)
-            limits.limit(connection, one.key, replace(one.limits, **changed))
-    _tell(_projects(place, place.project), json=json)
+    common: ClassVar = (interface.JSON,)
+
+    project: Named = ""
+    keep: Annotated[
+        str,
+        Field("Delete recordings this long after they were last written to: 90d, 1y, none."),
+        Cli(metavar="TIME"),
+        interface.NEVER,
+    ] = ""
+    most: Annotated[
+        str, Field("Limit of the project's bytes: 200GB, none."), Cli(metavar="SIZE"), interface.NEVER
+    ] = ""
+    recordings: Annotated[
+        str, Field("Limit of its recordings: 1000000, none."), Cli(metavar="NUMBER"), interface.NEVER
+    ] = ""
 
 
-def clean(
-    project: Named = "",
-    *,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be deleted, and delete nothing.")
-    ] = False,
-    store: Store = "",
-    objects: Objects = "",
-    json: Json = False,
-) -> None:
+class CleanOptions(StoreOptions):
     """Delete recordings whose retention is over, and large values that belong to no recording.
 
     The clock of the store's database decides. Recordings tagged [bold]keep[/bold] or under a hold are kept.
@@ -106,7 +70,56 @@ def clean(
 
     [bold]reenact team clean support --dry-run[/bold]
     """
-    place = place_of(store, objects, project)
+
+    common: ClassVar = (interface.JSON,)
+
+    project: Named = ""
+    dry_run: Annotated[bool, Field("Show what would be deleted, and delete nothing."), interface.NEVER] = (
+        False
+    )
+
+
+def group() -> CliGroup:
+    """Return the commands."""
+    parts = (
+        GroupCommand("projects", ProjectsOptions, projects_),
+        GroupCommand("limits", LimitsOptions, limits_),
+        GroupCommand("clean", CleanOptions, clean),
+        *team_deleting.PARTS,
+        *team_backup.PARTS,
+    )
+    made = group_of("team", GROUPS["team"][1], parts)
+    made.add_command(team_deleting.holds())
+    return made
+
+
+def projects_(options: ProjectsOptions, context: Context) -> None:
+    """Print the projects."""
+    _tell(_projects(place_of(options.store, options.objects)), json=context.json)
+
+
+def limits_(options: LimitsOptions, context: Context) -> None:
+    """Set limits if any is given, and print them."""
+    place = place_of(options.store, options.objects, options.project)
+    given = {
+        "keep": _parsed("--keep", options.keep, _age, "90d, 12h or 1y"),
+        "most_bytes": _parsed("--most", options.most, sizes.parsed, "200GB or 500MB"),
+        "most_recordings": _parsed("--recordings", options.recordings, _count, "1000000"),
+    }
+    changed = {name: value for name, (value, said) in given.items() if said}
+    if changed:
+        from reenact.team import limits  # noqa: PLC0415 - drivers that no other command needs
+
+        with team_store(place) as team, team.database.administered() as connection:
+            (one,) = limits.projects(connection, place.project)
+            limits.limit(connection, one.key, replace(one.limits, **changed))
+    _tell(_projects(place, place.project), json=context.json)
+
+
+def clean(options: CleanOptions, context: Context) -> None:
+    """Delete what is over, and print how much."""
+    dry_run = options.dry_run
+    place = place_of(options.store, options.objects, options.project)
     with team_store(place) as team:
         from reenact.team import cleaning, limits  # noqa: PLC0415 - as above
 
@@ -114,7 +127,7 @@ def clean(
             (one,) = limits.projects(connection, place.project)
         with present.progress("cleaning") as report:
             done = cleaning.Cleaner(team).clean(one.limits.keep, dry=dry_run, progress=report)
-    if json:
+    if context.json:
         present.dump({"project": one.name, "dry_run": dry_run, **asdict(done)})
         return
     verb = "would delete" if dry_run else "deleted"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from pydantic import Field
-
 from reenact.cli import present
 from reenact.cli.verdict import panel
 from reenact.server.answers import ServerAnswers
 from reenact.team.open import Reaching
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, Ignore, Ref, Shown
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import typer
+import click
 
 from reenact.verbs.interface import Cli
 
@@ -25,7 +25,7 @@ def parsed(text: str) -> int | None:
 def size(text: str) -> int:
     """Return a size in bytes. Raises BadParameter for an invalid one, or none at all."""
     if not (found := parsed(text)):
-        raise typer.BadParameter(f"{text!r} is no size: 500MB, 20GB, or a number of bytes")
+        raise click.BadParameter(f"{text!r} is no size: 500MB, 20GB, or a number of bytes")
     return found
 
 

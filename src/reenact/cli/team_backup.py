@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from reenact.cli import present
-from reenact.cli.options import Json, Objects, Store
+from reenact.cli.context import Context
+from reenact.cli.derive import GroupCommand
 from reenact.core.extras import needing
 from reenact.errors import UsageError
 from reenact.team.open import place_of
+from reenact.verbs import interface
+from reenact.verbs.fields import Field
+from reenact.verbs.interface import Cli
+from reenact.verbs.push import StoreOptions
 
 if TYPE_CHECKING:
     from reenact.team.backup import Kept
@@ -21,53 +24,61 @@ if TYPE_CHECKING:
 _DONE, _NOT_ALL = 0, 1
 
 Where = Annotated[
-    str,
-    typer.Argument(
-        metavar="URL", help="s3://bucket/prefix, gs://…, az://…, or a folder.", show_default=False
-    ),
+    str, Field("s3://bucket/prefix, gs://…, az://…, or a folder."), Cli(argument=True, metavar="URL")
 ]
 Tools = Annotated[
     Path | None,
-    typer.Option(
-        help="The folder of pg_dump and pg_restore; by default they are searched for.", show_default=False
-    ),
+    Field("The folder of pg_dump and pg_restore; by default they are searched for."),
+    interface.NEVER,
 ]
 
 
-def add(group: typer.Typer) -> None:
-    """Add the commands to the group `team`."""
-    group.command()(backup)
-    group.command()(restore)
-
-
-def backup(
-    where: Where, *, store: Store = "", objects: Objects = "", tools: Tools = None, json: Json = False
-) -> None:
+class BackupOptions(StoreOptions):
     """Back up all projects of the team's store while it is in use.
 
     [bold]reenact team backup s3://backups/reenact[/bold]
     """
-    found = _verbs().backup(place_of(store, objects), _url(where), tools=tools, say=_say)
-    _tell(found, f"put aside in {where} as {found.name}", json=json)
+
+    common: ClassVar = (interface.JSON,)
+
+    where: Where
+    tools: Tools = None
 
 
-def restore(
-    where: Where,
-    *,
-    name: Annotated[
-        str, typer.Option("--from", help="The name of the backup; by default the newest.", show_default=False)
-    ] = "",
-    store: Store = "",
-    objects: Objects = "",
-    tools: Tools = None,
-    json: Json = False,
-) -> None:
+class RestoreOptions(StoreOptions):
     """Restore a backup of `reenact team backup` into an empty Postgres.
 
     [bold]reenact team restore s3://backups/reenact[/bold]
     """
-    found = _verbs().restore(place_of(store, objects), _url(where), name=name, tools=tools, say=_say)
-    _tell(found, f"restored from {where}, {found.name}", json=json)
+
+    common: ClassVar = (interface.JSON,)
+
+    where: Where
+    name: Annotated[
+        str,
+        Field("The name of the backup; by default the newest."),
+        Cli(names=("--from",)),
+        interface.NEVER,
+    ] = ""
+    tools: Tools = None
+
+
+def backup(options: BackupOptions, context: Context) -> None:
+    """Back up the store, and print how much."""
+    place = place_of(options.store, options.objects)
+    found = _verbs().backup(place, _url(options.where), tools=options.tools, say=_say)
+    _tell(found, f"put aside in {options.where} as {found.name}", json=context.json)
+
+
+def restore(options: RestoreOptions, context: Context) -> None:
+    """Restore a backup, and print how much."""
+    place = place_of(options.store, options.objects)
+    url = _url(options.where)
+    found = _verbs().restore(place, url, name=options.name, tools=options.tools, say=_say)
+    _tell(found, f"restored from {options.where}, {found.name}", json=context.json)
+
+
+PARTS = (GroupCommand("backup", BackupOptions, backup), GroupCommand("restore", RestoreOptions, restore))
 
 
 def _verbs() -> ModuleType:

@@ -2,82 +2,134 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from reenact.cli import present
-from reenact.cli.options import Json, Objects, Project, Store
+from reenact.cli.click_commands import CliGroup
+from reenact.cli.context import Context
+from reenact.cli.derive import GroupCommand, group_of
 from reenact.errors import RecordingNotFound, UsageError
 from reenact.team.open import place_of, team_store
+from reenact.verbs import interface
+from reenact.verbs.fields import Field
+from reenact.verbs.interface import Cli
+from reenact.verbs.push import TeamOptions
+
+if TYPE_CHECKING:
+    from reenact.team.store import TeamStore
 
 _SECOND = 1_000_000_000
 
-Why = Annotated[str, typer.Option(help="The reason, shown in receipts and refusals.")]
-Filter = Annotated[str, typer.Argument(metavar="FILTER", help="'tag:case-17', 'name:billing* and error' …")]
+Filter = Annotated[
+    str, Field("'tag:case-17', 'name:billing* and error' …"), Cli(argument=True, metavar="FILTER")
+]
 
 
-def add(group: typer.Typer) -> None:
-    """Add the commands to the group `team`."""
-    group.command("rm")(rm)
-    group.command("receipts")(receipts)
-    group.command("readmit")(readmit)
-    holding = typer.Typer(
-        help="Holds: recordings that match one of these filters cannot be deleted.", no_args_is_help=True
-    )
-    holding.command("add")(hold_add)
-    holding.command("remove")(hold_remove)
-    holding.command("list")(hold_list)
-    group.add_typer(holding, name="hold")
-
-
-def rm(
-    refs: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, or the first characters of ids.")],
-    *,
-    why: Why = "removed",
-    store: Store = "",
-    objects: Objects = "",
-    project: Project = "",
-    json: Json = False,
-) -> None:
+class EraseOptions(TeamOptions):
     """Delete recordings of the team's store for good, and print a receipt for each.
 
     Copies elsewhere stay, and cannot be pushed again. If one of them is under a hold, none is deleted.
 
     [bold]reenact team rm k3v9 --why "asked for by the customer"[/bold]
     """
-    with team_store(place_of(store, objects, project)) as team:
-        ids = list(dict.fromkeys(team.named(ref) for ref in refs))
-        made = team.erase(ids, why=why)
-    if json:
+
+    common: ClassVar = (interface.JSON,)
+
+    refs: Annotated[
+        tuple[str, ...],
+        Field("Ids, or the first characters of ids."),
+        Cli(argument=True, metavar="ID...", required=True),
+    ]
+    why: Annotated[str, Field("The reason, shown in receipts and refusals."), interface.NEVER] = "removed"
+
+
+class ReceiptsOptions(TeamOptions):
+    """Show the receipts of deletions, the oldest first: time, reason, user and digests.
+
+    Each is checked against the project's key. Exit status 1: one is not signed, or was changed or forged.
+    """
+
+    common: ClassVar = (interface.JSON,)
+
+    refs: Annotated[
+        tuple[str, ...], Field("Whole ids: only their receipts."), Cli(argument=True, metavar="[ID]...")
+    ] = ()
+
+
+class ReadmitOptions(TeamOptions):
+    """Remove the tombstone of a recording deleted by mistake, so that it can be pushed again."""
+
+    common: ClassVar = ()
+
+    id: Annotated[
+        str, Field("The whole id of a recording that was deleted."), Cli(argument=True, metavar="ID")
+    ]
+
+
+class HoldOptions(TeamOptions):
+    """Protect all recordings that match a filter, also future ones, from retention and deletion."""
+
+    common: ClassVar = ()
+
+    filter: Filter
+    why: Annotated[str, Field("The reason, shown in receipts and refusals."), interface.NEVER] = ""
+
+
+class ReleaseOptions(TeamOptions):
+    """Remove a hold, given by its exact filter."""
+
+    common: ClassVar = ()
+
+    filter: Filter
+
+
+class HoldsOptions(TeamOptions):
+    """Show the holds."""
+
+    common: ClassVar = (interface.JSON,)
+
+
+def holds() -> CliGroup:
+    """Return the commands of `hold`."""
+    about = "Holds: recordings that match one of these filters cannot be deleted."
+    parts = (
+        GroupCommand("add", HoldOptions, hold_add),
+        GroupCommand("remove", ReleaseOptions, hold_remove),
+        GroupCommand("list", HoldsOptions, hold_list),
+    )
+    return group_of("hold", about, parts)
+
+
+@contextmanager
+def _team(options: TeamOptions) -> Iterator[TeamStore]:
+    with team_store(place_of(options.store, options.objects, options.project)) as team:
+        yield team
+
+
+def rm(options: EraseOptions, context: Context) -> None:
+    """Delete recordings, and print the receipts."""
+    with _team(options) as team:
+        ids = list(dict.fromkeys(team.named(ref) for ref in options.refs))
+        made = team.erase(ids, why=options.why)
+    if context.json:
         present.dump(made)
         return
     for receipt in made:
         _tell(receipt, "deleted")
 
 
-def receipts(
-    refs: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Whole ids: only their receipts.")
-    ] = None,
-    *,
-    store: Store = "",
-    objects: Objects = "",
-    project: Project = "",
-    json: Json = False,
-) -> None:
-    """Show the receipts of deletions, the oldest first: time, reason, user and digests.
-
-    Each is checked against the project's key. Exit status 1: one is not signed, or was changed or forged.
-    """
-    with team_store(place_of(store, objects, project)) as team:
-        found = team.receipts(refs or None)
+def receipts(options: ReceiptsOptions, context: Context) -> None:
+    """Print receipts. Raises RecordingNotFound, or SystemExit if one is not to be trusted."""
+    with _team(options) as team:
+        found = team.receipts(list(options.refs) or None)
         problems = team.distrusted(found)
-    if missing := set(refs or ()) - {receipt["id"] for receipt in found}:
+    if missing := set(options.refs) - {receipt["id"] for receipt in found}:
         raise RecordingNotFound(f"there is no receipt of {', '.join(sorted(missing))}")
-    if json:
+    if context.json:
         present.dump(found)
     else:
         for receipt in found:
@@ -85,58 +137,53 @@ def receipts(
     for id, why in problems.items():
         present.say(f"reenact: the receipt of {id} is not to be trusted: {why}")
     if problems:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
-def readmit(
-    id: Annotated[str, typer.Argument(metavar="ID", help="The whole id of a recording that was deleted.")],
-    *,
-    store: Store = "",
-    objects: Objects = "",
-    project: Project = "",
-) -> None:
-    """Remove the tombstone of a recording deleted by mistake, so that it can be pushed again."""
-    with team_store(place_of(store, objects, project)) as team:
-        if not team.readmit(id):
-            raise RecordingNotFound(f"{id} has no tombstone in {team.place}")
-    present.say(f"reenact: {id} is taken again")
+def readmit(options: ReadmitOptions, _context: Context) -> None:
+    """Remove a tombstone. Raises RecordingNotFound."""
+    with _team(options) as team:
+        if not team.readmit(options.id):
+            raise RecordingNotFound(f"{options.id} has no tombstone in {team.place}")
+    present.say(f"reenact: {options.id} is taken again")
 
 
-def hold_add(
-    filter: Filter,
-    *,
-    why: Why = "",
-    store: Store = "",
-    objects: Objects = "",
-    project: Project = "",
-) -> None:
-    """Protect all recordings that match a filter, also future ones, from retention and deletion."""
-    if not why.strip():
+def hold_add(options: HoldOptions, _context: Context) -> None:
+    """Add a hold. Raises UsageError without a reason."""
+    if not options.why.strip():
         raise UsageError("say why it is held: --why 'case 17'")
-    with team_store(place_of(store, objects, project)) as team:
-        team.hold(filter, why)
-    present.say(f"reenact: what '{filter}' means is held in {team.place}")
+    with _team(options) as team:
+        team.hold(options.filter, options.why)
+        present.say(f"reenact: what '{options.filter}' means is held in {team.place}")
 
 
-def hold_remove(filter: Filter, *, store: Store = "", objects: Objects = "", project: Project = "") -> None:
-    """Remove a hold, given by its exact filter."""
-    with team_store(place_of(store, objects, project)) as team:
+def hold_remove(options: ReleaseOptions, _context: Context) -> None:
+    """Remove a hold. Raises UsageError if there is none."""
+    filter = options.filter
+    with _team(options) as team:
         if not team.release(filter):
             raise UsageError(f"there is no hold '{filter}'; `reenact team hold list` shows those there are")
     present.say(f"reenact: '{filter}' is held no longer")
 
 
-def hold_list(*, store: Store = "", objects: Objects = "", project: Project = "", json: Json = False) -> None:
-    """Show the holds."""
-    with team_store(place_of(store, objects, project)) as team:
+def hold_list(options: HoldsOptions, context: Context) -> None:
+    """Print the holds."""
+    with _team(options) as team:
         found = team.holds()
-    if json:
+    if context.json:
         present.dump([{**asdict(one), "at": _day(one.at)} for one in found])
         return
     for one in found:
         present.say(f"'{one.filter}': {one.why} (by {one.who}, {_day(one.at)[:10]})")
     if not found:
         present.say("reenact: nothing is held")
+
+
+PARTS = (
+    GroupCommand("rm", EraseOptions, rm),
+    GroupCommand("receipts", ReceiptsOptions, receipts),
+    GroupCommand("readmit", ReadmitOptions, readmit),
+)
 
 
 def _day(at: int) -> str:

@@ -3,48 +3,82 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-import typer
 from rich.text import Text
 
 from reenact.cli import present
+from reenact.cli.click_commands import CliGroup
+from reenact.cli.context import Context
+from reenact.cli.derive import GroupCommand, group_of
 from reenact.cli.interfaces import GROUPS
-from reenact.cli.options import Home, Json, ids
-from reenact.cli.panels import panel_of
 from reenact.core.store.local import home as home_of
 from reenact.core.trust import Book, Identity, Seal, fingerprint, origin_of
 from reenact.core.trust.identity import KEY
 from reenact.errors import UsageError
 from reenact.team.open import Reaching
+from reenact.verbs import interface
+from reenact.verbs.fields import Field
+from reenact.verbs.interface import RECORDING, Cli
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    group = typer.Typer(
-        help=GROUPS["trust"][1],
-        invoke_without_command=True,
-    )
-    group.callback()(trust)
-    group.command("list")(list_)
-    group.command("add")(add)
-    group.command("remove")(remove)
-    app.add_typer(group, name="trust", rich_help_panel=panel_of("trust"))
-
-
-def trust(context: typer.Context, *, home: Home = None) -> None:
+class OwnKeyOptions(interface.Options):
     """Print this home's public key, for `reenact trust add NAME KEY` on another machine."""
-    if context.invoked_subcommand is not None:
-        return
-    key = Identity.made(home_of(home)).key
+
+    common: ClassVar = (interface.HOME,)
+
+
+class TrustedOptions(interface.Options):
+    """List the keys that this home trusts."""
+
+
+class TrustOptions(interface.Options):
+    """Trust a key: the programs of recordings that it signed run without a question.
+
+    [bold]reenact trust add ann ed25519:5f…[/bold]
+    [bold]reenact trust add ann bug.reenact[/bold]
+    """
+
+    common: ClassVar = (interface.HOME,)
+
+    name: Annotated[str, Field("A name for the key."), Cli(argument=True, metavar="NAME")]
+    key: Annotated[
+        str,
+        Field("A public key, or a recording that is signed by it: an id or a file."),
+        Cli(argument=True, metavar="KEY|RECORDING"),
+        RECORDING,
+    ]
+
+
+class DistrustOptions(interface.Options):
+    """Remove a trusted key."""
+
+    common: ClassVar = (interface.HOME,)
+
+    name: Annotated[str, Field("The key, or its name."), Cli(argument=True, metavar="NAME|KEY")]
+
+
+def group() -> CliGroup:
+    """Return the commands."""
+    parts = (
+        GroupCommand("list", TrustedOptions, list_),
+        GroupCommand("add", TrustOptions, add),
+        GroupCommand("remove", DistrustOptions, remove),
+    )
+    return group_of("trust", GROUPS["trust"][1], parts, GroupCommand("trust", OwnKeyOptions, own))
+
+
+def own(_options: OwnKeyOptions, context: Context) -> None:
+    """Print the key of this home."""
+    key = Identity.made(home_of(context.home)).key
     sys.stdout.write(f"{key}\n")
     present.say(f"fingerprint {fingerprint(key)}")
 
 
-def list_(*, home: Home = None, json: Json = False) -> None:
-    """List the keys that this home trusts."""
-    keys = Book(home_of(home)).keys
-    if json:
+def list_(_options: TrustedOptions, context: Context) -> None:
+    """Print the trusted keys."""
+    keys = Book(home_of(context.home)).keys
+    if context.json:
         present.dump(
             [{"name": name, "key": key, "fingerprint": fingerprint(key)} for key, name in keys.items()]
         )
@@ -58,32 +92,16 @@ def list_(*, home: Home = None, json: Json = False) -> None:
     present.show(table)
 
 
-def add(
-    name: Annotated[str, typer.Argument(help="A name for the key.", show_default=False)],
-    key: Annotated[
-        str,
-        typer.Argument(
-            metavar="KEY|RECORDING",
-            help="A public key, or a recording that is signed by it: an id or a file.",
-            autocompletion=ids,
-            show_default=False,
-        ),
-    ],
-    *,
-    home: Home = None,
-) -> None:
-    """Trust a key: the programs of recordings that it signed run without a question.
-
-    [bold]reenact trust add ann ed25519:5f…[/bold]
-    [bold]reenact trust add ann bug.reenact[/bold]
-    """
-    book = Book(home_of(home))
+def add(options: TrustOptions, context: Context) -> None:
+    """Add a key to the trusted ones."""
+    name, key = options.name, options.key
+    book = Book(home_of(context.home))
     if not KEY.fullmatch(key):
         if key.startswith("ed25519:"):
             raise UsageError(
                 f"{key[:80]!r} is no public key: ed25519: and 64 hex digits, as `reenact trust` prints it"
             )
-        recording = Reaching(home).load(key)
+        recording = Reaching(context.home).load(key)
         origin = origin_of(recording.logs, book.identity)
         if origin.seal is not Seal.SEALED or not origin.key:
             state = (
@@ -97,13 +115,7 @@ def add(
     present.say(f"{name} is trusted: fingerprint {fingerprint(key)}. Compare it with what {name} says.")
 
 
-def remove(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME|KEY", help="The key, or its name.", show_default=False)
-    ],
-    *,
-    home: Home = None,
-) -> None:
-    """Remove a trusted key."""
-    key = Book(home_of(home)).remove(name)
+def remove(options: DistrustOptions, context: Context) -> None:
+    """Remove a key from the trusted ones."""
+    key = Book(home_of(context.home)).remove(options.name)
     present.say(f"{fingerprint(key)} is trusted no longer")

@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import Field
-
 from reenact.browser.session.file_server import shelf
 from reenact.browser.video.pace import Kind
 from reenact.browser.watch import write
@@ -22,6 +20,7 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.open import Reaching
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import RECORDING, Cli, Context, Ref, Shown
 from reenact.verbs.video import folder_of
 
@@ -90,7 +89,11 @@ def run(options: Options, context: Context) -> Shown:
             target,
             beside=folders[1] if options.other is not None else None,
             progress=partial(context.progress, "video"),
-            **options.model_dump(include={"session", "frames", "pace", "mask", "ignore"}),
+            session=options.session,
+            frames=options.frames,
+            pace=options.pace,
+            mask=options.mask,
+            ignore=options.ignore,
         )
     size = present.size(target.stat().st_size)
     if options.serve:

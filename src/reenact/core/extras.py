@@ -15,7 +15,7 @@ EXTRAS = {
     "analysis": ("genai_prices", "jsonschema"),
     "browser": (
         "playwright", "pydantic_ai", "websockets", "libcst", "PIL", "av", "markdownify", "jsonschema", "uvicorn",
-        "starlette", "h11", "httpx",
+        "starlette", "h11", "httpx", "pydantic", "pydantic_core",
     ),
     "cassettes": ("yaml",),
     "mcp": ("mcp", "mcp_types", "uvicorn"),
@@ -25,6 +25,7 @@ EXTRAS = {
     "server": (
         "fastapi", "starlette", "uvicorn", "h11", "anyio", "sse_starlette", "prometheus_client", "multipart",
         "python_multipart", "pythonjsonlogger", "opentelemetry", "cryptography", "genai_prices", "jsonschema",
+        "pydantic", "pydantic_core",
     ),
     "ship": ("httpx",),
     "sign": ("cryptography",),

@@ -33,6 +33,9 @@ SWITCH = "switch"
 SHIFTED = "shifted"
 """The beginning of a pace with other delays, for `reenact prove`; the rest chooses them."""
 
+DEBUG = "debug"
+"""The option of a plan with the address of the debugger."""
+
 GUARD = "guard"
 """The option of a plan for a process that a fork has started: the fork's policy."""
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from reenact.analysis.views.base import changed
 from reenact.analysis.views.findings import FindingsView
 from reenact.analysis.views.lanes import LanesView, lanes
 from reenact.analysis.views.steps import RowView, row
@@ -79,7 +80,7 @@ class Loaded:
             found = self.rows[number] = row(self.facts.steps[number - 1], self.depths[number - 1])
         matched = None if rules is None else rules.get(number, ())
         if found.anomalies != matched:
-            found = self.rows[number] = found.model_copy(update={"anomalies": matched})
+            found = self.rows[number] = changed(found, anomalies=matched)
         return found
 
     def nested(self, number: int) -> list[int]:

@@ -11,10 +11,8 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from reenact.analysis.anomalies import Choice, examine
-from reenact.analysis.views.findings import FindingsView, findings
+from reenact.analysis.views.findings import FindingsView, findings, findings_of, findings_tree
 from reenact.core.query.recording import Recording
 from reenact.core.store.findings import Findings, Found
 from reenact.core.store.local import EVENTS, load
@@ -69,8 +67,8 @@ class Examiner:
         """Return the stored findings of a recording, or None."""
         stored = self._findings.told(entry.summary.id, entry.signature)
         try:
-            return FindingsView.model_validate(stored) if stored is not None else None
-        except ValidationError:  # the cache is damaged: examine again
+            return findings_of(stored) if stored is not None else None
+        except (KeyError, TypeError):  # the cache is damaged: examine again
             return None
 
     def ask(self, id: str) -> None:
@@ -159,7 +157,7 @@ class Examiner:
             except (ReenactError, OSError) as error:
                 told = _problem(error)
             found = tuple((one.rule, one.step) for one in told.items)
-            self._findings.keep(id, entry.signature, found, told.model_dump())
+            self._findings.keep(id, entry.signature, found, findings_tree(told))
         self._put(entry, found)
 
     def _put(self, entry: Entry, found: Found) -> None:

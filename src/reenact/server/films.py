@@ -16,12 +16,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from reenact.analysis.views.film import Film, FilmPart, Text
 from reenact.browser.camera import footage as footages
 from reenact.browser.camera.footage import Footage, FootageEntry
 from reenact.browser.video import one_of
 from reenact.browser.video.tabs import SEEN, PaintedPage
 from reenact.browser.watch.content import film, viewport_of
+from reenact.browser.watch.film import Film, FilmPart, Text
 from reenact.browser.watch.pictures import jpeg, thumbnail
 from reenact.browser.watch.screen import ScreenHistory, follow
 from reenact.core.query.facts import RecordingFacts

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, create_model
-from pydantic.fields import FieldInfo
 
-from reenact.verbs.interface import JSON, RECORDING, Cli, Mark, Options, Wire
+from reenact.verbs.fields import OptionField
+from reenact.verbs.interface import JSON, RECORDING, Cli, Options, Wire
 from reenact.verbs.registry import VERBS, Verb
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
@@ -23,9 +23,6 @@ Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$
 
 Ids = Annotated[list[Id], Field(min_length=1, max_length=10_000)]
 Text = Annotated[str, StringConstraints(max_length=10_000)]
-Words = Annotated[
-    list[Annotated[str, StringConstraints(min_length=1, max_length=1000)]], Field(max_length=100)
-]
 
 
 class Strict(BaseModel):
@@ -81,7 +78,7 @@ def order_of(verb: Verb) -> type[Order]:
     subject = subject_of(options)
     fields = {
         name: field_of(verb, name, info)
-        for name, info in options.model_fields.items()
+        for name, info in options.fields().items()
         if name != subject and _wire(info).offered
     }
     title = "".join(part.capitalize() for part in verb.name.split("-"))
@@ -91,7 +88,7 @@ def order_of(verb: Verb) -> type[Order]:
         __doc__=f"Options as `reenact {verb.name}` has them.",
         **fields,
     )
-    several = get_origin(options.model_fields[subject].annotation) is tuple
+    several = get_origin(options.fields()[subject].kind) is tuple
     about = {"recordings": (Ids, ...)} if several else {"recording": (Id, ...)}
     required = any(info.is_required() for info in wire.model_fields.values())
     first = (options.__doc__ or "").partition("\n")[0]
@@ -112,44 +109,45 @@ def _outcome(verb: Verb) -> str:
     return f"The files are those of `reenact {verb.name}`."
 
 
-def field_of(verb: Verb, name: str, info: FieldInfo) -> tuple[Any, Any]:
+def field_of(verb: Verb, name: str, info: OptionField) -> tuple[Any, Any]:
     """Return type and default of an option in an order or a query."""
     wire = _wire(info)
-    kind = wire.type or info.annotation
+    kind = wire.type or info.kind
     if Path in (kind, *get_args(kind)):
         raise TypeError(f"{verb.name}: {name} is a path, which no request may name: mark it LOCAL")
-    if wire.type is None and RECORDING in info.metadata:
+    if wire.type is None and RECORDING in info.marks:
         kind = Id | None if type(None) in get_args(kind) else Id
     elif kind is str and not wire.limits:
         kind = Text
     elif get_origin(kind) is tuple:
-        kind = Words
-    own = info.metadata if wire.type is None else []
-    for limit in (mark for mark in own if not isinstance(mark, (Cli, Mark, Wire))):
-        kind = Annotated[kind, limit]
+        word = Annotated[str, StringConstraints(min_length=1, max_length=wire.longest)]
+        kind = Annotated[list[word], Field(max_length=100)]
+    about = info.about
+    if wire.type is None and (about.ge is not None or about.le is not None):
+        kind = Annotated[kind, Field(ge=about.ge, le=about.le)]
     if wire.limits:
         kind = Annotated[kind, Field(**cast("Any", wire.limits))]
-    if info.is_required():
+    if info.required:
         return kind, ...
-    default = info.get_default() if wire.default is ... else wire.default
+    default = info.default if wire.default is ... else wire.default
     return kind, list(default) if isinstance(default, tuple) else default
 
 
-def _wire(info: FieldInfo) -> Wire:
-    return next((mark for mark in info.metadata if isinstance(mark, Wire)), Wire())
+def _wire(info: OptionField) -> Wire:
+    return next((mark for mark in info.marks if isinstance(mark, Wire)), Wire())
 
 
 def subject_of(options: type[Options]) -> str:
     """Return the field with the recordings that the verb is about: its argument."""
-    for name, info in options.model_fields.items():
-        if RECORDING in info.metadata and any(isinstance(one, Cli) and one.argument for one in info.metadata):
+    for name, info in options.fields().items():
+        if RECORDING in info.marks and any(isinstance(one, Cli) and one.argument for one in info.marks):
             return name
     raise TypeError(f"{options.__module__}: a job needs an argument marked RECORDING")
 
 
 def _ids(options: Options) -> Iterable[str]:
-    for name, info in type(options).model_fields.items():
-        if RECORDING in info.metadata and (value := getattr(options, name)):
+    for name, info in type(options).fields().items():
+        if RECORDING in info.marks and (value := getattr(options, name)):
             yield from (value,) if isinstance(value, str) else value
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field
-
 from reenact.errors import UsageError
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Command, Context, Ignore, Live, Wire
 from reenact.verbs.reproduce import Decisive, bisect
 from reenact.verbs.reproduce.bisection import TRIALS

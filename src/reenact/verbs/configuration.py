@@ -14,24 +14,16 @@ Nothing here lists options a second time: names, types and limits are those of t
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from difflib import get_close_matches
-from enum import Enum
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
-
-from annotated_types import BaseMetadata
-from pydantic import TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
+from typing import Any, Literal, get_origin
 
 from reenact.core import config
 from reenact.core.config import ConfigurationFile, KeyPath
 from reenact.core.replay.policy import policy_of
 from reenact.errors import UsageError
+from reenact.verbs.fields import NotValid, OptionField, choices, field_of_annotation, words
 from reenact.verbs.interface import NEVER, SHARED, Cli, Configured, Options, Wire
 
 HOME, POLICY = "home", "policy"
@@ -69,7 +61,7 @@ def settings(
 
     Raises UsageError for the first setting that is not valid.
     """
-    fields = options.model_fields
+    fields = options.fields()
     if not (POLICY in fields or any(map(configurable, fields.values()))) or (file := config.found()) is None:
         return {}
     unknown_keys(file, commands)
@@ -80,8 +72,8 @@ def settings(
     for key, path in _table(file, command, options):
         name, setting = _checked(file, command, options, key, path)
         chosen[name] = setting
-    if POLICY in fields and (words := policy_of(file)):
-        chosen[POLICY] = Setting(words, file.place((POLICY,)), POLICY)
+    if POLICY in fields and (rules := policy_of(file)):
+        chosen[POLICY] = Setting(rules, file.place((POLICY,)), POLICY)
     return chosen
 
 
@@ -100,7 +92,7 @@ def problems(
     for name, marked in SHARED.items():
         if name in file.tree:
             checks.append(
-                lambda name=name, marked=marked: _setting(file, (name,), FieldInfo.from_annotation(marked))
+                lambda name=name, marked=marked: _setting(file, (name,), field_of_annotation(marked))
             )
     for command, options in commands.items():
         try:
@@ -134,7 +126,7 @@ def unknown_keys(file: ConfigurationFile, commands: Iterable[str] | None) -> Non
             raise file.error((key,), f"there is no such setting; {hint}")
 
 
-def field_of(key: str, fields: Mapping[str, FieldInfo]) -> str | None:
+def field_of(key: str, fields: Mapping[str, OptionField]) -> str | None:
     """Return the name of the option that a key sets; None if there is none that a file may set."""
     name = key.replace("-", "_")
     for known, info in fields.items():
@@ -143,26 +135,26 @@ def field_of(key: str, fields: Mapping[str, FieldInfo]) -> str | None:
     return None
 
 
-def configurable(info: FieldInfo) -> bool:
+def configurable(info: OptionField) -> bool:
     """Return True if a configuration file may set an option."""
-    spelling = next((mark for mark in info.metadata if isinstance(mark, Cli)), Cli())
-    given = spelling.argument or spelling.required or not spelling.offered or info.is_required()
+    spelling = next((mark for mark in info.marks if isinstance(mark, Cli)), Cli())
+    given = spelling.argument or spelling.required or not spelling.offered or info.required
     return not given and right_of(info) is not NEVER
 
 
-def right_of(info: FieldInfo) -> Configured:
+def right_of(info: OptionField) -> Configured:
     """Return the right of a configuration file to set an option."""
-    return next((mark for mark in info.metadata if isinstance(mark, Configured)), Configured())
+    return next((mark for mark in info.marks if isinstance(mark, Configured)), Configured())
 
 
 def _checked(
     file: ConfigurationFile, command: str, options: type[Options], key: str, path: KeyPath
 ) -> tuple[str, Setting]:
     """Return the name of an option, and its setting. Raises UsageError."""
-    name = field_of(key, options.model_fields)
+    name = field_of(key, options.fields())
     if name is None:
-        raise file.error(path, _unknown(key, command, options.model_fields))
-    return name, _setting(file, path, options.model_fields[name])
+        raise file.error(path, _unknown(key, command, options.fields()))
+    return name, _setting(file, path, options.fields()[name])
 
 
 def _table(file: ConfigurationFile, command: str, options: type[Options]) -> Iterator[tuple[str, KeyPath]]:
@@ -170,43 +162,35 @@ def _table(file: ConfigurationFile, command: str, options: type[Options]) -> Ite
     if not isinstance(table, dict):
         raise file.error((command,), f"a table is expected: [{command}], and its options below")
     for key in table:
-        if not options.reads_settings or field_of(key, options.model_fields) is not None:
+        if not options.reads_settings or field_of(key, options.fields()) is not None:
             yield key, (command, key)
 
 
-def _setting(file: ConfigurationFile, path: KeyPath, info: FieldInfo) -> Setting:
+def _setting(file: ConfigurationFile, path: KeyPath, info: OptionField) -> Setting:
     """Check one setting. Raises UsageError with its place."""
     given: Any = file.tree
     for part in path:
         given = given[part]
     try:
-        # As JSON a list may become a tuple, and a text a path; a text is not read as a number or a truth value.
-        value = TypeAdapter(_type_of(info)).validate_json(json.dumps(given, default=str), strict=True)
-    except ValidationError as error:
-        first = error.errors()[0]
-        inside = tuple(part for part in first["loc"] if isinstance(part, int))
-        raise file.error((*path, *inside), _refusal(first, info, inside), value=True) from None
+        value = replace(info, kind=_type_of(info)).valid(given)
+    except NotValid as error:
+        raise file.error((*path, *error.inside), _refusal(error, info), value=True) from None
     right = right_of(info)
     if not right.anyone or any(_needs_trust(word, right.unless) for word in _words_of(value)):
         file.need_trust(path, _TRUST_REASON)
     # The option's own type: a request may have another one.
-    if right.path or Path in _kinds(info.annotation):
+    if right.path or Path in choices(info.kind):
         value = _beside(value, file.folder, right.words)
     place = file.place(path, value=True)
     return Setting(value, place, ".".join(map(str, path)))
 
 
-def _type_of(info: FieldInfo) -> Any:
+def _type_of(info: OptionField) -> Any:
     """Return the type of a setting: that of a request if it lists values, else the option's."""
-    wire = next((mark for mark in info.metadata if isinstance(mark, Wire)), None)
+    wire = next((mark for mark in info.marks if isinstance(mark, Wire)), None)
     if wire is not None and get_origin(wire.type) is Literal:
         return wire.type
-    limits = [mark for mark in info.metadata if isinstance(mark, BaseMetadata)]
-    return Annotated[(info.annotation, *limits)] if limits else info.annotation
-
-
-def _kinds(annotation: Any) -> tuple[Any, ...]:
-    return get_args(annotation) if get_origin(annotation) in {Union, UnionType} else (annotation,)
+    return info.kind
 
 
 def _beside(value: Any, folder: Path, words: tuple[str, ...]) -> Any:
@@ -225,7 +209,7 @@ def _needs_trust(word: str, unless: tuple[str, ...]) -> bool:
     return word in unless or word.rpartition("=")[2].strip() in unless
 
 
-def _unknown(key: str, command: str, fields: Mapping[str, FieldInfo]) -> str:
+def _unknown(key: str, command: str, fields: Mapping[str, OptionField]) -> str:
     if key == POLICY and POLICY in fields:
         return f"rules are written below [{POLICY}], for all commands"
     if key.replace("-", "_") in {name.rstrip("_") for name in fields}:
@@ -237,25 +221,25 @@ def _unknown(key: str, command: str, fields: Mapping[str, FieldInfo]) -> str:
 
 
 def _near(key: str, known: Iterable[str]) -> str | None:
+    from difflib import get_close_matches  # noqa: PLC0415 - for errors alone
+
     return next(iter(get_close_matches(key, [*known], 1)), None)
 
 
-def _refusal(error: Any, info: FieldInfo, inside: tuple[int, ...]) -> str:
+def _refusal(error: NotValid, info: OptionField) -> str:
     """Return the reason that a value is not valid, and what is expected."""
-    shown = repr(error["input"])
+    shown = repr(error.value)
     shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
-    kind = _type_of(info)
-    if get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, Enum)):
-        values = [str(each.value) if isinstance(each, Enum) else str(each) for each in get_args(kind) or kind]
-        near = _near(str(error["input"]), values)
-        return f"{shown} is not one of {', '.join(values)}" + (f"; did you mean {near}?" if near else "")
-    if error["type"] in {"greater_than_equal", "less_than_equal"}:
-        return f"{shown}: {re.sub('^Input', 'it', error['msg'])}"
-    return f"{shown} is no {'text in quotes' if inside else _expected(info.annotation)}"
+    if listed := words(_type_of(info)):
+        near = _near(str(error.value), listed)
+        return f"{shown} is not one of {', '.join(listed)}" + (f"; did you mean {near}?" if near else "")
+    if error.limit:
+        return f"{shown}: {error.limit}"
+    return f"{shown} is no {'text in quotes' if error.inside else _expected(info.kind)}"
 
 
 def _expected(annotation: Any) -> str:
-    words = {bool: "truth value: true or false", int: "whole number", float: "number"}
+    names = {bool: "truth value: true or false", int: "whole number", float: "number"}
     if get_origin(annotation) is tuple:
         return 'list of texts: ["…"]'
-    return next((words[kind] for kind in _kinds(annotation) if kind in words), "text in quotes")
+    return next((names[kind] for kind in choices(annotation) if kind in names), "text in quotes")

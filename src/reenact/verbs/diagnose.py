@@ -12,8 +12,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, Rule, examine, installed, ordered
 from reenact.analysis.anomalies.judge import asked
 from reenact.analysis.views.findings import diagnosis
@@ -28,6 +26,7 @@ from reenact.errors import ReenactError, UsageError
 from reenact.team.open import Reaching
 from reenact.verbs import interface
 from reenact.verbs.configuration import field_of
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Wire
 
 
@@ -221,7 +220,7 @@ def _table(file: config.ConfigurationFile) -> dict[str, Any]:
         raise file.error(("diagnose",), "a table is expected: [diagnose], and the rules below")
     if table.get("modules"):
         file.need_trust(("diagnose", "modules"), "imports Python modules")
-    return {key: value for key, value in table.items() if field_of(key, Options.model_fields) is None}
+    return {key: value for key, value in table.items() if field_of(key, Options.fields()) is None}
 
 
 def usual_of(

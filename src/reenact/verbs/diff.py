@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
-
 from reenact.analysis.diff import Diff, compare
 from reenact.analysis.views.diff import DiffView, diff_view
 from reenact.analysis.views.files import FileDifferenceView, TreeDifferencesView, tree_differences
@@ -17,6 +15,7 @@ from reenact.core.query.recording import Recording
 from reenact.errors import UsageError
 from reenact.run.api.replaying import Source, load
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, VerbRoute
 
 

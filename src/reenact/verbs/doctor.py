@@ -15,8 +15,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
-
 from reenact import adapters
 from reenact.core.record.program import option_takes_value, packages
 from reenact.core.store.local import home as default_home
@@ -24,6 +22,7 @@ from reenact.errors import ReenactError, UsageError
 from reenact.run import launch
 from reenact.team import ship
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, Command, Context
 from reenact.verbs.replay import JSON
 

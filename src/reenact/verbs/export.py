@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import orjson
-from pydantic import Field
 
 from reenact.analysis.interchange.exporters import otel
 from reenact.core import private
@@ -17,6 +16,7 @@ from reenact.core.store import bundle
 from reenact.core.store.local import load
 from reenact.errors import UsageError
 from reenact.verbs import export_html, interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Ref
 
 STDOUT = Path("-")

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import Field
-
 from reenact.analysis.views.files import FilesView, blobs_of, files_view, root_of
 from reenact.core.files import trees
 from reenact.core.files.restore import restore
 from reenact.core.query.recording import Recording
 from reenact.errors import UsageError
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, Cli, Context, Ref, VerbRoute, Wire
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.run.launch import forking
 from reenact.run.launch.forking import Forked
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, Command, Context, Files, Ignore, Live, Policy, Ref, Wire
 
 UNABLE, STOPPED = 2, 3
@@ -35,7 +34,7 @@ class Options(interface.Options):
         Field(
             description="Change its answer: 'output.status = \"lost\"', 'text = No.', 'error = \"KeyError: x\"'."
         ),
-        Wire(of=list[Annotated[str, Field(max_length=10_000)]], max_length=100),
+        Wire(longest=10_000),
     ] = ()
     model: Annotated[
         str, Field(description="Use this language model from there on."), Wire(max_length=200)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.core.store.check import Check, Checked
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.open import place_of, team_store
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, optional
 from reenact.verbs.push import TeamOptions, progress
 

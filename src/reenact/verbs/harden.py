@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import Cli, Context, optional
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.analysis.views.healed_steps import HealRunsView, HealsView
 from reenact.core.query.filter import Filter
 from reenact.errors import UsageError
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, Cli, Context, Filtered, VerbRoute, Wire, optional
 
 if TYPE_CHECKING:

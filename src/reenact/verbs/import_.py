@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from reenact.analysis.interchange import importers
 from reenact.analysis.views.text import many
 from reenact.core.model.storable import LONGEST, LONGEST_TAG
@@ -17,6 +15,7 @@ from reenact.core.store.local import LocalStore, load
 from reenact.core.trust.consent import standing_of
 from reenact.errors import ReenactError
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, Cli, Context, recordable
 
 _FORMATS = "; ".join(

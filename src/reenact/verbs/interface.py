@@ -10,13 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, Self, dataclass_transform
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-
-from reenact.analysis.views.base import View
 from reenact.core.extras import needing
 from reenact.core.model.storable import why_not
 from reenact.core.query.facts import RecordingFacts
@@ -25,6 +23,10 @@ from reenact.core.store.base import Library
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore, nameable
 from reenact.errors import UsageError
+from reenact.verbs.fields import Convert, Field, NotValid, OptionField, fields_of
+
+if TYPE_CHECKING:
+    from reenact.analysis.views.base import View
 
 # -- fields --------------------------------------------------------------------------------------------------
 
@@ -59,11 +61,21 @@ class Wire:
         offered: An order may have it.
         of: Its type there.
         default: Its default there. A field with its default is not passed on: the default of `Options` counts.
+        longest: The most letters of a text in a list.
         limits: Arguments of pydantic's `Field`, such as `le=100`.
     """
 
-    def __init__(self, *, offered: bool = True, of: Any = None, default: Any = ..., **limits: float) -> None:
-        self.offered, self.type, self.default, self.limits = offered, of, default, limits
+    def __init__(
+        self,
+        *,
+        offered: bool = True,
+        of: Any = None,
+        default: Any = ...,
+        longest: int = 1000,
+        **limits: float,
+    ) -> None:
+        self.offered, self.type, self.default = offered, of, default
+        self.longest, self.limits = longest, limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +132,7 @@ Command = Annotated[
 Filtered = Annotated[
     tuple[str, ...],
     Field(description="tool:cancel_order, error, tokens > 4000 …"),
-    BeforeValidator(lambda given: (given,) if isinstance(given, str) else given),
+    Convert(lambda given: (given,) if isinstance(given, str) else given),
     Cli(argument=True, metavar="[FILTER]"),
     Wire(of=str, default="", max_length=4000),
 ]
@@ -145,7 +157,7 @@ Ignore = Annotated[
 Policy = Annotated[
     tuple[str, ...],
     Field(description="What may run for real: refund=live, api.example.com=refuse, git=ask …"),
-    Wire(of=list[Annotated[str, Field(max_length=10_000)]], max_length=100),
+    Wire(longest=10_000),
     NEVER,
 ]
 
@@ -174,8 +186,11 @@ TEAM = Common("team", "In the team's store, $REENACT_STORE, and not here.")
 JSON = Common("json", "As JSON.")
 
 
-class Options(BaseModel):
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Options:
     """The options of a verb. The docstring of the subclass is the help of the command.
+
+    The values are checked when an object is made. Raises UsageError for the first that is not valid.
 
     Attributes:
         common: The common options of the command, in the order of its help.
@@ -185,13 +200,48 @@ class Options(BaseModel):
         sorts_foreign: The verb refuses foreign recordings one by one, and goes on with the others.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     common: ClassVar[tuple[Common, ...]] = (HOME, JSON)
     passes_options: ClassVar[bool] = False
     passes_unknown: ClassVar[bool] = False
     sorts_foreign: ClassVar[bool] = False
     reads_settings: ClassVar[bool] = False
+
+    def __init__(self, **values: Any) -> None:
+        known = self.fields()
+        for name in values.keys() - known.keys():
+            raise UsageError(f"{name}: there is no such option")
+        for name, info in known.items():
+            if name not in values:
+                if info.required:
+                    raise UsageError(f"{name}: it is required")
+                continue
+            try:
+                vars(self)[name] = info.valid(values[name])
+            except NotValid as error:
+                place = ".".join(map(str, (name, *error.inside)))
+                raise UsageError(f"{place}: {error}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name}: options do not change")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Options) and type(self) is type(other) and self.values() == other.values()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.values().items()))
+
+    def __repr__(self) -> str:
+        return f"Options({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+    @classmethod
+    @cache
+    def fields(cls) -> dict[str, OptionField]:
+        """Return the fields by their names, in the order of the help."""
+        return fields_of(cls)
+
+    def values(self) -> dict[str, Any]:
+        """Return the values of all fields by their names."""
+        return {name: getattr(self, name) for name in self.fields()}
 
     @property
     def starts_programs(self) -> bool:
@@ -201,17 +251,7 @@ class Options(BaseModel):
     @classmethod
     def of_order(cls, values: dict[str, Any]) -> Self:
         """Return the options for the values of a job's order. Raises UsageError."""
-        return cls.of(values)
-
-    @classmethod
-    def of(cls, values: dict[str, Any]) -> Self:
-        """Check the values of the options. Raises UsageError for the first that is not valid."""
-        try:
-            return cls.model_validate(values)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise UsageError(f"{place}: {first['msg']}") from None
+        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True)

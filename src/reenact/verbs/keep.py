@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.core import private
 from reenact.core.query.recording import Recording
 from reenact.core.store import bundle
@@ -18,6 +16,7 @@ from reenact.core.trust import consent
 from reenact.errors import ProgramError, UsageError
 from reenact.run.launch.program import by_proxy
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, Cli, Context, Ref, Wire
 from reenact.verbs.keep_test import Kept, add, entry_of, kept
 from reenact.verbs.prove.calling import FunctionCall

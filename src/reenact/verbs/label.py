@@ -6,14 +6,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from reenact.core.query.recording import Labels
 from reenact.core.store import labels
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import RECORDING, Cli, Context
 
 

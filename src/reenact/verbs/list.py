@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.analysis.views.listing import stored_line
 from reenact.core.query.filter import Filter
 from reenact.core.query.sorting import order_of, ordered
@@ -19,6 +17,7 @@ from reenact.core.trust import Book
 from reenact.core.trust.proofs import Proof, Proofs
 from reenact.errors import UsageError
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import Cli, Context, Filtered
 
 COLUMNS = (

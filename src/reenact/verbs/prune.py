@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.core.query.summary import Summary
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.run.files.scratch import abandoned, clear
 from reenact.verbs import interface, rm
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
 from reenact.verbs.list import STATUS
 from reenact.verbs.rm import Yes, delete

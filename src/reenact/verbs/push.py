@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
-
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.location import OBJECTS, PROJECT, STORE
 from reenact.team.open import place_of, team_store
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import RECORDING, Cli, Context, optional
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from reenact.team.store import TeamStore
 
 
-class TeamOptions(interface.Options):
+class StoreOptions(interface.Options):
     """The options of commands that name a team's store."""
 
     store: Annotated[
@@ -37,6 +36,11 @@ class TeamOptions(interface.Options):
         Cli(metavar="URL"),
         interface.NEVER,
     ] = ""
+
+
+class TeamOptions(StoreOptions):
+    """The options of commands that name a team's store, and a project there."""
+
     project: Annotated[
         str, Field(description=f"The project there; by default ${PROJECT}, or default."), interface.NEVER
     ] = ""

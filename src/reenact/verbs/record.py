@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.core.extras import needing
 from reenact.core.model.storable import LONGEST, LONGEST_TAG
 from reenact.core.query.risky import EVERY
@@ -15,6 +13,7 @@ from reenact.core.record.places import folders_of
 from reenact.errors import ReenactError, UsageError
 from reenact.run import launch
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, Cli, Command, Context, recordable
 
 if TYPE_CHECKING:

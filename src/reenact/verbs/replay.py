@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
-
 from reenact.core.model.divergence import verdict_tree
 from reenact.run import launch
 from reenact.run.launch.process import terminal_here
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import Command, Common, Context, Files, Ignore, Live, Policy, Ref, Tools, Wire
 
 FAITHFUL, DIVERGED, UNABLE = 0, 1, 2

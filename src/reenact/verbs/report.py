@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
-
 from reenact.analysis.decisive import differences
 from reenact.analysis.diff import compare
 from reenact.analysis.pages.blocks import Section, redacted
@@ -28,6 +26,7 @@ from reenact.errors import UsageError
 from reenact.run.processes import rules_of
 from reenact.verbs import interface
 from reenact.verbs.diagnose import anomalies
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Command, Context, Ref, Wire
 from reenact.verbs.reproduce.attempts import reproduce
 from reenact.verbs.reproduce.bisection import bisect

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.analysis.views.text import ago, many
 from reenact.core.query.summary import Summary
 from reenact.core.store import shared
@@ -15,6 +13,7 @@ from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context
 
 _NAMED = 20

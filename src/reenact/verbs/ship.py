@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
-
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team import ship as shipping
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import RECORDING, Cli, Context, optional
 from reenact.verbs.push import own
 

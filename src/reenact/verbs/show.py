@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field
-
 from reenact.analysis.views.files import FileDifferencesView, step_differences
 from reenact.analysis.views.recording import stored_recording
 from reenact.analysis.views.state import ComparedStateView, compared_state, stored_state
@@ -24,6 +22,7 @@ from reenact.core.trust.consent import standing_of
 from reenact.core.trust.proofs import Proof, Proofs
 from reenact.errors import UsageError
 from reenact.verbs import interface
+from reenact.verbs.fields import Convert, Field
 from reenact.verbs.interface import Cli, Context, Ref, VerbRoute, Wire
 
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
@@ -41,7 +40,7 @@ class Options(interface.Options):
     step: Annotated[
         str,
         Field(description="A step (7), which is shown in full, or several (3-9, 12-)."),
-        BeforeValidator(str),
+        Convert(str),
         Cli(argument=True, metavar="[STEP]"),
         Wire(of=int | None, default=None, ge=1, le=1 << 31),
     ] = ""

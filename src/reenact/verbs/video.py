@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.browser.camera import footage
 from reenact.browser.video import Video, render
 from reenact.browser.video.pace import Kind
@@ -18,6 +16,7 @@ from reenact.core.store import bundle
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, Cli, Context, Ref, Wire
 
 

@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 
 import pytest
-import typer
 import yaml
 
 from reenact.cli.application import application
@@ -15,7 +14,7 @@ from reenact.verbs.verify.shard import Shard
 
 FOLDER = Path(__file__).parents[3] / "deploy" / "fleet"
 DOCS = (Path(__file__).parents[3] / "docs" / "verify.md").read_text()
-COMMAND = typer.main.get_command(application(["verify"])).commands["verify"]
+COMMAND = application(["verify"]).commands["verify"]
 
 
 def read(name):
@@ -79,7 +78,7 @@ def test_the_parts_are_all_there_are(words, variable, numbers, first):
 def test_a_cluster_of_kuberay_is_one_of_this_ray_and_replays_on_its_workers_only():
     spec = read("kuberay-job.yaml")["spec"]
     taken = understood(kuberay())
-    assert (taken["engine"].value, taken["address"], taken["resume"]) == ("ray", "auto", True)
+    assert (taken["engine"], taken["address"], taken["resume"]) == ("ray", "auto", True)
     cluster = spec["rayClusterSpec"]
     assert cluster["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0"
     (workers,) = cluster["workerGroupSpecs"]

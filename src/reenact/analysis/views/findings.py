@@ -64,6 +64,17 @@ def findings(found: Iterable[Anomaly]) -> FindingsView:
     return FindingsView(items=items, problem=None, complete=True)
 
 
+def findings_of(tree: dict[str, Any]) -> FindingsView:
+    """Return findings that were kept as JSON. Raises KeyError or TypeError if it is damaged."""
+    items = tuple(FindingView(**{**one, "others": tuple(one["others"])}) for one in tree["items"])
+    return FindingsView(**{**tree, "items": items})
+
+
+def findings_tree(told: FindingsView) -> dict[str, Any]:
+    """Return findings as JSON."""
+    return {**told.plain(), "items": [one.plain() for one in told.items]}
+
+
 def diagnosis(recording: Recording, found: Iterable[Anomaly]) -> DiagnosisView:
     """Return the output of `reenact diagnose --json` for one recording."""
     return DiagnosisView(

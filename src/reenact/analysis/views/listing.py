@@ -167,7 +167,7 @@ def status(line: Summary) -> Status:
 
 def origin_view(standing: Standing | None) -> OriginView | None:
     """Return the origin of a recording, or None where it is not known."""
-    return OriginView.model_validate(standing.tree()) if standing is not None else None
+    return OriginView(**standing.tree()) if standing is not None else None
 
 
 def proved(proof: Proof | None) -> int | None:

@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from reenact.analysis.views.film import Film
 from reenact.browser.camera.footage import Footage, FootageEntry
 from reenact.browser.video import Video
 from reenact.browser.video.tabs import PaintedPage, size_of
 from reenact.browser.watch import activity
 from reenact.browser.watch.budget import Budget
+from reenact.browser.watch.film import Film
 from reenact.browser.watch.rows import ActionMarks, rows
 from reenact.browser.watch.screen import chosen, follow
 from reenact.core.query.facts import RecordingFacts

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reenact.analysis.diff import Diff, Difference, Pair, Parting
-from reenact.analysis.views.film import FilmStep
 from reenact.analysis.views.text import cut, visible
+from reenact.browser.watch.film import FilmStep
 from reenact.core.model.plain import compact
 from reenact.errors import ABSENT
 

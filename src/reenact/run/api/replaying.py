@@ -24,14 +24,13 @@ from reenact.errors import Departure, Divergence, DivergenceError, Halt, Mismatc
 from reenact.run.api import final
 from reenact.run.api.session import UNSET, Session
 from reenact.run.debugger.breaks import Breakpoints, Breaks, Stop
-from reenact.run.debugger.shell import prompting
+from reenact.run.debugger.prompt import prompting
 from reenact.run.files.disk import FILES, LIVE, RECORDED
 from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.output import Output, compare
 from reenact.run.plan import ACTS, SHIFTED, Plan
 from reenact.run.processes import Replayed, replayer_of
 from reenact.run.replayer import rules_number
-from reenact.team.open import Reaching
 
 Source = str | os.PathLike[str] | Recording
 
@@ -322,6 +321,8 @@ def replay(
 
 def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Recording:
     """Read a recording: by id, unambiguous prefix, `"last"`, or path. Raises RecordingError."""
+    from reenact.team.open import Reaching  # noqa: PLC0415 - a replayed program finds its recording by the path
+
     return Reaching(home).load(source)
 
 

@@ -28,9 +28,6 @@ from reenact.run.debugger.watcher import Watcher, frames, here
 _exit = os._exit
 # The one of the system: Reenact's own would report the end of the program.
 
-OPTION = "debug"
-"""The plan's option with the debugger's address."""
-
 
 class Debuggee(Watcher):
     """One process of the program under the debugger.

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from reenact.core.model.divergence import Verdict
 from reenact.run import processes as family
 from reenact.run.api.replaying import Replay
-from reenact.run.child.debug import OPTION, Debuggee
-from reenact.run.child.link import DebuggerLink
 from reenact.run.output import Output
-from reenact.run.plan import Plan
+from reenact.run.plan import DEBUG, Plan
+
+if TYPE_CHECKING:
+    from reenact.run.child.debug import Debuggee
+    from reenact.run.child.link import DebuggerLink
 
 
 class Debugged:
     """The program under the debugger, if the plan asks for it; otherwise it does nothing."""
 
     def __init__(self, plan: Plan, output: Output) -> None:
-        path = plan.options.get(OPTION)
-        self._line = DebuggerLink.to(path) if path else None
+        self._line = _line(plan.options.get(DEBUG))
         self._begun = self._line.hear() if self._line is not None else {}
         self._output = output
         self._debuggee: Debuggee | None = None
@@ -27,6 +29,7 @@ class Debugged:
     def attach(self, session: Replay) -> Callable[[int | None, Verdict], None]:
         """Attach the debugger. Return the function to call at the end."""
         if self._line is not None:
+            from reenact.run.child.debug import Debuggee  # noqa: PLC0415 - as below
 
             def moved(known: int) -> None:
                 family.moved(known)
@@ -42,3 +45,12 @@ class Debugged:
         """The program is over."""
         if self._debuggee is not None:
             self._debuggee.ended(status, verdict)
+
+
+def _line(address: str | None) -> DebuggerLink | None:
+    """Return the connection to the debugger, if there is one."""
+    if not address:
+        return None
+    from reenact.run.child.link import DebuggerLink  # noqa: PLC0415 - a plain replay starts faster without it
+
+    return DebuggerLink.to(address)

@@ -6,8 +6,9 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reenact import adapters
 from reenact.adapters.stdlib import seal
@@ -25,15 +26,17 @@ from reenact.run.api.recording import substitute
 from reenact.run.api.replaying import Replay
 from reenact.run.child import stdin
 from reenact.run.child.debug_run import Debugged
-from reenact.run.child.forking import Forking, tell
 from reenact.run.child.process import ProgramProcess
-from reenact.run.child.resuming import Resuming
 from reenact.run.child.watch import Watch
 from reenact.run.files.disk import FILES
 from reenact.run.guarding import ON_REFUSAL
 from reenact.run.output import compare
 from reenact.run.plan import GUARD, RESUME, Plan
 from reenact.run.processes import Member
+
+if TYPE_CHECKING:
+    from reenact.run.child.forking import Forking
+    from reenact.run.child.resuming import Resuming
 
 _TERMINAL = "/dev/tty"
 
@@ -241,13 +244,20 @@ class ForkedBlock(ReplayedBlock):
         else:
             self._fork.tell(status)
             return
-        tell(self.plan, None, found, status)
+        import_module("reenact.run.child.forking").tell(self.plan, None, found, status)
 
 
 def _going_on(plan: Plan) -> Forking | Resuming:
     """Return the fork, or the resumed recording, of a plan."""
     halted = Watch(None).halted
-    return Resuming(plan, halted) if plan.mode == RESUME else Forking(plan, halted)
+    # A plain replay starts faster without them.
+    if plan.mode == RESUME:
+        from reenact.run.child.resuming import Resuming  # noqa: PLC0415
+
+        return Resuming(plan, halted)
+    from reenact.run.child.forking import Forking  # noqa: PLC0415
+
+    return Forking(plan, halted)
 
 
 def _options(plan: Plan) -> dict[str, Any]:

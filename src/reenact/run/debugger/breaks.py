@@ -16,7 +16,6 @@ from reenact.core.replay.watch import Edit
 from reenact.errors import Divergence, UsageError
 from reenact.run.debugger.breakpoint import Breakpoint, Matching, breakpoint_of
 from reenact.run.debugger.orders import Place, Until
-from reenact.run.debugger.shell import Shell
 from reenact.run.debugger.watcher import Watcher, frames, here
 
 
@@ -132,6 +131,8 @@ class Stop:
 
     def pdb(self) -> None:
         """Open pdb in the program's own frame."""
+        from reenact.run.debugger.shell import Shell  # noqa: PLC0415 - pdb, which few replays need
+
         Shell(self._replayer.turnstile).open_at(self.frame)
 
     def _call(self) -> CallRecord:

@@ -13,7 +13,6 @@ from typing import Any
 
 from reenact.core import system
 from reenact.core.boundary import ReplayingTurnstile, entered
-from reenact.core.store.writer import warn
 
 
 class Shell(pdb.Pdb):
@@ -79,50 +78,6 @@ class Shell(pdb.Pdb):
         """Run the prompt: time is paused."""
         with _paused(self._turnstile):
             super().cmdloop(intro)
-
-
-class Prompt:
-    """The program's own `breakpoint()` in a replay: pdb, with time paused while it waits.
-
-    Args:
-        turnstile: The replay's.
-        terminal: The path of a terminal; by default the program's own standard streams are used.
-    """
-
-    def __init__(self, turnstile: ReplayingTurnstile, terminal: str = "") -> None:
-        self._turnstile = turnstile
-        self._terminal = terminal
-        self._before: Any = None
-
-    def install(self) -> None:
-        """Handle `breakpoint()`, unless the user has chosen a handler (`PYTHONBREAKPOINT`, an IDE)."""
-        with entered(None):
-            chosen = os.environ.get("PYTHONBREAKPOINT")
-        if sys.breakpointhook is sys.__breakpointhook__ and not chosen:
-            self._before, sys.breakpointhook = sys.breakpointhook, self._asked
-
-    def restore(self) -> None:
-        """Restore the former `breakpoint()`."""
-        if self._before is not None:
-            sys.breakpointhook, self._before = self._before, None
-
-    def _asked(self, *_args: Any, **_keywords: Any) -> None:
-        frame = sys._getframe(1)
-        try:
-            shell = Shell(self._turnstile, self._terminal)
-        except OSError:
-            # In a pipeline, say. Standard input is no way out: what the program reads there is recorded.
-            where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-            warn(f"{where}: breakpoint() has no terminal to talk on, and is passed over")
-            return
-        shell.open_at(frame)
-
-
-def prompting(turnstile: ReplayingTurnstile, terminal: str = "") -> Prompt:
-    """Answer the program's own `breakpoint()` from here on."""
-    prompt = Prompt(turnstile, terminal)
-    prompt.install()
-    return prompt
 
 
 def _opened(terminal: str) -> TextIOWrapper:

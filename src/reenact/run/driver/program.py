@@ -23,12 +23,12 @@ from reenact.core import system
 from reenact.core.query.recording import Recording
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
-from reenact.run.child.debug import OPTION
 from reenact.run.debugger import wire
 from reenact.run.debugger.channel import DebuggerListener
 from reenact.run.debugger.orders import START, Again, Died, Go, Interrupt, Order, Place, Report
 from reenact.run.files.scratch import discard
 from reenact.run.launch import Options, replaying, reports_in
+from reenact.run.plan import DEBUG
 
 _Socket = socket.socket
 _PATIENCE = 2.0
@@ -114,7 +114,7 @@ class Program:
         self._folder = Path(tempfile.mkdtemp(prefix="reenact-"))
         self._listener = DebuggerListener(str(self._folder / "debug"))
         try:
-            words = {**options.tree(), OPTION: self._listener.address}
+            words = {**options.tree(), DEBUG: self._listener.address}
             self._start = replaying(
                 recording, words, self._folder, command=command, home=home, run_foreign=run_foreign
             )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TextIO
 
-from pydantic import Field
+from reenact.verbs.fields import Field
 
 Form = Literal["json", "text"]
 

@@ -50,7 +50,7 @@ def _endpoint(verb: Verb, route: VerbRoute) -> Callable[..., View]:
             values[subject_of(options)] = asked["id"]
         with ExitStack() as held:
             context = RouteContext(access.library.store.root, library=access.library, held=held)
-            return route.answer(verb.module.run(options.of(values | dict(route.given)), context))
+            return route.answer(verb.module.run(options(**values, **route.given), context))
 
     parameters = [_keyword("access", Reader), *_parameters(verb, route)]
     defaults = {one.name: one.default for one in parameters}
@@ -64,10 +64,10 @@ def _parameters(verb: Verb, route: VerbRoute) -> Iterator[inspect.Parameter]:
     if "{id}" in route.path:
         yield _keyword("id", Id)
     for name, option in route.query.items():
-        info = verb.module.Options.model_fields[option]
+        info = verb.module.Options.fields()[option]
         kind, default = field_of(verb, option, info)
-        about = Query(description=info.description)
-        if RECORDING in info.metadata:
+        about = Query(description=info.about.description)
+        if RECORDING in info.marks:
             about = Query(description="A recording's id, whole.", pattern=f"^{ID.pattern}$")
         yield _keyword(name, Annotated[kind, about], inspect.Parameter.empty if default is ... else default)
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, Ref
 from reenact.verbs.prove.proving import TIMES, Proved, prove
 from reenact.verbs.reproduce.rerun import PATIENCE

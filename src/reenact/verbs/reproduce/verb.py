@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
 from reenact.analysis.attempts import Reproduces, Reproduction
 from reenact.analysis.world import Asked
 from reenact.core.query.recording import Recording
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import Command, Context, Ignore, Live, Ref, Wire
 from reenact.verbs.reproduce.attempts import TIMES, reproduce
 from reenact.verbs.reproduce.rerun import PATIENCE

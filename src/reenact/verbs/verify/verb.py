@@ -8,8 +8,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
 
-from pydantic import Field
-
 from reenact.analysis.views.verification import Outcome, Status, VerificationView, verification
 from reenact.core import private
 from reenact.core.query.filter import Filter
@@ -19,6 +17,7 @@ from reenact.errors import UsageError
 from reenact.run import launch
 from reenact.team.open import place_of
 from reenact.verbs import interface
+from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Ignore, Live, Tools, Wire
 from reenact.verbs.replay import OnDivergence
 from reenact.verbs.verify import pages, verify

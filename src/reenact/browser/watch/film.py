@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from reenact.analysis.views.base import View
 from reenact.analysis.views.text import visible
 
 Text = Annotated[str, AfterValidator(visible)]
 """A recorded text without direction marks and hidden line ends."""
 
 
-class FilmPart(View):
+class FilmPart(BaseModel):
     """A part of a film; in JSON, a field that has no value is there, too."""
 
-    model_config = ConfigDict(extra="ignore", json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
 
 class FilmSaid(FilmPart):

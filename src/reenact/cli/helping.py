@@ -1,0 +1,111 @@
+"""The pages of `--help`, as text: colours for a terminal alone, and no boxes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+
+Rows = Sequence[tuple[str, str]]
+
+_STYLES = {"bold": "1", "dim": "2", "name": "1;36", "title": "33"}
+_MARKED = re.compile(r"\[bold\](.*?)\[/bold\]", re.DOTALL)
+_LEAST_WIDTH, _MOST_WIDTH, _INDENT, _GAP = 40, 110, 2, 2
+_WIDEST_NAME = 34
+
+
+class Page:
+    """The text of a help page.
+
+    Args:
+        width: The characters of a line; by default those of the terminal, within limits.
+    """
+
+    def __init__(self, width: int | None = None) -> None:
+        columns = width or shutil.get_terminal_size().columns
+        self.width = min(max(columns, _LEAST_WIDTH), _MOST_WIDTH)
+        self._coloured = _coloured()
+        self._lines: list[str] = []
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines).rstrip() + "\n"
+
+    def usage(self, text: str) -> None:
+        """Add the line of usage."""
+        title = "Usage: "
+        wrapped = textwrap.wrap(text, self.width - len(title), break_long_words=False) or [""]
+        self._lines.append(self._styled("title", title) + self._styled("bold", wrapped[0]))
+        self._lines += [" " * len(title) + self._styled("bold", line) for line in wrapped[1:]]
+        self._lines.append("")
+
+    def paragraphs(self, text: str) -> None:
+        """Add paragraphs. One that begins with an example keeps its lines."""
+        for paragraph in text.split("\n\n"):
+            kept = paragraph.startswith("[bold]")
+            for line in paragraph.splitlines() if kept else [" ".join(paragraph.split())]:
+                self._lines += self._wrapped(line)
+            self._lines.append("")
+
+    def examples(self, rows: Rows) -> None:
+        """Add commands with a remark on each."""
+        longest = max(len(name) for name, _ in rows)
+        for name, text in rows:
+            shown = self._styled("bold", name)
+            self._lines.append(f"  {shown}{' ' * (longest - len(name) + 3)}{self._styled('dim', text)}")
+        self._lines.append("")
+
+    def section(self, title: str, rows: Rows, names: int = 0) -> None:
+        """Add a list of names with texts below a title.
+
+        Args:
+            title: The title.
+            rows: The names and the texts; without any nothing is added.
+            names: The characters of the longest name, if other sections are to have the same column.
+        """
+        if not rows:
+            return
+        names = names or min(max(len(name) for name, _ in rows), _WIDEST_NAME)
+        names = min(names, self.width // 2)
+        room = max(self.width - names - _INDENT - _GAP, 12)
+        self._lines.append(self._styled("title", f"{title}:"))
+        for name, text in rows:
+            parts = textwrap.wrap(text, room) or [""]
+            first = f"{' ' * _INDENT}{self._styled('name', name)}"
+            if len(name) > names:
+                self._lines.append(first)
+            else:
+                self._lines.append((first + " " * (names - len(name) + _GAP) + parts.pop(0)).rstrip())
+            self._lines += [" " * (names + _INDENT + _GAP) + part for part in parts]
+        self._lines.append("")
+
+    def show(self) -> None:
+        """Print the page."""
+        sys.stdout.write(str(self))
+
+    def _wrapped(self, line: str) -> Iterable[str]:
+        """Wrap a line, whose marked words may be bold."""
+        text = _MARKED.sub(lambda found: f"\0{found[1]}\1", line)
+        bold = False
+        for part in textwrap.wrap(text, self.width + 2 * text.count("\0"), break_long_words=False):
+            before = bold
+            bold = part.rfind("\0") > part.rfind("\1") if "\0" in part or "\1" in part else bold
+            if not self._coloured:
+                yield part.replace("\0", "").replace("\1", "")
+                continue
+            start = f"\x1b[{_STYLES['bold']}m"
+            opened = (start if before else "") + part.replace("\0", start).replace("\1", "\x1b[0m")
+            yield opened + ("\x1b[0m" if bold else "")
+
+    def _styled(self, style: str, text: str) -> str:
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._coloured else text
+
+
+def _coloured() -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
