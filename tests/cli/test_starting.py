@@ -72,7 +72,7 @@ def test_a_replayed_program_imports_no_command(shell):
         (
             ("record", "--", sys.executable, "-c", "pass"),
             ("asyncio", "pydantic", "typer", "reenact.adapters", "reenact.core.record.recorder", "reenact.core.redact", "reenact.server",
-             "reenact.testing", "rich.progress"),
+             "reenact.testing", "rich"),
         ),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",

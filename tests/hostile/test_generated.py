@@ -21,7 +21,7 @@ from reenact.browser.heal.record import HealRecord
 from reenact.browser.script import script
 from reenact.browser.video.captions import _lines
 from reenact.cli import main
-from reenact.cli.present import json_escaped
+from reenact.cli.printing import json_escaped
 from reenact.core import boundary
 from reenact.core.model.event import Effect
 from reenact.verbs import keep_test as regression

@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _failed(text: str) -> int:
-    import_module("reenact.cli.present").say(text if text.startswith("reenact ") else f"reenact: {text}")
+    import_module("reenact.cli.printing").say(text if text.startswith("reenact ") else f"reenact: {text}")
     return UNABLE
 
 

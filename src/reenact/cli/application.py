@@ -10,10 +10,11 @@ from functools import cache
 import click
 
 from reenact import __version__
-from reenact.cli import overview, present
+from reenact.cli import overview
 from reenact.cli.click_commands import SETTINGS, CliCommand, CliGroup
 from reenact.cli.derive import command_of
 from reenact.cli.interfaces import GROUPS, INTERFACES
+from reenact.cli.printing import say
 from reenact.core import extras, messages
 from reenact.errors import MissingExtra
 from reenact.verbs.registry import VERBS
@@ -27,7 +28,7 @@ def _readers() -> None:
         try:
             point.load()()
         except Exception as error:
-            present.say(f"reenact: the reader {point.name} ({point.value}) is left out: {error}")
+            say(f"reenact: the reader {point.name} ({point.value}) is left out: {error}")
 
 
 def application(words: Sequence[str]) -> CliGroup:

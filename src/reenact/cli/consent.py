@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from reenact.cli import present
+from reenact.cli.printing import say
 from reenact.core.query.recording import Recording
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
@@ -54,9 +54,9 @@ def _ask(recording: Recording, root: os.PathLike[str]) -> None:
     """Show the program's command, and ask. Raises ForeignRecording for any answer but yes."""
     home = LocalStore(root).root
     said = consent.standing_of(recording, home).sentence
-    present.say(f"reenact: recording {consent.escaped(recording.id)}: {said}. To run its program would mean:")
+    say(f"reenact: recording {consent.escaped(recording.id)}: {said}. To run its program would mean:")
     for title, text in consent.described(recording):
-        present.say(f"  {title:<9} {text}")
+        say(f"  {title:<9} {text}")
     sys.stderr.write("Run it? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:

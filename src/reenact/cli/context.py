@@ -13,11 +13,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import click
-from rich.markup import escape
-from rich.text import Text
 
-from reenact.cli import present
+from reenact.analysis.views.text import visible
 from reenact.cli.consent import agreed
+from reenact.cli.printing import say
 from reenact.core.query.recording import Recording
 from reenact.core.store.base import Library
 from reenact.core.store.index import Index
@@ -67,37 +66,41 @@ class Context(interface.Context):
     def say(self, line: str, of: int | None = None) -> None:
         """Print the line, unless the result is printed as JSON."""
         if not self.json:
-            present.say(line)
+            say(line)
 
     def note(self, line: str) -> None:
         """Show the line beside the bar if there is one, or print it."""
         if self._bar is not None and self._tasks:
-            self._bar.update(next(reversed(self._tasks.values())), description=escape(line))
+            self._bar.update(next(reversed(self._tasks.values())), description=line)
         else:
-            present.say(f"reenact: {line}")
+            say(f"reenact: {line}")
 
     def warn(self, line: str) -> None:
         """Print the line."""
-        console = present.err() if self._bar is None else self._bar.console
+        if self._bar is None:
+            say(f"reenact: {line}")
+            return
         with suppress(OSError, ValueError):
-            console.print(Text(present.visible(f"reenact: {line}")))
+            self._bar.console.print(visible(f"reenact: {line}"), markup=False)
 
     def confirm(self, question: str, details: Iterable[str]) -> bool | None:
         """Ask on the terminal; None if standard input is none."""
         if not sys.stdin.isatty():
             return None
         for line in details:
-            present.say(line)
+            say(line)
         return click.confirm(question, err=True)
 
     def listening(self, environ: Mapping[str, str]) -> None:
         """Print the variables to set, for a shell to read."""
         for variable, value in environ.items():
             print(f"export {variable}={shlex.quote(value)}", flush=True)
-        present.say("reenact: recording what comes by these addresses; ctrl-c ends it")
+        say("reenact: recording what comes by these addresses; ctrl-c ends it")
 
     def progress(self, what: str, done: int, total: int, *, label: str = "", note: str = "") -> None:
         """Draw a bar on a terminal; elsewhere print a line now and then, if there is a remark."""
+        if self._bar is None and sys.stderr.isatty():
+            self._bar = _new_bar()
         if self._bar is not None:
             if what not in self._tasks:
                 self._bar.start()
@@ -105,26 +108,9 @@ class Context(interface.Context):
             self._bar.update(self._tasks[what], completed=done, total=total)
         elif note and monotonic() > self._next:
             self._next = monotonic() + EVERY
-            present.say(f"reenact: {done} of {total}, {note}")
+            say(f"reenact: {done} of {total}, {note}")
 
     def __enter__(self) -> Self:
-        console = present.err()
-        if console.is_terminal:
-            from rich.progress import (  # noqa: PLC0415 - for terminals alone
-                BarColumn,
-                MofNCompleteColumn,
-                Progress,
-                TextColumn,
-                TimeRemainingColumn,
-            )
-
-            columns = (
-                TextColumn("{task.fields[what]}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-            )
-            self._bar = Progress(*columns, TextColumn("{task.description}"), console=console, transient=True)
         return self
 
     def __exit__(
@@ -132,6 +118,29 @@ class Context(interface.Context):
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def _new_bar() -> Progress:
+    """Return a bar for a terminal."""
+    from rich.progress import (  # noqa: PLC0415 - for long work on terminals alone
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    from reenact.cli import present  # noqa: PLC0415 - rich, too
+
+    return Progress(
+        TextColumn("{task.fields[what]}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+        console=present.err(),
+        transient=True,
+    )
 
 
 @contextmanager

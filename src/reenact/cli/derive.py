@@ -16,10 +16,10 @@ from typing import Any, NoReturn, get_args, get_origin
 
 import click
 
-from reenact.cli import present
 from reenact.cli.click_commands import SETTINGS, CliArgument, CliCommand, CliGroup, text_of
 from reenact.cli.context import Context
 from reenact.cli.panels import COMMANDS
+from reenact.cli.printing import dump
 from reenact.core import system
 from reenact.errors import FilterError, MissingExtra, UsageError
 from reenact.verbs import configuration
@@ -165,7 +165,7 @@ def _show(result: Result, options: Options, context: Context) -> None:
     name = f"reenact.cli.render.{word}"
     module = importlib.import_module(name) if importlib.util.find_spec(name) is not None else None
     if (context.json or module is None) and (tree := result.tree()) is not None:
-        present.dump(tree)
+        dump(tree)
     if module is not None:
         module.show(result, options, context)
 

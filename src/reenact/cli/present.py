@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any
 
-import orjson
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from reenact.analysis.views.base import fields
 from reenact.analysis.views.terminal import Terminal
 from reenact.analysis.views.text import (
     ago,
@@ -28,6 +24,7 @@ from reenact.analysis.views.text import (
     size,
     visible,
 )
+from reenact.cli.printing import dump, json_escaped, say
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Progress as Report
 from reenact.core.trust import Book
@@ -44,7 +41,6 @@ WIDE = 10_000
 Column = tuple[str, bool, list[Text]]
 """A title, whether its cells stand to the right, and its cells."""
 
-_OBEYED = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb]")
 _TEXTS = {"agent": 9, "prompt": 16, "outcome": 16, "model": 9, "tags": 9, "found in": 9}
 """The columns that are reduced to fit, with the least width of each."""
 
@@ -86,23 +82,6 @@ def table(*titles: str) -> Table:
 def err() -> Console:
     """Return the console of standard error."""
     return Terminal(stderr=True, highlight=False, soft_wrap=True)
-
-
-def say(text: str) -> None:
-    """Write one line to standard error; ignore a closed stream."""
-    with suppress(OSError, ValueError):
-        err().print(Text(visible(text)))
-
-
-def dump(value: Any) -> None:
-    """Write a value as JSON to standard output; it may contain views."""
-    text = orjson.dumps(value, default=fields, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
-    sys.stdout.write(json_escaped(text) + "\n")
-
-
-def json_escaped(text: str) -> str:
-    """Escape the control characters that JSON leaves: it escapes only those below a space."""
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 # -- the list ------------------------------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from reenact.cli import present
+from reenact.analysis.views.text import visible
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.cli.reference import reference
 from reenact.run.launch import ended_by
 from reenact.verbs.record import Options, Result
@@ -14,7 +15,7 @@ def show(result: Result, options: Options, context: Context) -> None:
     done, home = result.done, context.home
     recording = done.recording
     if recording is None:
-        present.say(f"reenact: {result.failure}")
+        say(f"reenact: {result.failure}")
         return
     ref = reference(recording.id, recording.path, home)
     steps = len(recording.steps)
@@ -23,18 +24,19 @@ def show(result: Result, options: Options, context: Context) -> None:
         counted += f" in {len(recording.logs)} processes"
     if recording.status == "unsealed":
         how = f"ended by {ended_by(done.status)}" if done.status < 0 else "it left no word"
-        present.say(f"reenact: recorded {recording.id} up to its end ({counted}; unsealed: {how})")
+        say(f"reenact: recorded {recording.id} up to its end ({counted}; unsealed: {how})")
     else:
-        present.say(f"reenact: recorded {recording.id} ({counted}, {recording.status})")
+        say(f"reenact: recorded {recording.id} ({counted}, {recording.status})")
     command = "" if options.command else " -- COMMAND"
-    present.say(f"reenact: replay it with: reenact replay {ref}{command}")
+    say(f"reenact: replay it with: reenact replay {ref}{command}")
     if recording.status == "unsealed" and len(recording.logs) == 1 and not options.proxy:
-        present.say(f"reenact: go on with it: reenact resume {ref}")
+        say(f"reenact: go on with it: reenact resume {ref}")
     if options.proxy and not recording.steps:
-        present.say("reenact: no request came by the proxy: docs/proxy.md names the variables that SDKs read")
+        say("reenact: no request came by the proxy: docs/proxy.md names the variables that SDKs read")
     if result.proved is not None:
+        from reenact.cli import present  # noqa: PLC0415 - as below
         from reenact.cli.render.prove import panel  # noqa: PLC0415 - few recordings are proved at once
 
         present.err().print(panel(result.proved))
     elif result.unproved:
-        present.say(f"reenact: not proved: {present.visible(result.unproved)}")
+        say(f"reenact: not proved: {visible(result.unproved)}")
