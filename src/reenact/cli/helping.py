@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 Rows = Sequence[tuple[str, str]]
 
@@ -42,11 +42,13 @@ class Page:
         self._lines.append("")
 
     def paragraphs(self, text: str) -> None:
-        """Add paragraphs. One that begins with an example keeps its lines."""
+        """Add paragraphs. One that begins with an example is a list of examples."""
         for paragraph in text.split("\n\n"):
-            kept = paragraph.startswith("[bold]")
-            for line in paragraph.splitlines() if kept else [" ".join(paragraph.split())]:
-                self._lines += self._wrapped(line)
+            if paragraph.startswith("[bold]"):
+                lines = [_MARKED.sub(r"\1", line) for line in paragraph.splitlines()]
+                self._lines += [f"  {self._styled('bold', line)}" for line in lines]
+            else:
+                self._lines += textwrap.wrap(_MARKED.sub(r"`\1`", " ".join(paragraph.split())), self.width)
             self._lines.append("")
 
     def examples(self, rows: Rows) -> None:
@@ -84,20 +86,6 @@ class Page:
     def show(self) -> None:
         """Print the page."""
         sys.stdout.write(str(self))
-
-    def _wrapped(self, line: str) -> Iterable[str]:
-        """Wrap a line, whose marked words may be bold."""
-        text = _MARKED.sub(lambda found: f"\0{found[1]}\1", line)
-        bold = False
-        for part in textwrap.wrap(text, self.width + 2 * text.count("\0"), break_long_words=False):
-            before = bold
-            bold = part.rfind("\0") > part.rfind("\1") if "\0" in part or "\1" in part else bold
-            if not self._coloured:
-                yield part.replace("\0", "").replace("\1", "")
-                continue
-            start = f"\x1b[{_STYLES['bold']}m"
-            opened = (start if before else "") + part.replace("\0", start).replace("\1", "\x1b[0m")
-            yield opened + ("\x1b[0m" if bold else "")
 
     def _styled(self, style: str, text: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._coloured else text
