@@ -250,3 +250,23 @@ def test_a_file_with_two_names_replays(shell):
     done, _ = shell.record("agent.py")
     again = shell.replay()
     assert (again.status, again.out) == (0, done.out), again.err
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        "shutil.rmtree('box'); tick(); os.makedirs('box/new/deep')",
+        "os.rename('box', 'other'); tick(); os.makedirs('box/new/deep'); shutil.rmtree('other')",
+        "os.rename('box', 'other'); tick(); shutil.rmtree('other'); tick(); os.makedirs('box/new')",
+    ],
+)
+def test_a_folder_that_was_removed_and_made_again_replays_on_what_the_run_has_left(shell, act):
+    shell.write("box/in/one.txt", "1")
+    shell.write(
+        "agent.py",
+        "import os, shutil, reenact\n@reenact.tool\ndef tick(): return 1\n"
+        f"{act}\nprint(sorted(os.listdir('.')))\n",
+    )
+    shell.record("agent.py")
+    done = shell.replay()
+    assert done.status == 0, done.err

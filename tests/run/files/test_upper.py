@@ -62,6 +62,26 @@ def test_a_folder_that_is_to_be_renamed_is_copied_whole(upper, tmp_path):
     assert copied(upper, tmp_path / "shown") == {}
 
 
+def test_a_folder_that_is_copied_whole_holds_no_marks(upper):
+    # The kernel would list them as names, and removing such a folder would fail.
+    upper.hide(Path("a/b/file"))
+    upper.own(Path("a"))
+    assert os.listdir(upper.path / "a" / "b") == []
+
+
+def test_what_is_hidden_in_a_closed_folder_needs_no_mark(upper):
+    upper.own(Path("a"))
+    assert upper.hide(Path("a/b/file"))
+    assert os.listdir(upper.path / "a" / "b") == []
+
+
+def test_what_is_hidden_in_a_folder_that_was_hidden_before_needs_no_mark(upper):
+    upper.hide(Path("a"))
+    upper.folder(Path("a/b"))
+    assert upper.hide(Path("a/b/file"))
+    assert os.listdir(upper.path / "a" / "b") == []
+
+
 @pytest.mark.parametrize("name", ["../out", "/etc/x", "link/out"])
 def test_no_path_leads_out_of_the_layer(upper, tmp_path, name):
     upper.link(Path("link"), str(tmp_path))

@@ -93,7 +93,7 @@ class Upper:
             shutil.rmtree(target)
         elif _there(target):
             target.unlink()
-        if _there(self.root / inner):
+        if _there(self.root / inner) and self._open(inner.parent):
             hide(target)
         return True
 
@@ -187,11 +187,19 @@ def hide(path: Path) -> None:
 
 
 def close(path: Path) -> None:
-    """Mark a folder of the layer, so that nothing shows through it."""
+    """Mark a folder of the layer, so that nothing shows through it.
+
+    The kernel lists the marks of hidden names in such a folder as names: they are removed.
+    """
     if sys.platform == "linux":
         for name in _OPAQUE:
             with suppress(OSError):
                 os.setxattr(path, name, b"y")
+    if is_opaque(path):
+        for above, _, names in os.walk(path):
+            for each in (Path(above, name) for name in names):
+                if hidden(each):
+                    each.unlink()
 
 
 def hidden(path: Path) -> bool:
