@@ -9,7 +9,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ from reenact.core.files.keeping import FileKeeper, Mark, mark_of, status_of, tim
 from reenact.core.files.listing import TREE, ListedEntry, entries_of, names_below
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, How
-from reenact.core.model.event import Tree
+from reenact.core.record.file_events import FileEvents, Write
 from reenact.core.record.places import Place, Places
 from reenact.core.record.walk import FolderWalk, WalkTooLarge
 
@@ -29,9 +29,6 @@ _WATCHED = 64
 """The number of changed files up to which all are looked at after each step."""
 
 _now = time.time_ns
-
-Write = Callable[[dict[str, Tree]], object]
-
 
 @dataclass(slots=True)
 class _KnownFile:
@@ -65,7 +62,7 @@ class FileRecorder:
         failed: Callable[[Exception], None],
     ) -> None:
         self._places, self._keeper = places, keeper
-        self._write, self._last, self._failed = write, last, failed
+        self._events, self._failed = FileEvents(keeper, write, last), failed
         self._known: dict[str, _KnownFile] = {}
         self._children: dict[str, set[str]] = {}
         self._watched: dict[str, None] = {}
@@ -212,7 +209,7 @@ class FileRecorder:
     def _first(self, place: Place) -> _KnownFile:
         state, mark = self._state(place)
         known = self._add(place, state, state, mark)
-        self._emit("first", {place: state})
+        self._events.write("first", {place: state})
         return known
 
     def _add(self, place: Place, first: FileState, state: FileState, mark: Mark | None) -> _KnownFile:
@@ -240,7 +237,7 @@ class FileRecorder:
         if mark == known.mark or (known.state.kind == "folder" == _kind(status)):
             return
         if self._renew(known):
-            self._emit("outside", {known.place: known.state})
+            self._events.write("outside", {known.place: known.state})
 
     def _renew(self, known: _KnownFile) -> bool:
         """Look at a path again; return True if its state is another one."""
@@ -266,7 +263,7 @@ class FileRecorder:
                 changed.setdefault(within, {})[known.place] = known.state
         self._dirty.clear()
         for within, states in changed.items():
-            self._emit(how, states, within=within)
+            self._events.write(how, states, within=within)
         if len(self._watched) > _WATCHED:
             self._watched = dict.fromkeys(self._held_open())
 
@@ -304,8 +301,8 @@ class FileRecorder:
                 changed[place] = known.state
             self._rename_listed(place, known.state)
         # A database or a file that the program holds open may lie outside of the walk.
-        self._emit("first", firsts)
-        self._emit(how, changed, call=call)
+        self._events.write("first", firsts)
+        self._events.write(how, changed, call=call)
 
     def _before(self, place: Place, mark: Mark | None, walk: FolderWalk) -> FileState:
         """Return the state of a path before a command changed it."""
@@ -338,14 +335,14 @@ class FileRecorder:
             self._settle("change")
             self._look_outside(known)
         if known.state.kind != "folder":
-            self._emit("first", {place: known.state})
+            self._events.write("first", {place: known.state})
             return
         names, entries = entries_of(place.path)
         if known.names is None:
             self._made_unseen(place, entries)
             if known.first.kind == "folder":
                 before = self._names_before(place.path, names)
-                self._emit(
+                self._events.write(
                     "first",
                     {
                         place: replace(known.first, names=tuple(sorted(before))),
@@ -367,7 +364,7 @@ class FileRecorder:
                     state, mark = self._state(place)
                     self._add(place, NOTHING, state, mark)
                     made[place] = state
-        self._emit("change", made)
+        self._events.write("change", made)
 
     def _seen_in(self, folder: Place, entries: Mapping[str, ListedEntry]) -> dict[Place, FileState]:
         """Return the listed states of entries of a folder that were not used yet."""
@@ -404,7 +401,7 @@ class FileRecorder:
                 changed[place] = state
             elif place.path not in self._watched and self._renew(known):
                 changed[place] = known.state
-        self._emit("outside", changed)
+        self._events.write("outside", changed)
 
     def _rename_listed(self, place: Place, state: FileState) -> None:
         """A command has made or deleted an entry of a folder that was listed."""
@@ -414,33 +411,6 @@ class FileRecorder:
             above.names -= {name, f"{name}/"}
             if state.kind != "none":
                 above.names.add(f"{name}/" if state.kind == "folder" else name)
-
-    # -- writing -----------------------------------------------------------------------------------------------
-
-    def _emit(
-        self,
-        how: How,
-        states: Mapping[Place, FileState],
-        *,
-        call: int | None = None,
-        within: int | None = UNKNOWN,
-    ) -> None:
-        more: dict[str, Tree] = {} if within == UNKNOWN else {"within": within}
-        by_root: dict[str, dict[str, Tree]] = {}
-        for place, state in states.items():
-            name, tree = place.name, state.to_tree()
-            if (clean := self._keeper.clean_names((name, state.target, *(state.names or ())))) is not None:
-                name, tree["target"], *tree["names"] = clean
-                tree = FileState.from_tree(tree, name).to_tree()
-            by_root.setdefault(place.root, {})[name] = tree
-        for root, trees in by_root.items():
-            names: Sequence[str] = list(trees)
-            for start in range(0, len(names), 1000):
-                some = {name: trees[name] for name in names[start : start + 1000]}
-                number = self._last() if call is None else call
-                self._write(
-                    {"event": "files", "call": number, "how": how, "root": root, **more, "states": some}
-                )
 
 
 def _is_racy(mark: Mark | None) -> bool:

@@ -1,0 +1,62 @@
+"""Write the states of files as events of a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from reenact.core.files.keeping import FileKeeper
+from reenact.core.files.states import FileState
+from reenact.core.files.trees import UNKNOWN, How
+from reenact.core.model.event import Tree
+from reenact.core.record.places import Place
+
+Write = Callable[[dict[str, Tree]], object]
+
+_STATES = 1000
+"""The maximum number of states of one event."""
+
+
+class FileEvents:
+    """Writes the states of paths, without secrets in their names.
+
+    Args:
+        keeper: Finds the secrets.
+        write: Writes an event.
+        last: Returns the number of the last call, or None.
+    """
+
+    def __init__(self, keeper: FileKeeper, write: Write, last: Callable[[], int | None]) -> None:
+        self._keeper, self._write, self._last = keeper, write, last
+
+    def write(
+        self,
+        how: How,
+        states: Mapping[Place, FileState],
+        *,
+        call: int | None = None,
+        within: int | None = UNKNOWN,
+    ) -> None:
+        """Write the states that some paths have.
+
+        Args:
+            how: The occasion.
+            states: The states.
+            call: The number of the call during or after which they were seen; by default the last one.
+            within: The call whose code made them.
+        """
+        more: dict[str, Tree] = {} if within == UNKNOWN else {"within": within}
+        by_root: dict[str, dict[str, Tree]] = {}
+        for place, state in states.items():
+            name, tree = place.name, state.to_tree()
+            if (clean := self._keeper.clean_names((name, state.target, *(state.names or ())))) is not None:
+                name, tree["target"], *tree["names"] = clean
+                tree = FileState.from_tree(tree, name).to_tree()
+            by_root.setdefault(place.root, {})[name] = tree
+        for root, trees in by_root.items():
+            names: Sequence[str] = list(trees)
+            for start in range(0, len(names), _STATES):
+                some = {name: trees[name] for name in names[start : start + _STATES]}
+                number = self._last() if call is None else call
+                self._write(
+                    {"event": "files", "call": number, "how": how, "root": root, **more, "states": some}
+                )
