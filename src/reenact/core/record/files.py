@@ -30,6 +30,7 @@ _WATCHED = 64
 
 _now = time.time_ns
 
+
 @dataclass(slots=True)
 class _KnownFile:
     """A used path: its state before the run and now."""
