@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from os.path import normpath
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from reenact.analysis.views.text import many
 from reenact.core.model.storable import LONGEST, LONGEST_TAG
 from reenact.core.store.local import LocalStore, load
 from reenact.core.trust.consent import standing_of
-from reenact.errors import ReenactError
+from reenact.errors import ReenactError, UsageError
 from reenact.verbs import interface
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, Cli, Context, recordable
@@ -29,6 +30,9 @@ class Options(interface.Options):
     The formats are those of --format, as JSON, JSON lines, YAML or protobuf. What is imported lists, shows and searches
     like any recording; there is no program to replay, but code that speaks HTTP replays from a cassette by
     reenact.replay().
+
+    A session of Claude Code or Codex brings the files of its turns: from its log, and from Git's commits if you are in
+    its repository, or name it.
     """
 
     files: Annotated[
@@ -46,6 +50,14 @@ class Options(interface.Options):
         Field(description="A tag to give them; may be given several times."),
         interface.ANYONE,
     ] = ()
+    repository: Annotated[
+        str,
+        Field(
+            description="The Git repository of a coding agent's session. Default: yours, if it worked there. off: none."
+        ),
+        Cli(metavar="DIR"),
+        LOCAL,
+    ] = ""
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,7 @@ def run(options: Options, context: Context) -> Result:
     """Import the files; one that cannot be imported does not stop the others."""
     store, tags = LocalStore(context.home), recordable("--tag", options.tag, LONGEST_TAG)
     recordable("--name", [options.name], LONGEST)
+    joins = None if options.repository == "off" else _joins(options.repository)
     failures: list[str] = []
     imported: list[ImportedFile] = []
     for file in _expanded(options.files, failures):
@@ -101,6 +114,7 @@ def run(options: Options, context: Context) -> Result:
                 format=options.format,
                 name=options.name,
                 tags=tags,
+                joins=joins,
                 progress=partial(context.progress, f"importing {file.name}"),
             )
         except ReenactError as error:
@@ -114,6 +128,31 @@ def run(options: Options, context: Context) -> Result:
         marks = [one.sentence for one in standings.values() if one.words] if found == "reenact" else []
         context.say(": ".join([f"imported {shown} from {file} ({found})", *marks]))
     return Result(imported, failures)
+
+
+def _joins(named: str) -> importers.Joins:
+    """Return the function that finds the repository of a session.
+
+    It is the named one, or that of the working folder if the session worked in it: a log is foreign, so the folder
+    that it names is not looked at. Raises UsageError if the named folder lies in no repository.
+    """
+    if named:
+        importers.Repository(Path(named))
+        return lambda _: importers.Repository(Path(named))
+
+    def around(folder: str) -> importers.Repository | None:
+        here = Path.cwd()
+        if not folder.startswith("/") or not any(
+            (above / ".git").exists() for above in (here, *here.parents)
+        ):
+            return None
+        try:
+            found = importers.Repository(here)
+        except UsageError:
+            return None
+        return found if Path(normpath(folder)).is_relative_to(found.top) else None
+
+    return around
 
 
 def _expanded(given: Sequence[Path], failures: list[str]) -> Iterator[Path]:

@@ -11,6 +11,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,9 @@ from reenact.analysis.interchange.importers import (
     otel,
     vcr,
 )
+from reenact.analysis.interchange.importers.repository import Repository
 from reenact.analysis.interchange.importers.run import Happened, ImportedRun, keep
+from reenact.analysis.interchange.importers.session_files import WorkspaceFiles
 from reenact.core import private
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Tree
@@ -38,9 +41,23 @@ from reenact.core.store import bundle, shared
 from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load
 from reenact.errors import CorruptRecording, NotARecording, RecordingNotFound, TooLarge, UsageError
 
-__all__ = ["FORMATS", "Happened", "ImportedRun", "bring", "files_in", "keep", "runs", "runs_of"]
+__all__ = [
+    "FORMATS",
+    "Happened",
+    "ImportedRun",
+    "Joins",
+    "Repository",
+    "bring",
+    "files_in",
+    "keep",
+    "runs",
+    "runs_of",
+]
 
 Progress = Callable[[int, int], None]
+
+Joins = Callable[[str], Repository | None]
+"""Returns the repository that is joined to a session of that folder, or None."""
 
 _YAML = (".yaml", ".yml")
 _BINARY = (".pb", ".binpb", ".otlp", ".protobuf")
@@ -124,6 +141,7 @@ def bring(
     name: str = "",
     tags: Iterable[str] = (),
     progress: Progress | None = None,
+    joins: Joins | None = None,
 ) -> tuple[str, list[str]]:
     """Import one file; returns its format and the ids of the new recordings.
 
@@ -134,6 +152,8 @@ def bring(
         name: A name for the recordings, instead of the file's.
         tags: More tags.
         progress: Told of each recording, as (done, all).
+        joins: Finds the repository whose commits have the files of a coding agent's session, besides those that its log
+            tells.
 
     Raises:
         NotARecording: The file is in no format that is known; nothing is written then.
@@ -155,8 +175,21 @@ def bring(
     for number, read in enumerate(imported):
         if progress is not None:
             progress(number, len(imported))
-        kept.append(keep(store, replace(read, name=name or read.name, tags=(*read.tags, *tags))))
+        whole = replace(read, name=name or read.name, tags=(*read.tags, *tags), effects=list(read.effects))
+        with ExitStack() as stack:
+            kept.append(keep(store, whole, files=_files_of(whole, joins, stack)))
     return found, kept
+
+
+def _files_of(run: ImportedRun, joins: Joins | None, stack: ExitStack) -> WorkspaceFiles | None:
+    """Return the files of a session; None if nothing is known of them."""
+    if run.workspace is None:
+        return None
+    joined = None if joins is None else joins(run.workspace.folder)
+    if joined is not None:
+        stack.enter_context(joined)
+    files = WorkspaceFiles(run, run.workspace, joined)
+    return files if files.known else None
 
 
 def files_in(path: Path) -> list[Path]:

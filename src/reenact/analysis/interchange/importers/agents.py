@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from reenact.analysis.interchange.importers.chat import effects_of, is_chat, is_message, last_answer, moment
-from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen
+from reenact.analysis.interchange.importers.file_acts import of_claude_code
+from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen, Workspace
 from reenact.core.messages import pydantic_ai
 from reenact.core.messages.text import content
 
@@ -121,7 +122,12 @@ def claude_code(document: Any, path: Path) -> ImportedRun:
     for line in lines:
         agent = str(line.get("agentId") or "sidechain") if line.get("isSidechain") else ""
         _add(chats.setdefault(agent, []), line, agent)
-    effects = [effect for chat in chats.values() for effect in effects_of(chat)]
+    results = dict(_results(lines))
+    effects = [
+        replace(effect, acts=of_claude_code(results[effect.id])) if effect.id in results else effect
+        for chat in chats.values()
+        for effect in effects_of(chat)
+    ]
     if len(chats) > 1:
         effects.sort(key=lambda effect: effect.began.timestamp() if effect.began else 0.0)
     known = {
@@ -132,7 +138,18 @@ def claude_code(document: Any, path: Path) -> ImportedRun:
         effects=effects,
         output=last_answer(effect for effect in effects if not effect.agent),
         source={"format": "claude-code", "file": str(path), **known},
+        workspace=Workspace(str(known.get("cwd") or ""), branch=str(known.get("gitBranch") or "")),
     )
+
+
+def _results(lines: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield the `toolUseResult` of lines with one tool's result, by the id of its call."""
+    for line in lines:
+        blocks = [block for block in _blocks(line["message"].get("content")) if isinstance(block, dict)]
+        ids = [str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"]
+        failed = any(block.get("is_error") for block in blocks)
+        if len(ids) == 1 and not failed and line.get("toolUseResult"):
+            yield ids[0], line["toolUseResult"]
 
 
 def _add(chat: list[dict[str, Any]], line: dict[str, Any], agent: str) -> None:

@@ -145,7 +145,10 @@ def _tool(message: Message, asked: list[Message], before: datetime | None, now: 
     if not isinstance(args, dict):
         args = {} if args in (None, "") else {"arguments": args}
     error = content(message.get("content")) if message.get("is_error") else None
-    return Happened("tool", name, args, message.get("content"), error, _agent(message), before or now, now)
+    id = str(known.get("id") or message.get("tool_call_id") or "")
+    return Happened(
+        "tool", name, args, message.get("content"), error, _agent(message), before or now, now, id=id
+    )
 
 
 def flat(messages: Iterable[Message]) -> Iterator[Message]:

@@ -6,20 +6,30 @@ inputs of the session is one answer of the model.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from reenact.analysis.interchange.importers.chat import last_answer, moment
+from reenact.analysis.interchange.importers.file_acts import (
+    FileAct,
+    of_codex_changes,
+    of_codex_patch,
+    patch_of,
+)
 from reenact.analysis.interchange.importers.otel.message import messages
-from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen, by_name
+from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen, Workspace, by_name
 from reenact.core.messages.text import content
 from reenact.core.model.plain import parsed
 
 _LINES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 _CALLS = {"function_call", "custom_tool_call", "local_shell_call", "web_search_call"}
 _OUTPUTS = {"function_call_output", "custom_tool_call_output", "local_shell_call_output"}
+_APPLIED = "Success. Updated the following files"
+"""The beginning of the answer of `apply_patch`."""
 _ITEMS = {"message", "reasoning", *_CALLS, *_OUTPUTS}
 
 
@@ -67,7 +77,14 @@ def codex(document: Any, path: Path) -> ImportedRun:
         output=last_answer(effects),
         source={"format": "codex", "file": str(path), **known},
         notes=tuple(notes),
+        workspace=_workspace(meta),
     )
+
+
+def _workspace(meta: dict[str, Any]) -> Workspace:
+    git = meta["git"] if isinstance(meta.get("git"), dict) else {}
+    branch, commit = str(git.get("branch") or ""), str(git.get("commit_hash") or "")
+    return Workspace(str(meta.get("cwd") or ""), branch, commit)
 
 
 class _Session:
@@ -80,6 +97,8 @@ class _Session:
         self._asked: list[tuple[dict[str, Any], datetime | None]] = []
         self._effects: list[Happened] = []
         self._answer: int | None = None
+        self._patched: dict[str, Any] = {}
+        """The changes of files that the file tells, by the id of the call."""
         self._before: datetime | None = None
         self._now: datetime | None = None
         self._spoke: datetime | None = None
@@ -102,6 +121,8 @@ class _Session:
             self._compact(payload)
         elif kind == "event_msg" and payload.get("type") == "token_count":
             self._count(payload)
+        elif kind == "event_msg" and payload.get("type") == "patch_apply_end" and payload.get("success"):
+            self._patched[str(payload.get("call_id"))] = payload.get("changes")
 
     def _begin(self, meta: dict[str, Any]) -> None:
         self.meta = self.meta or meta
@@ -175,11 +196,24 @@ class _Session:
         value = {"output": text, "exit_code": code} if code else text
         failed = isinstance(told, dict) and told.get("success") is False
         name, error = str(call.get("name") or "tool"), text if failed else None
+        acts = self._acts(str(id or ""), by_name(args), text) if error is None and not code else ()
         self._effects.append(
-            Happened("tool", name, by_name(args), value, error, began=began, ended=self._now)
+            Happened("tool", name, by_name(args), value, error, began=began, ended=self._now, acts=acts)
         )
         self._history.append({"role": "tool", "tool_call_id": str(id or ""), "content": text})
         self._before = self._now
+
+    def _acts(self, id: str, args: dict[str, Any], output: str) -> tuple[FileAct, ...]:
+        """Return the acts of a tool on files: as the log tells them, else those of its patch."""
+        if id in self._patched:
+            return of_codex_changes(self._patched.pop(id))
+        text = patch_of(args)
+        acts = of_codex_patch(text) if text and _APPLIED in output else ()
+        folder = str(args.get("workdir") or "")
+        return tuple(
+            replace(act, path=posixpath.join(folder, act.path), to=act.to and posixpath.join(folder, act.to))
+            for act in acts
+        )
 
     def _count(self, payload: dict[str, Any]) -> None:
         """The tokens of the last answer, which come in a line after it."""

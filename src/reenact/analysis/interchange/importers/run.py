@@ -11,15 +11,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from reenact.analysis.interchange.importers.file_acts import FileAct
 from reenact.core import private
 from reenact.core.boundary import Run as Scopes
 from reenact.core.boundary import Scope, Ticket
 from reenact.core.boundary.turnstile import RecordingTurnstile
+from reenact.core.files.keeping import FileKeeper, Keeping
+from reenact.core.files.states import FileState
+from reenact.core.files.trees import UNKNOWN, How
 from reenact.core.model import codec
-from reenact.core.model.event import FORMAT, RULES, Effect, Failure, Value
+from reenact.core.model.event import FORMAT, RULES, Effect, Failure, Tree, Value
 from reenact.core.model.storable import name_of, storable, tags_of
+from reenact.core.record.file_events import FileEvents
+from reenact.core.record.places import Place
 from reenact.core.record.recorder import Recorder
 from reenact.core.redact import DEFAULT_RULES, Redactor
 from reenact.core.store.bundle import adopt
@@ -96,6 +102,8 @@ class Happened:
         began: When it was asked, where that is known, and `ended` when the answer came.
         pieces: Of an answer that came as a stream, its chunks; `value` is then what came before them. None for others.
         within: The agent, or the effect before it in the list, inside of which it was; instead of `agent`.
+        id: The id that the model gave a tool call.
+        acts: What the source tells of files that a tool has used.
     """
 
     kind: str
@@ -108,6 +116,39 @@ class Happened:
     ended: datetime | None = None
     pieces: tuple[Any, ...] | None = None
     within: Stretch | Happened | None = None
+    id: str = ""
+    acts: tuple[FileAct, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The folder that a session worked in.
+
+    Attributes:
+        folder: Its path on the session's machine.
+        branch: The branch of its repository, if the source names it.
+        commit: The commit that the session began with, if the source names it.
+    """
+
+    folder: str
+    branch: str = ""
+    commit: str = ""
+
+
+class ImportedFiles(Protocol):
+    """The files of a session, at the beginning and around each effect."""
+
+    note: str
+
+    def before(self, keeper: FileKeeper, salt: bytes) -> dict[Place, FileState]:
+        """Return the files before the first effect, their bytes kept."""
+        ...
+
+    def around(
+        self, happened: Happened, keeper: FileKeeper, salt: bytes, *, after: bool
+    ) -> Iterator[tuple[How, dict[Place, FileState]]]:
+        """Yield what changed before an effect, or after it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +166,7 @@ class ImportedRun:
         notes: What a careful reader must know: where the source kept less than a recording does.
         overlapping: Some effects were asked while others were under way: the times say when each answer came. The
             effects are in the order of `began` then.
+        workspace: The folder that it worked in, if the source tells of its files.
     """
 
     name: str
@@ -136,6 +178,7 @@ class ImportedRun:
     source: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     overlapping: bool = False
+    workspace: Workspace | None = None
 
 
 def by_name(given: Any) -> dict[str, Any]:
@@ -155,8 +198,16 @@ class _Recorder(Recorder):
     def _seconds(self) -> float:
         return self.at
 
+    def write_event(self, event: dict[str, Tree]) -> None:
+        """Write an event at the time of then."""
+        self._writer.append(codec.dumps({**event, "t": self.at}))
 
-def keep(store: LocalStore, run: ImportedRun, *, id: str = "") -> str:
+    def clean(self, data: bytes) -> bytes:
+        """Return bytes without their secrets."""
+        return self._redactor.raw(data)
+
+
+def keep(store: LocalStore, run: ImportedRun, *, id: str = "", files: ImportedFiles | None = None) -> str:
     """Write an imported run to the store as a recording of its own; returns its id.
 
     It appears whole or not at all, and passes the same redaction as any other. With an `id` it takes the place of the
@@ -167,7 +218,7 @@ def keep(store: LocalStore, run: ImportedRun, *, id: str = "") -> str:
     private.folder(store.root)
     fresh = store.root / f"incoming-{id}"
     try:
-        _write(fresh, id, run)
+        _write(fresh, id, run, files)
         if replaced is not None and replaced.exists():
             old = store.root / f"incoming-{new_id()}"
             replaced.rename(old)
@@ -179,11 +230,10 @@ def keep(store: LocalStore, run: ImportedRun, *, id: str = "") -> str:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _write(folder: Path, id: str, run: ImportedRun) -> None:
+def _write(folder: Path, id: str, run: ImportedRun, files: ImportedFiles | None) -> None:
     salt = secrets.token_bytes(16)
-    recorder = _Recorder(
-        Writer(folder / EVENTS), Redactor(DEFAULT_RULES, salt=salt, environ=dict(os.environ))
-    )
+    writer = Writer(folder / EVENTS)
+    recorder = _Recorder(writer, Redactor(DEFAULT_RULES, salt=salt, environ=dict(os.environ)))
     effects = list(run.effects)
     first = next((effect.began for effect in effects if effect.began is not None), None)
     started = first or datetime.now(UTC)
@@ -203,9 +253,10 @@ def _write(folder: Path, id: str, run: ImportedRun) -> None:
             "source": recorder.encode(run.source),
         }
     )
-    told = _Told(recorder, started)
+    kept = None if files is None else _FilesToWrite(files, recorder, writer, salt)
+    told = _Told(recorder, started, kept)
     told.all(effects, overlapping=run.overlapping)
-    for note in (*run.notes, *told.notes()):
+    for note in (*run.notes, *told.notes(), *(() if files is None else (files.note,))):
         recorder.note("imported", note)
     ending: dict[str, Any] = {"status": run.status}
     if run.output is not None:
@@ -215,11 +266,30 @@ def _write(folder: Path, id: str, run: ImportedRun) -> None:
     recorder.seal(ending)
 
 
+class _FilesToWrite:
+    """Writes the files of a session between its effects."""
+
+    def __init__(self, files: ImportedFiles, recorder: _Recorder, writer: Writer, salt: bytes) -> None:
+        self._files, self._salt = files, salt
+        self._keeper = FileKeeper(Keeping(writer.blob, recorder.clean, salt, recorder.note))
+        self._events = FileEvents(self._keeper, recorder.write_event, lambda: recorder.snapshots.last or None)
+
+    def before(self) -> None:
+        self._events.write("first", self._files.before(self._keeper, self._salt))
+
+    def around(self, happened: Happened, ticket: Ticket | None) -> None:
+        """Write what changed before an effect, or with its `ticket` after it."""
+        for how, states in self._files.around(happened, self._keeper, self._salt, after=ticket is not None):
+            within = UNKNOWN if ticket is None or how != "change" else ticket.call
+            self._events.write(how, states, within=within)
+
+
 class _Told:
     """Tells a recorder of effects, each in its scope and at its time."""
 
-    def __init__(self, recorder: _Recorder, started: datetime) -> None:
+    def __init__(self, recorder: _Recorder, started: datetime, files: _FilesToWrite | None) -> None:
         self._recorder = recorder
+        self._files = files
         self._started = started
         self._root = Scopes(recorder, RecordingTurnstile(), replaying=False).root
         self._agents = {"": self._root}
@@ -237,6 +307,8 @@ class _Told:
             )
 
     def all(self, effects: list[Happened], *, overlapping: bool) -> None:
+        if self._files is not None:
+            self._files.before()
         order = _by_time(effects) if overlapping else _one_by_one(effects)
         for happened, asked in order:
             if asked:
@@ -249,6 +321,8 @@ class _Told:
         scope = self._scope(happened)
         effect = Effect(happened.kind, happened.name, self._args(happened))
         recorder.at = _seconds(happened.began, self._started, recorder.at)
+        if self._files is not None:
+            self._files.around(happened, None)
         ordinal = scope.count(effect.label)
         ticket = recorder.question(effect, scope, ordinal)
         self._tickets[id(happened)] = ticket
@@ -271,7 +345,10 @@ class _Told:
 
     def _answer(self, happened: Happened) -> None:
         self._recorder.at = _seconds(happened.ended, self._started, self._recorder.at)
-        _leave(self._recorder, self._tickets[id(happened)], happened)
+        ticket = self._tickets[id(happened)]
+        _leave(self._recorder, ticket, happened)
+        if self._files is not None:
+            self._files.around(happened, ticket)
 
     def _scope(self, happened: Happened) -> Scope:
         if happened.within is not None:
