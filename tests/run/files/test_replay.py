@@ -270,3 +270,17 @@ def test_a_folder_that_was_removed_and_made_again_replays_on_what_the_run_has_le
     shell.record("agent.py")
     done = shell.replay()
     assert done.status == 0, done.err
+
+
+@pytest.mark.parametrize("end", ["shutil.rmtree('box')", "os.rename('box', 'other')", "os.rmdir('box')"])
+def test_a_folder_that_is_listed_after_its_removal_is_there_at_the_beginning(shell, end):
+    (shell.folder / "box").mkdir()
+    shell.write(
+        "agent.py",
+        "import os, shutil, reenact\n@reenact.tool\ndef tick(): return 1\n"
+        f"{end}; tick()\ntry: os.listdir('box')\nexcept OSError: print('gone')\n",
+    )
+    shell.record("agent.py")
+    (shell.folder / "box").mkdir()
+    done = shell.replay()
+    assert done.status == 0, done.err

@@ -331,12 +331,14 @@ class FileRecorder:
         place = self._places.find(os.path.realpath(path), makes=False)
         if place is None:
             return
+        fresh = place.path not in self._known
         known = self._known.get(place.path) or self._add(place, *(2 * (self._state(place)[0],)), None)
         if known.state.kind == "none" and os.path.isdir(place.path):
             self._settle("change")
             self._look_outside(known)
         if known.state.kind != "folder":
-            self._events.write("first", {place: known.state})
+            if fresh:
+                self._events.write("first", {place: known.state})
             return
         names, entries = entries_of(place.path)
         if known.names is None:
