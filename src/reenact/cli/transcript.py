@@ -10,10 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from reenact.analysis.views import browsed
+from reenact.analysis.views.steps import IMPORTED, commands_in
 from reenact.analysis.views.values import arguments, literal_or_text, pretty, spelled
 from reenact.cli import pictures, present
 from reenact.core import messages as reading
 from reenact.core.messages import Message
+from reenact.core.messages.shell import ShellCommand
 from reenact.core.model.plain import compact, error_line
 from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts
@@ -89,7 +91,7 @@ def tell(page: Page, facts: RecordingFacts, chosen: Container[int], name: str) -
             within = step.call.within if facts.within(step) in chosen else None
             inside.setdefault((id(step.step.log) if within is not None else 0, within), []).append(step)
             if step.call.kind == "tool":
-                shown.setdefault(step.call.name, []).append(_same(step.output))
+                shown.setdefault(step.call.name, []).append(_same(_result(step)))
     waiting = [(step, 0, False) for step in reversed(inside.get((0, None), []))]
     while waiting:
         step, depth, over = waiting.pop()
@@ -113,16 +115,27 @@ def _question(page: Page, step: StepFacts, indent: int, shown: dict[str, list[st
         if step.call.kind == "websocket":
             if "message" in step.args:
                 page.block("sent", pretty(step.parsed(step.args["message"])), indent)
+        elif ran := commands_in(step):
+            _ran(page, ran[""], indent)
         elif step.args and step.call.kind != "http":
             page.block("asked", arguments(step.args), indent)
         return
     if turn.dropped:
         gone = present.many(turn.dropped, "earlier message")
         page.line(Text(f"the history was rewritten: {gone} left out or changed", "yellow"), indent)
+    ran = commands_in(step)
     for message in turn.new:
         # A tool's result stands right above already, as the tool's own step.
         if message.role != "tool" or _same(message.text) not in shown.get(message.name, []):
+            if message.role == "tool" and message.id in ran:
+                _ran(page, ran[message.id], indent)
             tell_message(page, message, indent)
+
+
+def _ran(page: Page, ran: ShellCommand, indent: int) -> None:
+    """Write a command that a tool has run, with its exit code if it is known."""
+    code = "" if ran.exit is None else f" · exit {ran.exit}"
+    page.block("ran", f"{ran.command}{code}", indent)
 
 
 def _answer(page: Page, step: StepFacts, indent: int) -> None:
@@ -223,6 +236,14 @@ def tell_message(page: Page, message: Message, indent: int) -> None:
 def _same(value: Any) -> str:
     """Return a tool's result without changes that a framework makes: spaces, JSON or text."""
     return "".join(compact(value).split()).strip('"')
+
+
+def _result(step: StepFacts) -> Any:
+    """Return a tool's result as the next model call has it."""
+    if step.error:
+        return step.error.partition(IMPORTED)[2] or step.error
+    output = step.output
+    return output["output"] if isinstance(output, dict) and {*output} == {"output", "exit_code"} else output
 
 
 # -- one step whole ------------------------------------------------------------------------------------------

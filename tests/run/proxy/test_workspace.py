@@ -33,8 +33,10 @@ AGENT = '''
         results = []
         for call in calls:
             done = subprocess.run(["sh", "-c", call["input"]["command"]], capture_output=True, text=True)
-            text = f"exit code {done.returncode}\\n{done.stdout}{done.stderr}"
-            results.append({"type": "tool_result", "tool_use_id": call["id"], "content": text})
+            result = {"type": "tool_result", "tool_use_id": call["id"], "content": done.stdout + done.stderr}
+            if done.returncode:
+                result |= {"content": f"Exit code {done.returncode}\\n{result['content']}", "is_error": True}
+            results.append(result)
         messages.append({"role": "user", "content": results})
 '''
 
@@ -203,6 +205,16 @@ def test_a_replay_whose_command_leaves_another_file_is_a_departure(session):
     assert "main/file:" in again.err
     assert "more.txt" in again.err
     assert not (shell.folder / "more.txt").exists()
+
+
+def test_the_commands_of_each_turn_are_shown_with_their_exit_codes(session):
+    shell, model, _, _ = session
+    shown = shell.run("show", "last").out
+    assert f"ran        {model.commands[0]}".splitlines()[0] in shown
+    assert f"ran        {model.commands[2]} · exit 1\n" in shown
+    steps = [shell.run("show", "last", number, "--json").json for number in (1, 4)]
+    assert "commands" not in steps[0]
+    assert steps[1]["commands"] == [{"command": model.commands[2], "exit": 1}]
 
 
 def test_without_files_nothing_of_the_workspace_is_kept(session):

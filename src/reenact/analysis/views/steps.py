@@ -13,8 +13,12 @@ from reenact.analysis.views.state import StateChangeView, ValueView, state_at
 from reenact.analysis.views.text import one_line
 from reenact.analysis.views.values import spelled
 from reenact.core import messages as reading
+from reenact.core.messages.shell import ShellCommand, command_of, commands_of
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts, StepFacts
+
+IMPORTED = "ImportedError: "
+"""The end of the name before the text of an imported error."""
 
 SUMMARY = 200
 """Characters of a step in a line."""
@@ -82,12 +86,19 @@ class StepView(RowView):
     blobs: tuple[str, ...]
 
 
+class CommandView(View):
+    """A command that a tool has run; `exit` is null where the transcript does not tell it."""
+
+    command: str
+    exit: int | None
+
+
 class ShownStepView(View):
     """A step as `show --json` writes it.
 
     `began` is in seconds since its process began. `args` and `output` are absent from the model calls of a whole
     recording, `model` from other steps, `chunks` where nothing was streamed, and `policy` where no fork's policy
-    answered.
+    answered. `commands` are those that a shell of the agent has run since the model call before, or in the step.
     """
 
     step: int
@@ -106,6 +117,7 @@ class ShownStepView(View):
     model: ModelCallView | None = None
     chunks: int = 0
     policy: str = ""
+    commands: tuple[CommandView, ...] = ()
 
 
 def began(step: StepFacts) -> float:
@@ -180,6 +192,17 @@ def _fields_of_row(step: StepFacts, depth: int) -> dict[str, Any]:
     }
 
 
+def commands_in(step: StepFacts) -> dict[str, ShellCommand]:
+    """Return the commands of a shell tool, or of a model call's new results, by call id."""
+    if step.turn is not None:
+        return {message.id: one for message, one in commands_of(step.turn.call, step.turn.new)}
+    if step.call.kind != "tool":
+        return {}
+    output = step.error.partition(IMPORTED)[2] if IMPORTED in step.error else step.error or step.output
+    one = command_of(step.call.name, step.args, output, failed=bool(step.error))
+    return {} if one is None else {"": one}
+
+
 def whole_step(
     facts: RecordingFacts,
     about: RowView,
@@ -225,6 +248,8 @@ def shown_step(step: StepFacts, *, brief: bool = False) -> ShownStepView:
         more["chunks"] = len(call.pieces)
     if call.policy:
         more["policy"] = call.policy
+    if ran := commands_in(step):
+        more["commands"] = [CommandView(command=one.command, exit=one.exit) for one in ran.values()]
     return ShownStepView(
         step=step.step.number,
         kind=call.kind,

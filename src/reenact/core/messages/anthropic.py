@@ -60,7 +60,8 @@ def _more(before: _Chat, items: list[Any]) -> _Chat:
                 names[calls[-1].id] = calls[-1].name
             elif kind == "tool_result":
                 id = str(block.get("tool_use_id"))
-                found.append(Message("tool", content(block.get("content")), name=names.get(id, ""), id=id))
+                text, failed = content(block.get("content")), bool(block.get("is_error"))
+                found.append(Message("tool", text, name=names.get(id, ""), id=id, failed=failed))
             elif kind == "thinking":
                 thought.append(str(block.get("thinking") or ""))
             elif kind != "redacted_thinking":

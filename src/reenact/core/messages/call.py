@@ -32,6 +32,7 @@ class Message:
         name: Of a `tool` message the tool's name, else the author's, if known.
         id: Of a `tool` message the id of the call that it answers.
         thinking: The model's reasoning before the answer.
+        failed: Of a `tool` message: the result is marked as an error.
     """
 
     role: str
@@ -40,6 +41,7 @@ class Message:
     name: str = ""
     id: str = ""
     thinking: str = ""
+    failed: bool = False
 
     def says(self, other: Message) -> bool:
         """Return True if text and tool calls are equal; ids and thinking may differ."""

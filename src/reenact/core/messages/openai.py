@@ -53,7 +53,8 @@ def chat_message(item: Any) -> Message:
         if thoughts:
             thought = content(thoughts)
             given = [part for part in given if not (isinstance(part, dict) and part.get("thinking"))]
-    return Message(role, content(given) or content(item.get("refusal")), calls, name, id, thought)
+    text, failed = content(given) or content(item.get("refusal")), item.get("is_error") is True
+    return Message(role, text, calls, name, id, thought, failed)
 
 
 def _call(call: dict[str, Any]) -> ToolCall:
@@ -238,7 +239,7 @@ def _more_items(before: _Chat, items: list[Any]) -> _Chat:
             )
             names[call.id] = call.name
             found.append(Message("assistant", calls=(call,)))
-        elif kind in ("function_call_output", "custom_tool_call_output"):
+        elif kind in ("function_call_output", "custom_tool_call_output", "local_shell_call_output"):
             id = str(item.get("call_id"))
             found.append(Message("tool", content(item.get("output")), name=names.get(id, ""), id=id))
         elif kind == "reasoning":
@@ -256,7 +257,7 @@ def _hosted(item: dict[str, Any], kind: str) -> ToolCall:
     left = {
         key: value for key, value in item.items() if key not in ("type", "id", "status") and value is not None
     }
-    return ToolCall(kind.removesuffix("_call"), left, str(item.get("id") or ""))
+    return ToolCall(kind.removesuffix("_call"), left, str(item.get("call_id") or item.get("id") or ""))
 
 
 def _joined(messages: tuple[Message, ...]) -> Message:

@@ -280,7 +280,8 @@ def test_a_codex_session_s_items_are_answers_and_tools(bring, tmp_path):
     ]
     assert first.model_call.answer.thinking == "use ls"
     assert (first.model_call.usage.input, first.model_call.usage.cached) == (9, 4)
-    assert (shell.args, shell.output, shell.call.duration) == ({"command": ["ls"]}, "a.py", 2)
+    given = {"output": "a.py", "exit_code": 0}
+    assert (shell.args, shell.output, shell.call.duration) == ({"command": ["ls"]}, given, 2)
     assert last.model_call.messages[-1].name == "shell"
     assert recording.output == "a.py is there"
 

@@ -384,3 +384,26 @@ def test_a_named_repository_is_joined_and_one_that_is_none_refused(shell, sessio
     refused = shell.run("import", shell.folder / "s.jsonl", "--repository", shell.folder)
     assert refused.status == 2
     assert "lies in no Git repository" in refused.err
+
+
+def test_commands_are_shown_with_their_exit_codes_as_the_log_tells_them(shell):
+    log = ClaudeLog("/w").bash("pytest -q", "1 failed", code=1).bash("ls", "a")
+    log.write(shell.folder / "s.jsonl")
+    call = {
+        "type": "function_call",
+        "call_id": "c",
+        "name": "shell",
+        "arguments": '{"command": ["bash", "-lc", "make"]}',
+    }
+    back = {
+        "type": "function_call_output",
+        "call_id": "c",
+        "output": '{"output": "x", "metadata": {"exit_code": 0}}',
+    }
+    codex_log(shell.folder / "c.jsonl", "/w", [("response_item", call), ("response_item", back)])
+    assert shell.run("import", shell.folder / "s.jsonl").status == 0
+    shown = shell.run("show", "last").out
+    assert shown.count("ran        pytest -q · exit 1\n") == 1
+    assert shown.count("ran        ls\n") == 1
+    assert shell.run("import", shell.folder / "c.jsonl").status == 0
+    assert shell.run("show", "last").out.count("ran        make · exit 0\n") == 1

@@ -193,7 +193,7 @@ class _Session:
         text = output if isinstance(output, str) else content(output)
         about = inner.get("metadata") if isinstance(inner, dict) else None
         code = about.get("exit_code") if isinstance(about, dict) else None
-        value = {"output": text, "exit_code": code} if code else text
+        value = text if code is None else {"output": text, "exit_code": code}
         failed = isinstance(told, dict) and told.get("success") is False
         name, error = str(call.get("name") or "tool"), text if failed else None
         acts = self._acts(str(id or ""), by_name(args), text) if error is None and not code else ()
