@@ -469,3 +469,32 @@ def test_a_host_or_a_command_that_may_run_is_enough_for_the_tool_that_asks_it(sh
     before = refunds(shell, shop)
     done = shell.run("fork", parent.id, "--at", "1", "--policy", "sh=live", *OWN_FILES)
     assert (done.status, refunds(shell, shop)) == (0, before + 3), done.err
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("no_such_module:refund", "there is no module no_such_module"),
+        ("stand_ins:no_such_function", "the module stand_ins has no no_such_function"),
+    ],
+)
+@pytest.mark.parametrize("words", [("fork", "last", "--at", "2"), ("replay", "last")])
+def test_a_function_that_is_not_there_is_refused_before_anything_runs(shell, given, why, words):
+    shell.write("stand_ins.py", "open('imported.txt', 'w')\ndef refund(order): return order\n")
+    shell.write(
+        "agent.py",
+        "open('began.txt', 'a').write('x')\nimport reenact\n@reenact.tool\ndef refund(order): return order\n"
+        "for one in range(3): print(refund(one))\n",
+    )
+    _, recording = shell.record("agent.py")
+    done = shell.run(*words, "--files", "live", "--policy", f"refund=simulated:{given}")
+    assert done.status == 2
+    assert done.out == ""
+    assert f"policy 'refund=simulated:{given}': {why}" in done.err
+    assert len(done.err.strip().splitlines()) == 1
+    assert (shell.folder / "began.txt").read_text() == "x"
+    assert not (shell.folder / "imported.txt").exists()
+    assert shell.last().id == recording.id
+    good = shell.run(*words, "--files", "live", "--policy", "refund=simulated:stand_ins:refund")
+    assert "policy 'refund" not in good.err
+    assert (shell.folder / "began.txt").read_text() == "xx"

@@ -203,3 +203,16 @@ def test_an_answer_that_stands_in_replays_and_is_marked_in_show(home, capsys):
     assert json.loads(capsys.readouterr().out)["policy"] == "fixed"
     main(["diff", parent, "last"])
     assert "tool:refund (fixed answer)" in capsys.readouterr().out
+
+
+def test_a_block_refuses_a_function_that_is_not_there(home):
+    source = _recorded(_agent)
+    before = reenact.load("last", home=home).id
+    with (
+        pytest.raises(
+            UsageError, match=r"policy 'refund=simulated:nowhere:refund': there is no module nowhere"
+        ),
+        reenact.fork(source, at=2, policy=["refund=simulated:nowhere:refund"], home=home),
+    ):
+        pytest.fail("the block was entered")
+    assert reenact.load("last", home=home).id == before

@@ -15,6 +15,7 @@ from reenact.core import system
 from reenact.core.boundary import entered
 from reenact.core.dataclass import dataclass
 from reenact.core.query.recording import Recording
+from reenact.core.record.places import script_folders
 from reenact.core.replay.evidence import RecordedFacts
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.replay.rulings import ActionGuard, command_option, python_option
@@ -53,6 +54,15 @@ class GuardPlan:
     def of(cls, tree: Mapping[str, Any]) -> GuardPlan:
         """The plan that `tree` gave."""
         return cls(**{**tree, "words": tuple(tree["words"]), "providers": tuple(tree["providers"])})
+
+    def check_functions(self) -> None:
+        """Check that functions which simulate answers are there, in the process that runs the program.
+
+        Raises UsageError. Nothing of the program has been run or imported then.
+        """
+        if any("simulated:" in word for word in self.words):
+            with entered(None):
+                ActionPolicy(self.words).check_functions((*script_folders(), str(Path.cwd())))
 
     def guard(self, parent: Recording) -> ActionGuard:
         """Return the guard of one process. Raises UsageError if a word is no rule."""

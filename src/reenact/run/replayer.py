@@ -54,6 +54,8 @@ def replayer_of(
         words, terminal = tuple(acts.get("words", ())), str(acts.get("terminal", ""))
         folder, command = str(acts.get("folder", "")), bool(acts.get("command"))
         plan = GuardPlan(recording.path, words, terminal, folder=folder, command=command)
+        if log is recording.logs[0]:
+            plan.check_functions()
         replayer.guard(plan.guard(recording))
     return replayer
 

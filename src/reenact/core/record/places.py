@@ -87,7 +87,7 @@ class Places:
     @classmethod
     def of_program(cls, folders: Iterable[str], *, store: str) -> Places:
         """The working folder, that of the program's script, and further ones."""
-        return cls((os.getcwd(), *_scripts_folder(), *folders), (store,))
+        return cls((os.getcwd(), *script_folders(), *folders), (store,))
 
     def find(self, path: str, *, makes: bool) -> Place | None:
         """Return the place of a path, links in its folders followed; None if it is not recorded.
@@ -176,8 +176,8 @@ def _is_below(path: str, folders: Iterable[str]) -> bool:
     return any(path == one or path.startswith(f"{one}/") for one in folders)
 
 
-def _scripts_folder() -> list[str]:
-    """Return the folder of the script that this process runs, if it runs one."""
+def script_folders() -> list[str]:
+    """Return the folder of the script that this process runs; none if it runs no script."""
     file = getattr(sys.modules.get("__main__"), "__file__", None)
     if not isinstance(file, str):
         file = next((word for word in sys.orig_argv[1:] if word.endswith(".py")), None)

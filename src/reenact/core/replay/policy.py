@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from importlib import import_module
 from typing import Literal, get_args
 
 import orjson
@@ -71,6 +72,17 @@ class ActionPolicy:
     def __init__(self, words: Iterable[str] = ()) -> None:
         self.words = tuple(words)
         self._rules = [rule_of(word) for word in self.words]
+
+    def check_functions(self, folders: Iterable[str] = ()) -> None:
+        """Raise UsageError if a function that simulates answers is not there.
+
+        Modules are searched in `folders`, and where this process imports from. Nothing is imported.
+        """
+        for word, rule in zip(self.words, self._rules, strict=True):
+            if rule.mode == "simulated" and not rule.given.startswith(MODEL):
+                lookup = import_module("reenact.core.replay.function_lookup")
+                if why := lookup.missing(rule.given, folders):
+                    raise UsageError(f"policy {word!r}: {why}")
 
     def rule(self, act: Act) -> PolicyRule | None:
         """Return the rule for an act, or None."""

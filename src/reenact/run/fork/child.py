@@ -72,6 +72,15 @@ class Child:
         self._by_reference = self._source.parent == store.recordings
         self._lines = Lines(self._source)
         self._rules = _both(rules_of(parent.header), secrets)
+        self._guarding = GuardPlan(
+            str(self._source),
+            point.policy,
+            point.terminal,
+            folder=plan.report if plan is not None else "",
+            command=point.command,
+            providers=point.providers,
+        )
+        self._guarding.check_functions()
         try:
             self._writer = Writer(self.folder / EVENTS)
         except OSError as error:
@@ -89,14 +98,6 @@ class Child:
         # The tools before the step are answered: the fork's lines refer to their recorded answers.
         options = {"live": point.live, "ignore": point.ignore, "policy": "raise", "tools": ("answer",)}
         replayer = replayer_of(parent, log, options, turnstile or ForkingTurnstile(len(log.times)))
-        self._guarding = GuardPlan(
-            str(self._source),
-            point.policy,
-            point.terminal,
-            folder=plan.report if plan is not None else "",
-            command=point.command,
-            providers=point.providers,
-        )
         self._exchange: str | None = None
         self.forker = Forker(
             replayer,

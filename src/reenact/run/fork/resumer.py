@@ -264,6 +264,8 @@ class Resumption:
         self._released = False
         log = self._log = recording.logs[0]
         self._folder = Path(recording.path).absolute()
+        self.guarding = GuardPlan(str(self._folder), words, terminal, folder=plan.report, command=True)
+        self.guarding.check_functions()
         self.writer = _writer(recording)
         rules, salt = rules_of(recording.header), str(recording.header.get("salt", ""))
         redactor = Redactor(rules, salt=bytes.fromhex(salt), environ=dict(os.environ))
@@ -277,7 +279,6 @@ class Resumption:
         options = {"live": (), "ignore": (), "policy": "raise"}
         self.replayer = replayer_of(recording, log, options, turnstile)
         turnstile.strict = True
-        self.guarding = GuardPlan(str(self._folder), words, terminal, folder=plan.report, command=True)
         self.handler = Resumer(
             self.replayer,
             self.recorder,
