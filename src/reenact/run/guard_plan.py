@@ -56,9 +56,9 @@ class GuardPlan:
         return cls(**{**tree, "words": tuple(tree["words"]), "providers": tuple(tree["providers"])})
 
     def check_functions(self) -> None:
-        """Check that functions which simulate answers are there, in the process that runs the program.
+        """Raise UsageError if a function that simulates answers is not there.
 
-        Raises UsageError. Nothing of the program has been run or imported then.
+        It is called in the process that runs the program. Nothing of the program has been run or imported then.
         """
         if any("simulated:" in word for word in self.words):
             with entered(None):

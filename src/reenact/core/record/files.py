@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 
 from reenact.core import system
 from reenact.core.boundary import current
@@ -75,6 +76,29 @@ class FileRecorder:
         self._thread = 0
         self._process = os.getpid()
         self._began = _now()
+
+    def resume(self, first: Mapping[Path, FileState], last: Mapping[Path, FileState]) -> None:
+        """Go on after an earlier process of the run, which was cut off.
+
+        Args:
+            first: The files as they were before the run.
+            last: Their states at the last recorded outcome. Differences from them are changes from outside.
+        """
+        changed: dict[Place, FileState] = {}
+        with self._own():
+            for path, state in last.items():
+                before = first.get(path, NOTHING)
+                if before.kind == "none":
+                    self._places.add_made(str(path))
+                place = self._places.find(str(path), makes=False)
+                if place is None or state.why == "listed":
+                    continue
+                known = self._add(place, before, replace(state, names=None), None)
+                if state != before:
+                    self._watched[place.path] = None
+                if self._renew(known):
+                    changed[place] = known.state
+            self._events.write("outside", changed)
 
     # -- what the program does ---------------------------------------------------------------------------------
 

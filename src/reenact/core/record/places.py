@@ -124,6 +124,11 @@ class Places:
         """Forget where links lead: folders are moved."""
         self._folders.clear()
 
+    def add_made(self, path: str) -> None:
+        """Take a path among the temporary files for one that the program has made."""
+        if path.startswith(f"{self._temporary}/"):
+            self._made.add(path)
+
     def ignored(self, place: Place) -> bool:
         """Return True if a file may not be kept."""
         if place.root == self._temporary:

@@ -13,7 +13,9 @@ _LARGEST = 10 << 20
 
 
 def missing(name: str, folders: Iterable[str] = ()) -> str:
-    """Return the reason that a function is not there; empty if it is, or only an import can tell.
+    """Return the reason that a function is not there, or an empty text.
+
+    It is empty also where only an import can tell.
 
     Args:
         name: `module:function`.

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from math import inf
 from pathlib import Path
 
 from reenact.core import system
@@ -15,7 +16,7 @@ from reenact.core.files import databases
 from reenact.core.files.restore import set_time
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import FileChange, first_states, has_files
-from reenact.core.model.log import Log
+from reenact.core.model.log import RESUMED, Log
 from reenact.core.query.recording import Recording
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
@@ -130,9 +131,19 @@ class ReplayedFiles:
         for what in self._laid.lacking:
             self._say(what)
         for number in self._recorded.after.get(None, ()):
-            if self._recorded.all[number].how == "outside":
-                self._say("files were changed from outside before the first call: the time is not known")
+            change = self._recorded.all[number]
+            if change.how == "outside":
+                # A resumed run begins with what the run that was cut off has left.
+                if change.t < self._resumed_at():
+                    self._say("files were changed from outside before the first call: the time is not known")
                 self._bring(number)
+
+    def _resumed_at(self) -> float:
+        """Return the time at which the recorded run was resumed first."""
+        times = (
+            float(note["t"]) for note in self._log.notes if note["what"] == RESUMED and "call" not in note
+        )
+        return min(times, default=inf)
 
     def rewind(self) -> None:
         """Put the files back as they were at this place: a later part has changed them."""

@@ -11,12 +11,15 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from reenact.core.boundary import Answer, ForkingTurnstile, Run, Scope, Ticket
+from reenact.core import system
+from reenact.core.boundary import Answer, ForkingTurnstile, Run, Scope, Ticket, entered
+from reenact.core.files.trees import changes, first_states, has_files, roots
 from reenact.core.model import codec
 from reenact.core.model.event import Effect, Outcome, Tree
 from reenact.core.model.log import RESUMED, CallRecord, Log
 from reenact.core.query.recording import Recording
 from reenact.core.record.own import own_identity
+from reenact.core.record.places import Places, script_folders
 from reenact.core.record.recorder import Recorder
 from reenact.core.redact import Redactor
 from reenact.core.replay.acts import act_of
@@ -84,6 +87,7 @@ class Resumer(Forker):
         log: The recorded process.
         guard: Decides which calls in flight are made again, and about new calls that the user's rules name.
         release: Lets the writer write.
+        lives: Called when the world answers from here on.
     """
 
     def __init__(
@@ -95,6 +99,7 @@ class Resumer(Forker):
         *,
         guard: ActionGuard,
         release: Callable[[], None],
+        lives: Callable[[], None],
     ) -> None:
         super().__init__(replayer, recorder, lines, log, at=None, edit=None, share=_nothing, guard=guard)
         self._sharing = _Noticed(recorder, lines, log, _nothing)
@@ -103,7 +108,8 @@ class Resumer(Forker):
         self._release = release
         self._checked = False
         assert isinstance(self.turnstile, ResumingTurnstile)
-        self.turnstile.on_end = replayer.go_live
+        self.turnstile.on_end = self._go_live
+        self._lives = lives
 
     # -- the handler -----------------------------------------------------------------------------------------
 
@@ -111,7 +117,7 @@ class Resumer(Forker):
         self._check()
         if not self.gone_live:
             if self.turnstile.over_all():
-                self.replayer.go_live()
+                self._go_live()
             else:
                 decision = self.replayer.enter(effect, scope, ordinal)
                 if decision.call is not None and decision.call not in self._unfinished:
@@ -233,7 +239,11 @@ class Resumer(Forker):
             self._refused(
                 f"the program is not the recorded one, or no longer: it did not ask{what or ' all of it'} again"
             )
+        self._go_live()
+
+    def _go_live(self) -> None:
         self.replayer.go_live()
+        self._lives()
 
     def _begins(self) -> None:
         """Something goes live: the recording goes on here."""
@@ -261,7 +271,7 @@ class Resumption:
         check(recording, Path(plan.home))
         self.recording = recording
         self._plan = plan
-        self._released = False
+        self._released = self._begun = False
         log = self._log = recording.logs[0]
         self._folder = Path(recording.path).absolute()
         self.guarding = GuardPlan(str(self._folder), words, terminal, folder=plan.report, command=True)
@@ -286,10 +296,13 @@ class Resumption:
             log,
             guard=self.guarding.guard(recording),
             release=self._release,
+            lives=self._lives,
         )
         self.run = Run(self.handler, turnstile, replaying=True)
         self.run.rules = rules_number(recording.header)
         self.run.forked, self.handler.run = True, self.run
+        if not log.times:
+            self._lives()
         before = Replayed(self.run, self.replayer, recording, log, self._own("replay"))
         self.family = self.run.family = Forked(self.run, self.handler, before, lambda: self._own("record"))
 
@@ -314,11 +327,36 @@ class Resumption:
             keys=self._plan.keys,
         )
 
+    def _lives(self) -> None:
+        """Record files from here on, behind the last recorded answer, if they were before."""
+        if self._begun:
+            return
+        self._begun = True
+        self.recorder.started = perf_counter() - self._log.last
+        # What is changed here comes after the last outcome, and before a call in flight is made again.
+        ended = [call for call in self._log.calls.values() if call.outcome is not None]
+        last = max(ended, key=lambda call: float((call.outcome or {})["t"]), default=None)
+        self.recorder.snapshots.last = 0 if last is None else last.number
+        if not system.FILES or not has_files(self.recording):
+            return
+        with entered(None):
+            folders = (*script_folders(), str(Path.cwd()), *map(str, roots(self.recording)))
+            salt = bytes.fromhex(str(self.recording.header.get("salt", "")))
+            files = self.recorder.record_files(Places(folders, (self._plan.home,)), salt)
+            first = first_states(self.recording)
+            behind = -1.0 if last is None or last.outcome is None else float(last.outcome["t"])
+            before = dict(first)
+            for change in changes(self._log):
+                if change.how != "first" and change.t <= behind:
+                    before.update(change.states)
+            files.resume(first, before)
+            self.run.files = files
+
     def _release(self) -> None:
         if self._released:
             return
         self._released = True
-        self.recorder.started = perf_counter() - self._log.last
+        self._lives()
         after = len(self._log.calls)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         text = f"cut off after {after} steps, and resumed at {now}" if after else f"resumed at {now}"
