@@ -18,7 +18,7 @@ from reenact.browser.actions.press import UndeliveredPress
 from reenact.browser.actions.running import RunningAction, TargetCheck
 from reenact.browser.actions.why import why
 from reenact.browser.isolation.addresses import typed
-from reenact.browser.page import consequence, selectors, snapshot
+from reenact.browser.page import consequence, moments, selectors, snapshot
 from reenact.browser.page.held import DroppedRequest, HeldRequests
 from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.page.target import DriftedTarget
@@ -68,6 +68,7 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
             await aim(deed, deed.action)
         elif deed.action.type in _WITNESSED:
             deed.before = await consequence.digest(deed.page, live.mask(deed.page))
+        await _keep_moment(live, deed.page, "before", call)
         if camera is not None:
             await camera.before(call, deed.page, actor, told, _target(deed))
         deed.navigations, deed.requests = live.navigations, live.requests.count
@@ -93,7 +94,17 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
             deed.why,
             deed.selectors,
         )
+    if (page := live_page(live)) is not None:
+        await _keep_moment(live, page, "after", call)
     return outcome
+
+
+async def _keep_moment(live: LiveBrowser, page: Page, why: str, call: int | None) -> None:
+    """Keep the page itself as it is now, beside its picture."""
+    camera = live.camera
+    if camera is not None and camera.moments.due():
+        taken = await moments.read(page, live.mask(page), tuple(camera.moments.known))
+        camera.moment(page, taken, why, call)
 
 
 def live_page(live: LiveBrowser) -> Page | None:

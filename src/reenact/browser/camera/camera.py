@@ -10,6 +10,7 @@ from playwright.async_api import BrowserContext, Error, Page
 
 from reenact.browser.camera.frames import FrameRecorder, FrameSettings
 from reenact.browser.camera.gate import ActionGate
+from reenact.browser.camera.moments import MomentWriter, TakenPage
 from reenact.browser.camera.network import Network
 from reenact.browser.camera.page_events import PageEvents
 from reenact.browser.camera.writer import FootageWriter
@@ -60,6 +61,8 @@ class Camera:
         self._tabs: dict[Page, FilmedTab] = {}
         self._opened = 0
         self._active: Page | None = None
+        self.moments = MomentWriter(self._log)
+        """The pages themselves, beside the pictures."""
         self._gate = ActionGate()
         self._network = Network(context, self._log, self._gate, self._number)
         self._happenings = PageEvents(context, self._log, self._number)
@@ -174,6 +177,11 @@ class Camera:
         if (tab := self._tab(page)) is not None:
             self._log.guarded(tab.reel.cut)()
             self._log.guarded(tab.reel.want)(why, call)
+
+    def moment(self, page: Page, taken: TakenPage | None, why: str, call: int | None = None) -> None:
+        """Keep the page itself, as it was read."""
+        if (tab := self._tab(page)) is not None and taken is not None:
+            self._log.guarded(self.moments.write)(taken, tab.number, why, call)
 
     def tree(self, page: Page, text: str, call: int | None = None) -> None:
         """Write the line of an accessibility tree that was read in this tab."""

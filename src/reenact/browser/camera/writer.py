@@ -43,7 +43,11 @@ class FootageWriter:
 
     def body(self, data: bytes) -> str:
         """Keep a server's response body without its secrets; return its address."""
-        return self._beside.blob(self._beside.raw(data))
+        return self._beside.blob(self.redacted(data))
+
+    def redacted(self, data: bytes) -> bytes:
+        """Return bytes without their secrets."""
+        return self._beside.raw(data)
 
     def clean(self, text: str) -> str:
         """Return a text without its secrets."""

@@ -180,7 +180,7 @@
       if (root.nodeType === 11 && !root.host.isConnected) continue;
       try { wear(root); } catch {}
     }
-    const text = [...constant, ...rules()].join("\n");
+    const text = [...constant, ...rules(), ...(closed ? [`reenact-closed-${closed}{}`] : [])].join("\n");
     if (text !== written) {
       written = text;
       own(replaceSync, sheet, text);
@@ -227,10 +227,15 @@
   };
   const observer = new MutationObserver(safely(changed));
 
+  let closed = 0; // how many closed shadow roots were made: `moment.js` asks the browser for them
   const attach = Element.prototype.attachShadow;
   Element.prototype.attachShadow = new Proxy(attach, { apply(target, host, given) {
     const root = Reflect.apply(target, host, given);
-    try { watch(root); } catch {}
+    try {
+      if (root.mode === "closed") closed += 1;
+      watch(root);
+      if (root.mode === "closed") update();
+    } catch {}
     return root;
   } });
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from playwright.async_api import CDPSession, Error, Page
 
-from reenact.browser.page.isolated_world import attached, utility_worlds
+from reenact.browser.page.isolated_world import attached, own_worlds, utility_worlds
 
 MOST = 2000
 """Most elements of a page of which the listeners are read."""
@@ -47,14 +47,14 @@ async def inspect(page: Page) -> Listening:
     return found
 
 
-async def open_closed(page: Page) -> int:
-    """Open the closed shadow roots of a page for Playwright; return their number."""
+async def open_closed(page: Page, *, of_own: bool = False) -> int:
+    """Open the closed shadow roots of a page for Playwright, or for our own world; return their number."""
     count = 0
     with suppress(Error, TimeoutError):
         async with asyncio.timeout(_PATIENCE):
             for session in (await attached(page)).values():
                 with suppress(Error):
-                    count += await _open(session, _Document(await _tree(session)))
+                    count += await _open(session, _Document(await _tree(session)), of_own=of_own)
     return count
 
 
@@ -123,11 +123,11 @@ async def _listeners(session: CDPSession) -> list[dict[str, Any]]:
     return told
 
 
-async def _open(session: CDPSession, document: _Document) -> int:
-    """Define `shadowRoot` of the hosts in Playwright's world, where the page cannot see it."""
+async def _open(session: CDPSession, document: _Document, *, of_own: bool = False) -> int:
+    """Define `shadowRoot` of the hosts in a world where the page cannot see it."""
     if not document.closed:
         return 0
-    worlds = await utility_worlds(session)
+    worlds = await (own_worlds if of_own else utility_worlds)(session)
     main = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
     count = 0
     for frame, host, root in document.closed[:MOST]:

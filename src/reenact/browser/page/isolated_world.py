@@ -8,8 +8,10 @@ Neither leaves a trace.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -40,6 +42,17 @@ def eyes() -> str:
     return code.replace("/* names */ []", json.dumps(field_names()))
 
 
+@cache
+def _moment() -> str:
+    code = files("reenact.browser.page").joinpath("moment.js").read_text(encoding="utf-8").strip()
+    return f"({code})({eyes()})"
+
+
+def _source(function: str) -> str:
+    """Return the JavaScript expression whose value has a function."""
+    return _moment() if function == "moment" else eyes()
+
+
 async def of_element(
     element: Locator | ElementHandle,
     call: str,
@@ -58,7 +71,7 @@ async def of_element(
 
 
 async def of_page(page: Page, function: str, request: Any = None) -> list[tuple[Frame, Any]]:
-    """Run one function of `eyes.js` in every readable frame of a page, the main frame first.
+    """Run a function of `eyes.js` or `moment.js` in every readable frame, the main frame first.
 
     A frame that disappears meanwhile is left out. Raises Playwright's Error where not even the main frame answers.
     """
@@ -222,24 +235,56 @@ def _pairs(tree: dict[str, Any], frame: Frame, sessions: dict[Frame, CDPSession]
     return found
 
 
+async def content(
+    session: CDPSession, root: Frame, frame: Frame, sessions: dict[Frame, CDPSession], url: str
+) -> bytes:
+    """Return the bytes that a frame has loaded from an address; nothing is requested.
+
+    Raises Playwright's Error.
+    """
+    await session.send("Page.enable")
+    tree = (await session.send("Page.getFrameTree"))["frameTree"]
+    ids = {one: name for name, one in _pairs(tree, root, sessions)}
+    if frame not in ids:
+        raise Error("the frame is gone")
+    told = await session.send("Page.getResourceContent", {"frameId": ids[frame], "url": url})
+    text = str(told["content"])
+    return base64.b64decode(text) if told["base64Encoded"] else text.encode("utf-8", "replace")
+
+
 async def _call(session: CDPSession, frame: str, world: int | None, function: str, request: Any) -> Any:
-    if world is None and (known := _loaded.setdefault(session, {}).get(frame)) is not None:
+    place = f"{frame} {_source(function) is eyes()}"
+    if world is None and (known := _loaded.setdefault(session, {}).get(place)) is not None:
         try:
             return await _run(session, known, function, request)
         except Error:
-            del _loaded[session][frame]  # of a closed document: the next one has none yet
-    found = await _load(session, frame, world)
+            del _loaded[session][place]  # of a closed document: the next one has none yet
+    found = await _load(session, frame, world, _source(function))
     if world is None:
-        _loaded[session][frame] = found
+        _loaded[session][place] = found
     return await _run(session, found, function, request)
 
 
-async def _load(session: CDPSession, frame: str, world: int | None) -> str:
-    """Load `eyes.js` in a frame once; return the protocol's id of its functions."""
+async def own_worlds(session: CDPSession) -> dict[str, int]:
+    """Return the execution context of our own world in each frame of a session, by the frame's id."""
+    worlds: dict[str, int] = {}
+    todo = [(await session.send("Page.getFrameTree"))["frameTree"]]
+    while todo:
+        tree = todo.pop()
+        todo += tree.get("childFrames", ())
+        frame = tree["frame"]["id"]
+        with suppress(Error):
+            made = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": NAME})
+            worlds[frame] = made["executionContextId"]
+    return worlds
+
+
+async def _load(session: CDPSession, frame: str, world: int | None, source: str) -> str:
+    """Load the functions in a frame once; return the protocol's id of them."""
     if world is None:
         made = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": NAME})
         world = made["executionContextId"]
-    told = await session.send("Runtime.evaluate", {"expression": eyes(), "contextId": world})
+    told = await session.send("Runtime.evaluate", {"expression": source, "contextId": world})
     return str(told["result"]["objectId"])
 
 
@@ -261,7 +306,7 @@ async def _run(session: CDPSession, functions: str, function: str, request: Any)
 
 
 async def _plainly(page: Page, function: str, request: Any) -> list[tuple[Frame, Any]]:
-    code = f"(request) => ({eyes()}).{function}(request)"
+    code = f"(request) => ({_source(function)}).{function}(request)"
 
     async def one(frame: Frame) -> Any:
         return await _in_time(frame, frame.evaluate(code, request))

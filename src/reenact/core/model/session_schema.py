@@ -63,6 +63,11 @@ def _blob(value: Tree) -> bool:
     return is_address(value)
 
 
+@means("a list of blobs' addresses")
+def _blobs(value: Tree) -> bool:
+    return type(value) is list and all(map(is_address, value))
+
+
 @means("null or a target")
 def _target(value: Tree) -> bool:
     return value is None or (type(value) is dict and not members(value, _TARGET))
@@ -117,6 +122,7 @@ _LINES: Mapping[str, Specification] = {
         },
     ),
     "tree": ({"tab": count, "blob": _blob}, {"call": call}),
+    "dom": ({"tab": count, "blob": _blob, "why": text}, {"call": call, "parts": _blobs}),
     "request": (
         {"id": number, "method": text, "url": text},
         {
