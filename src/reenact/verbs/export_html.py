@@ -105,5 +105,7 @@ def _player(
                 f"without its film, which is larger than {FILM:,} bytes: reenact watch {recording.id} plays it"
             )
             return None
-        style, script = player.sources()
-        return PlayerPage(place.read_text(encoding="utf-8"), style, script)
+        markup = place.read_text(encoding="utf-8")
+        moments = 'id="moments-' in markup
+        style, script = player.sources(moments=moments)
+        return PlayerPage(markup, style, script, moments)

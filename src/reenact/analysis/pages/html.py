@@ -117,11 +117,13 @@ class PlayerPage:
     Attributes:
         markup: The page.
         style: The text of its style element, and `script` that of its script: the policy names both by their hash.
+        frames: True if it builds pages in frames of its own, for which it needs an origin.
     """
 
     markup: str
     style: str
     script: str
+    frames: bool = False
 
 
 def _with_player(player: PlayerPage) -> str:
@@ -135,9 +137,10 @@ def _with_player(player: PlayerPage) -> str:
 
 def _framed(player: PlayerPage) -> str:
     markup = player.markup.replace("&", "&amp;").replace('"', "&quot;")
+    sandbox = "allow-scripts allow-same-origin" if player.frames else "allow-scripts"
     return (
         '<section id="film">\n<h2>Film</h2>\n'
-        f'<iframe class="film" sandbox="allow-scripts" title="The browser session" srcdoc="{markup}"></iframe>\n'
+        f'<iframe class="film" sandbox="{sandbox}" title="The browser session" srcdoc="{markup}"></iframe>\n'
         "</section>"
     )
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from reenact.browser.camera.footage import Footage
+from reenact.browser.camera.footage import Footage, FootageEntry
 from reenact.browser.camera.writer import FootageWriter
 from reenact.core.model.schema import is_address
 from reenact.errors import CorruptRecording, RecordingError
@@ -127,7 +127,7 @@ class MomentWriter:
 
 
 def _tree(page: TakenPage, addresses: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the tree with numbers of parts in the place of their keys, and without what secrets say."""
+    """Return the tree with numbers of parts instead of keys, and without secrets."""
     parts: dict[str, int] = {}
 
     def number(key: str) -> int | None:
@@ -167,6 +167,17 @@ def _silence(tree: dict[str, Any], said: Sequence[str]) -> None:
 
 
 # -- reading -------------------------------------------------------------------------------------------------
+
+
+def moments_of(entries: Iterable[FootageEntry]) -> tuple[list[tuple[float, int, int]], list[str]]:
+    """Return the time, the tab and the page of each moment, and the addresses of the pages, each once."""
+    places: dict[str, int] = {}
+    found = [
+        (entry.t, entry["tab"], places.setdefault(entry["blob"], len(places)))
+        for entry in entries
+        if entry.event == "dom"
+    ]
+    return found, list(places)
 
 
 def load(footage: Footage, address: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from playwright.async_api import ElementHandle, Error, JSHandle, Locator
 
-from reenact.browser.page.isolated_world import eyes
+from reenact.browser.page.sources import eyes
 
 _PATIENCE = 1.0
 """Seconds for the page's answer about a press."""

@@ -15,8 +15,8 @@ from importlib.resources import files
 
 from playwright.async_api import BrowserContext, ElementHandle, Error, Locator, Page
 
-from reenact.browser.page.isolated_world import eyes
 from reenact.browser.page.parsing import parse, styles
+from reenact.browser.page.sources import eyes
 
 EVENT = "reenact-hide"
 """The event that names further secrets to a document: at an element, or with CSS selectors."""

@@ -48,7 +48,7 @@ async def inspect(page: Page) -> Listening:
 
 
 async def open_closed(page: Page, *, of_own: bool = False) -> int:
-    """Open the closed shadow roots of a page for Playwright, or for our own world; return their number."""
+    """Open the closed shadow roots for Playwright, or our own world; return their number."""
     count = 0
     with suppress(Error, TimeoutError):
         async with asyncio.timeout(_PATIENCE):

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
-from importlib.resources import files
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from playwright.async_api import CDPSession, ElementHandle, Error, Frame, Locator, Page
 
-from reenact.core.redact import field_names
+from reenact.browser.page.sources import eyes, source_of
 
 NAME = "reenact"
 _PLAYWRIGHT = "__playwright_utility_world"
@@ -33,24 +30,6 @@ _PATIENCE = 5.0
 _BRIEF = 1.0
 """Seconds for a frame's answer; `_BRIEF` without a document. The main frame has no limit."""
 _loaded: WeakKeyDictionary[CDPSession, dict[str, str]] = WeakKeyDictionary()
-
-
-@cache
-def eyes() -> str:
-    """Return the JavaScript source: an expression whose value holds the functions."""
-    code = files("reenact.browser.page").joinpath("eyes.js").read_text(encoding="utf-8").strip()
-    return code.replace("/* names */ []", json.dumps(field_names()))
-
-
-@cache
-def _moment() -> str:
-    code = files("reenact.browser.page").joinpath("moment.js").read_text(encoding="utf-8").strip()
-    return f"({code})({eyes()})"
-
-
-def _source(function: str) -> str:
-    """Return the JavaScript expression whose value has a function."""
-    return _moment() if function == "moment" else eyes()
 
 
 async def of_element(
@@ -253,20 +232,20 @@ async def content(
 
 
 async def _call(session: CDPSession, frame: str, world: int | None, function: str, request: Any) -> Any:
-    place = f"{frame} {_source(function) is eyes()}"
+    place = f"{frame} {source_of(function) is eyes()}"
     if world is None and (known := _loaded.setdefault(session, {}).get(place)) is not None:
         try:
             return await _run(session, known, function, request)
         except Error:
             del _loaded[session][place]  # of a closed document: the next one has none yet
-    found = await _load(session, frame, world, _source(function))
+    found = await _load(session, frame, world, source_of(function))
     if world is None:
         _loaded[session][place] = found
     return await _run(session, found, function, request)
 
 
 async def own_worlds(session: CDPSession) -> dict[str, int]:
-    """Return the execution context of our own world in each frame of a session, by the frame's id."""
+    """Return the execution context of our own world in each frame, by the frame's id."""
     worlds: dict[str, int] = {}
     todo = [(await session.send("Page.getFrameTree"))["frameTree"]]
     while todo:
@@ -306,7 +285,7 @@ async def _run(session: CDPSession, functions: str, function: str, request: Any)
 
 
 async def _plainly(page: Page, function: str, request: Any) -> list[tuple[Frame, Any]]:
-    code = f"(request) => ({_source(function)}).{function}(request)"
+    code = f"(request) => ({source_of(function)}).{function}(request)"
 
     async def one(frame: Frame) -> Any:
         return await _in_time(frame, frame.evaluate(code, request))

@@ -85,7 +85,7 @@
     for (const { name, value } of el.attributes) {
       if (hidden ? !NAMED.test(name) : !(KEPT.has(name) || value === "" || /^(aria|data)-/.test(name) || (name === "value" && valued(tag, type)))) continue;
       if (/^on|^aria-value|^data-.*value/i.test(name) || name.length > 60) continue;
-      if (ADDRESS.has(name) && /^\s*(javascript|data|blob|vbscript):/i.test(value)) continue;
+      if (ADDRESS.has(name) && /^(javascript|data|blob|vbscript):/i.test(value.replace(/[\u0000-\u0020]+/g, ""))) continue;
       if (name === "style") kept.style = plain(value.slice(0, STYLE)).replace(/url\((?!["']?(data:image\/|#|"))[^)]*\)/g, 'url("")');
       else if (name === "d" || name === "points" ? value.length <= STYLE : true)
         kept[name] = name === "d" || name === "points" || name === "class" ? value.slice(0, STYLE) : value.slice(0, LONGEST);
@@ -165,7 +165,7 @@
     };
     const element = (el, parent, depth) => {
       const tag = el.localName.toLowerCase(), at = nodes.length;
-      if (EMPTY.has(tag)) return void nodes.push(tag === "title" && el.namespaceURI === SVG ? [parent, tag, {}, { svg: 1 }] : [parent, tag]);
+      if (EMPTY.has(tag) && el.namespaceURI !== SVG) return void nodes.push([parent, tag]);
       const field = FIELD.has(tag);
       const named = selectors.some((one) => matches(el, one)) || (outside && unpainted(el));
       const typed = el.isContentEditable === true;
@@ -182,7 +182,7 @@
         if (opened) checked.add(el);
         else if (!checked.has(el)) doubt = true;
       }
-      if (named || typed || tag === "textarea") return;
+      if (named || typed || tag === "textarea" || EMPTY.has(tag) && tag !== "title") return;
       children(el, at, depth + 1);
       if (el.shadowRoot) todo.push([el.shadowRoot, at, depth + 1]);
     };

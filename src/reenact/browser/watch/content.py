@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from reenact.browser.camera.footage import Footage, FootageEntry
+from reenact.browser.camera.moments import moments_of
 from reenact.browser.video import Video
 from reenact.browser.video.tabs import PaintedPage, size_of
 from reenact.browser.watch import activity
@@ -40,6 +41,7 @@ class WatchContent:
         pictures: The pictures that it shows, if it shows pictures.
         video: The video that it shows instead.
         file: The name of the video's file, if that lies beside the page.
+        moments: The addresses of the pages themselves.
     """
 
     view: Film
@@ -49,6 +51,7 @@ class WatchContent:
     pictures: Sequence[PaintedPage]
     video: Video | None = None
     file: str | None = None
+    moments: Sequence[str] = ()
 
     def data(self) -> dict[str, Any]:
         """Return the data for the page's script."""
@@ -95,8 +98,10 @@ def film(
         "steps": steps,
         "places": screen.places,
         "console": activity.told(_of(entries, activity.TOLD), budget),
-        "network": [], "reads": [], "trees": [],
+        "network": [], "reads": [], "trees": [], "moments": [],
     }  # fmt: skip
+    kept, pages = moments_of(entries)
+    data["moments"] = [{"t": t, "tab": tab, "page": page} for t, tab, page in kept]
     if footage is not None:
         data["network"] = activity.network(_of(entries, activity.NETWORK), footage, budget)
         data["reads"], data["trees"] = activity.trees(_of(entries, ("tree",)), footage, budget)
@@ -124,7 +129,7 @@ def film(
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise CorruptRecording(f"{recording.id}, session {number}: {place}: {first['msg']}") from None
-    return WatchContent(view, len(facts.steps), footage, scenes, tuple(pictures), video)
+    return WatchContent(view, len(facts.steps), footage, scenes, tuple(pictures), video, moments=tuple(pages))
 
 
 def _moments(steps: Sequence[Mapping[str, Any]]) -> list[float]:
@@ -156,7 +161,7 @@ def _marks(
 def _shift(data: dict[str, Any], start: float, entries: Sequence[FootageEntry]) -> float:
     """Count all times from the session's beginning; return its length in seconds."""
     last = entries[-1].t if entries else start
-    for name in ("steps", "places", "console", "network"):
+    for name in ("steps", "places", "console", "network", "moments"):
         for row in data[name]:
             last = max(last, *(row[key] for key in _TIMES if row.get(key) is not None))
             _since(row, start)

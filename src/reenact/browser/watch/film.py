@@ -110,6 +110,14 @@ class FilmLine(FilmPart):
     card: bool = False
 
 
+class FilmMoment(FilmPart):
+    """From that moment on the page in a tab was as kept under this number."""
+
+    t: float
+    tab: int
+    page: int
+
+
 class Film(FilmPart):
     """A session. `scenes` are changes of the picture; `reads` give the time of each of `trees`.
 
@@ -136,3 +144,4 @@ class Film(FilmPart):
     console: tuple[FilmLine, ...]
     reads: tuple[tuple[float, int], ...]
     trees: tuple[Text, ...]
+    moments: tuple[FilmMoment, ...] = ()

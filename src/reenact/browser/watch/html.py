@@ -19,12 +19,19 @@ from typing import Any, BinaryIO
 import orjson
 
 from reenact.analysis.pages import html as pages
+from reenact.browser.camera.footage import Footage
+from reenact.browser.camera.moments import load, part
 from reenact.browser.watch.content import WatchContent
+from reenact.browser.watch.engine import engine
 from reenact.browser.watch.pictures import encoded
 from reenact.core import private
+from reenact.errors import RecordingError
 
 SCRIPTS = ("time.js", "screen.js", "list.js", "panes.js", "keys.js", "page.js")
-"""The files of the page's script, in order."""
+"""The files of the page's script, in order. Before them come those of moments, if there are any."""
+
+PAGES = 30_000_000
+"""Most bytes of pages themselves that are embedded, packed."""
 
 INSIDE = 100_000_000
 """Most bytes of a video embedded in a page; a larger one, of hours, is put beside it."""
@@ -54,7 +61,7 @@ def write(
     sides = [film.data() for film in films]
     rest = [{name: side.pop(name) for name in _REST} for side in sides]
     data = {"sides": sides, "together": together, "settings": settings}
-    _, script = sources()
+    _, script = sources(moments=any(film.moments for film in films))
     title = " and ".join(film.view.name or film.view.recording for film in films)
     slots = {"head": head(title, script), "script": script}
     part = target.with_name(f".{target.name}.part")
@@ -68,6 +75,9 @@ def write(
                 elif piece == "rest":
                     _script(file, "rest", _packed(rest))
                     _screens(file, films, mask=mask)
+                    for side, film in enumerate(films):
+                        if film.footage is not None and film.moments:
+                            embed(file, side, film.footage, film.moments)
                 else:
                     file.write(slots[piece].encode())
         part.replace(target)
@@ -77,14 +87,24 @@ def write(
 
 def head(title: str, script: str) -> str:
     """Return the beginning of the page: it may show its own pictures and run its own script."""
-    style, _ = sources()
+    style, _ = sources(moments=False)
     policy = pages.policy(style, script, img_src="blob: data:", media_src="blob: 'self'")
     return pages.head(title, style, policy)
 
 
-def sources() -> tuple[str, str]:
-    """Return the texts of the page's style and of its script."""
-    return pages.TOKENS + asset("page.css"), "".join(asset(name) for name in SCRIPTS)
+def sources(*, moments: bool) -> tuple[str, str]:
+    """Return the texts of the page's style and of its script.
+
+    Args:
+        moments: True if the page shows pages themselves.
+    """
+    view = "const MomentView = null, ENGINE = null;\n"
+    if moments:
+        code = re.sub(r"^export ", "", asset("moment.js"), flags=re.MULTILINE)
+        view = f"const {{ MomentView }} = (() => {{\n{code}\nreturn {{ MomentView }};\n}})();\n"
+        view += f"const ENGINE = {engine()};\n"
+    style = pages.TOKENS + asset("page.css") + asset("moment.css")
+    return style, view + "".join(asset(name) for name in SCRIPTS)
 
 
 @cache
@@ -106,6 +126,28 @@ def _screens(file: BinaryIO, films: Sequence[WatchContent], *, mask: bool) -> No
         elif film.footage is not None:
             lines = (f"{line}\n".encode() for line in encoded(film.footage, film.pictures, mask=mask))
             _script(file, f"pictures-{side}", lines)
+
+
+def embed(file: BinaryIO, side: int, footage: Footage, addresses: Sequence[str]) -> None:
+    """Write the pages themselves, checked, and their style sheets and pictures once: packed, a line for each.
+
+    A page that is lost or damaged, and those behind the limit, are empty lines.
+    """
+    parts: dict[str, int] = {}
+    left = PAGES
+    lines: list[bytes] = []
+    for address in addresses:
+        try:
+            tree = load(footage, address)
+        except RecordingError:
+            lines.append(b"\n")
+            continue
+        tree["parts"] = [parts.setdefault(one, len(parts)) for one in tree["parts"]]
+        lines.append(next(_packed(tree)) + b"\n" if left > 0 else b"\n")
+        left -= len(lines[-1])
+    _script(file, f"moments-{side}", iter(lines))
+    texts = (next(_packed(part(footage, one))) + b"\n" for one in parts)
+    _script(file, f"parts-{side}", texts)
 
 
 def _script(file: BinaryIO, name: str, content: Iterator[bytes]) -> None:

@@ -8,7 +8,7 @@ const KEYS = [
   [["g"], "where two runs part"],
   [["←", "→"], "a second back, a second on"],
   [["<", ">"], "slower, faster"],
-  [["1", "…", "5"], "step, model, network, console, tree"],
+  [["1", "…", "6"], "step, model, network, console, tree, the page itself"],
   [["/"], "search; Enter goes there, Escape ends it"],
   [["a"], "all steps, or the actions alone"],
   [["s"], "pass over idle stretches"],
@@ -34,7 +34,7 @@ const ACTS = {
   r: (page) => page.ring(),
   "?": (page) => page.help(),
 };
-["Step", "Model", "Network", "Console", "Tree"].forEach((name, place) => {
+["Step", "Model", "Network", "Console", "Tree", "Page"].forEach((name, place) => {
   ACTS[String(place + 1)] = (page) => page.panes.choose(name);
 });
 

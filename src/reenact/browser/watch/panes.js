@@ -186,6 +186,43 @@ function treePane(side, place, entry, which, t) {
   return [make("p", "dim", `${word} ${clockText(read[0])}`), make("pre", "", side.trees[read[1]])];
 }
 
+// -- the page itself ------------------------------------------------------------------------------------------
+
+async function inflated(line) {
+  const stream = new Blob([bytesOf(line)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+/** The pages themselves of one side, unpacked when they are shown. */
+class Moments {
+  constructor(side, number) {
+    this.side = side;
+    this.lines = (dataOf(`moments-${number}`) || "").split("\n");
+    this.packed = (dataOf(`parts-${number}`) || "").split("\n");
+    this.parts = new Map();
+    this.view = new MomentView(ENGINE);
+  }
+
+  show(t) {
+    const place = this.side.places[Math.max(0, lastAt(this.side.places, t, (item) => item.t))];
+    const own = this.side.moments.filter((each) => !place || each.tab === place.front);
+    const now = own[Math.max(0, lastAt(own, t, (each) => each.t))];
+    const when = now ? `${now.t > t ? "first kept at" : "as at"} ${clockText(now.t)}` : "";
+    this.view.show(now ? now.page : null, () => this.load(now.page), when);
+  }
+
+  async load(page) {
+    if (!this.lines[page]) throw new Error("This moment is lost, or left out of the page.");
+    const moment = await inflated(this.lines[page]);
+    return { ...moment, parts: await Promise.all(moment.parts.map((one) => this.part(one))) };
+  }
+
+  part(number) {
+    if (!this.parts.has(number)) this.parts.set(number, this.packed[number] ? inflated(this.packed[number]) : "");
+    return this.parts.get(number);
+  }
+}
+
 // -- all of them ---------------------------------------------------------------------------------------------
 
 class Panes {
@@ -195,6 +232,8 @@ class Panes {
     this.columns = sides.map(() => make("div", "column"));
     panel.replaceChildren(...this.columns);
     this.names = ["Step", "Model", "Network", "Console", "Tree"];
+    this.moments = sides.map((side, number) => (MomentView && side.moments.length ? new Moments(side, number) : null));
+    if (this.moments.some(Boolean)) this.names.push("Page");
     this.logs = {
       Network: new Log(this, "network", networkLine, networkMore),
       Console: new Log(this, "console", consoleLine, consoleMore),
@@ -227,7 +266,9 @@ class Panes {
   }
 
   choose(name) {
+    if (!this.names.includes(name)) return;
     this.name = name;
+    document.body.classList.toggle("paged", name === "Page");
     this.tabs.forEach((tab, place) => {
       const own = this.names[place] === name;
       tab.setAttribute("aria-selected", String(own));
@@ -249,11 +290,12 @@ class Panes {
     this.sides.forEach((side, which) => {
       const place = entry ? entry.rows[which] : null;
       const read = this.name === "Tree" ? readAt(side, times[which]) : null;
-      const key = `${this.name} ${place} ${this.sides.length > 1 && this.name === "Step" ? entry && entry.at : ""} ${read && read[0]}`;
+      const key = this.name === "Page" ? "Page" : `${this.name} ${place} ${this.sides.length > 1 && this.name === "Step" ? entry && entry.at : ""} ${read && read[0]}`;
       if (this.keys[which] !== key) {
         this.keys[which] = key;
         this.fill(this.columns[which], side, place, entry, which, times[which]);
       }
+      if (this.name === "Page") this.moments[which]?.show(times[which]);
     });
     this.count(entry);
   }
@@ -261,8 +303,9 @@ class Panes {
   fill(column, side, place, entry, which, t) {
     column.className = "column";
     column.scrollTop = 0;
-    const log = this.logs[this.name];
-    if (log) log.fill(column, side, place, which);
+    const log = this.logs[this.name], kept = this.moments[which];
+    if (this.name === "Page") column.replaceChildren(kept ? kept.view.element : make("p", "dim", "The page itself was not kept here."));
+    else if (log) log.fill(column, side, place, which);
     else column.replaceChildren(...this.texts[this.name](side, place, entry, which, t));
   }
 
