@@ -45,7 +45,7 @@ DIST := dist
 PORTABLE_TESTS ?= tests/core/test_system.py tests/run/files/test_scratch.py
 # The console's sources, and what its types are made from.
 CONSOLE := $(shell find console -name node_modules -prune -o -name 'openapi.*' -o -name schema.ts -o -name '.api' -o -name '.stamp' -o -type f -print) \
-	src/reenact/analysis/pages/tokens.css
+	src/reenact/analysis/pages/tokens.css src/reenact/browser/watch/moment.js src/reenact/browser/watch/moment.css
 API := $(shell find src/reenact/server src/reenact/verbs -name '*.py')
 
 # Compiling while installing uses all cores; the first start of each program would use one.

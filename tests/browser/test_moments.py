@@ -95,6 +95,9 @@ def test_what_is_typed_into_plain_fields_is_not_kept_either(open_session):
     )
 
 
+RULES = "".join(f".rule-{number}{{color:red}}" for number in range(100))
+
+
 def test_a_page_that_an_action_does_not_change_is_kept_once(open_session):
     with served({"/": "<p>Still</p>"}) as site, open_session(headless=True) as session:
         session.execute(type="goto", url=site)
@@ -103,7 +106,7 @@ def test_a_page_that_an_action_does_not_change_is_kept_once(open_session):
     assert [texts(page).strip() for _, page in pages(Path(session.recording))] == ["", "Still"]
 
 
-CLOSED = """<!doctype html><link rel=stylesheet href=/far.css><style>@media print{p{color:red}} p{background:url(/pixel)}</style>
+CLOSED = """<!doctype html><link rel=stylesheet href=/far.css><style>{rules}</style><style>@media print{p{color:red}} p{background:url(/pixel)}</style>
 <div id=open></div><div id=closed></div><my-part></my-part><div id=declared><template shadowrootmode=closed><i>declared</i></template></div>
 <iframe src=/inner name=one></iframe><iframe sandbox srcdoc='<p>boxed</p>'></iframe><iframe src={other}/inner?far></iframe>
 <img src=/pixel alt=dot><dialog id=d>Modal</dialog><script>
@@ -126,10 +129,12 @@ async def test_frames_shadow_roots_styles_and_small_pictures_are_in_it(page, sit
         handler.answer("b{color:blue}", Content_Type="text/css")
 
     inner = "<p>inner <span>frame</span></p>"
-    here = {"/": CLOSED, "/inner": inner, "/pixel": pixel, "/far.css": css}
+    here = {"/": CLOSED.replace("{rules}", RULES), "/inner": inner, "/pixel": pixel, "/far.css": css}
     with served(here) as first, served(here) as second:
-        here["/"] = CLOSED.replace("{other}", second.replace("127.0.0.1", "localhost")).replace(
-            "/far.css", second + "/far.css"
+        here["/"] = (
+            here["/"]
+            .replace("{other}", second.replace("127.0.0.1", "localhost"))
+            .replace("/far.css", second + "/far.css")
         )
         await hide_secrets(page.context)
         await page.goto(first, wait_until="load")
@@ -145,6 +150,7 @@ async def test_frames_shadow_roots_styles_and_small_pictures_are_in_it(page, sit
         assert "one" in parents
         assert any("color: green" in text for text in taken.sheets.values())
         assert any("b{color:blue}" in text for text in taken.sheets.values())
+        assert any("rule-99" in text for text in taken.sheets.values())
         assert not any("/pixel" in text for text in taken.sheets.values())
         assert list(taken.pictures.values()) == [PIXEL]
         assert next(node for node in nodes if node[1] == "dialog")[3]["modal"] == 1

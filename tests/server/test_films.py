@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gzip
 import io
 import time
 
@@ -122,3 +123,53 @@ async def test_a_session_that_goes_on_is_seen_as_it_is_painted(tmp_path):
     data = base64.b64decode(frames[1].jpeg)
     assert near(pixel(data, SECRET[0] + 20, SECRET[1] + 15), COLOUR)
     assert orjson.loads(frames[1].model_dump_json())["width"] == 640
+
+
+# -- the page itself ---------------------------------------------------------------------------------------------
+
+PAGE = {
+    "url": "https://shop.test/", "title": "Shop", "viewport": [800, 600], "whole": True,
+    "nodes": [[-1, "#document", {}, {"sheets": [[0]]}], [0, "html"], [1, "p"], [2, "#text", "Hello"]],
+}  # fmt: skip
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A session with two pages, the second of which is damaged, and a client of a server that has it."""
+    with reenact.record(home=tmp_path) as recording:
+        beside = recording._recorder.sidecar("session.1.jsonl")
+        beside.write("session", format=2, id=f"{recording.id}.1", viewport=[800, 600])
+        sheet = beside.blob(gzip.compress(b"p{color:red}"))
+        first = beside.blob(gzip.compress(orjson.dumps({**PAGE, "parts": [sheet]})))
+        second = beside.blob(gzip.compress(orjson.dumps({**PAGE, "parts": [], "nodes": [[5, "html"]]})))
+        for blob, parts in ((first, [sheet]), (second, []), (first, [])):
+            beside.write("dom", tab=0, why="before", call=None, blob=blob, parts=parts)
+        beside.write("end")
+        beside.close()
+    with TestClient(application(Settings(tmp_path, ("testserver",), keyless=True))) as client:
+        yield client, f"/api/v1/recordings/{recording.id}/sessions/1"
+
+
+def test_the_page_itself_is_served_with_its_style_sheets(kept):
+    client, address = kept
+    moments = client.get(f"{address}/film").json()["moments"]
+    assert [(each["tab"], each["page"]) for each in moments] == [(0, 0), (0, 1), (0, 0)]
+    found = client.get(f"{address}/pages/0").json()
+    assert found == {**PAGE, "parts": ["p{color:red}"]}
+
+
+def test_a_damaged_page_and_one_that_is_not_there_are_refused_in_one_sentence(kept):
+    client, address = kept
+    damaged = client.get(f"{address}/pages/1")
+    assert damaged.status_code == 422
+    assert "a moment of the page is damaged" in damaged.text
+    assert client.get(f"{address}/pages/7").status_code == 404
+    assert client.get(f"{address}/pages/-1").status_code == 422
+
+
+def test_the_code_of_selectors_is_a_script_of_the_server(kept):
+    client, _ = kept
+    answer = client.get("/api/v1/selectors.js")
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert answer.text.startswith("export default { playwright: ")
+    assert "InjectedScript" in answer.text

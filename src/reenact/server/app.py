@@ -76,6 +76,7 @@ ROUTERS = (
     live.router,
     manual.router,
     films.router,
+    films.selectors,
     debug.router,
     uploads.router,
 )

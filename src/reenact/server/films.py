@@ -18,6 +18,7 @@ from typing import Any
 
 from reenact.browser.camera import footage as footages
 from reenact.browser.camera.footage import Footage, FootageEntry
+from reenact.browser.camera.moments import moments_of, whole
 from reenact.browser.video import one_of
 from reenact.browser.video.tabs import SEEN, PaintedPage
 from reenact.browser.watch.content import film, viewport_of
@@ -94,6 +95,40 @@ def _scenes(path: Path, changed: int, size: int) -> tuple[Sequence[float], Seque
     footage = one_of(path.parent, int(path.name.split(".")[1]))
     screen = follow(sorted(footage.entries(), key=lambda entry: entry.t), viewport_of(footage))
     return [t for t, _ in screen.scenes], [picture for _, picture in screen.scenes]
+
+
+class FilmPage(FilmPart):
+    """The page itself at a moment, as docs/format.md describes it.
+
+    Texts are as the page had them: build elements by name from lists of known ones, and parse nothing as markup.
+    """
+
+    url: Text
+    title: Text
+    viewport: tuple[float, float]
+    whole: bool
+    parts: tuple[str, ...]
+    nodes: tuple[Any, ...]
+
+
+def page_at(folder: Path, number: int, page: int) -> FilmPage:
+    """Return the page of that number in the session.
+
+    Raises RecordingError where there is none, or where it is lost or damaged.
+    """
+    footage = one_of(folder, number)
+    state = footage.path.stat()
+    addresses = _pages(footage.path, state.st_mtime_ns, state.st_size)
+    if page >= len(addresses):
+        raise RecordingError(f"session {number} has no page {page}; it has {len(addresses)}, from 0")
+    return FilmPage(**whole(footage, addresses[page]))
+
+
+@lru_cache(maxsize=16)
+def _pages(path: Path, changed: int, size: int) -> Sequence[str]:
+    """Return the addresses of pages, cached by `changed` and `size`."""
+    footage = one_of(path.parent, int(path.name.split(".")[1]))
+    return moments_of(sorted(footage.entries("dom"), key=lambda entry: entry.t))[1]
 
 
 def _masked(footage: Footage, picture: PaintedPage) -> bytes:

@@ -4,6 +4,7 @@ import { Tabs } from "radix-ui";
 import { type ReactNode, useState } from "react";
 import { counted, duration } from "../../format";
 import { Status } from "../../ui";
+import { PageItself } from "./page";
 import { type Clock, clockText, lastAt, useClock } from "./time";
 import {
   type Film,
@@ -16,7 +17,7 @@ import {
   within,
 } from "./types";
 
-export const PANES = ["step", "model", "network", "console", "tree"] as const;
+export const PANES = ["step", "model", "network", "console", "tree", "page"] as const;
 export type Pane = (typeof PANES)[number];
 
 const NAMES: Record<Pane, string> = {
@@ -25,6 +26,7 @@ const NAMES: Record<Pane, string> = {
   network: "Network",
   console: "Console",
   tree: "Tree",
+  page: "Page",
 };
 
 export function Panes({
@@ -51,7 +53,7 @@ export function Panes({
   return (
     <Tabs.Root className="film-panes" value={pane} onValueChange={(value) => choose(value as Pane)}>
       <Tabs.List className="tabs" aria-label="Details">
-        {PANES.map((each) => (
+        {PANES.filter((each) => each !== "page" || film.moments.length).map((each) => (
           <Tabs.Trigger key={each} value={each} className="tab">
             {NAMES[each]}
             {many[each]?.[0] ? (
@@ -74,6 +76,9 @@ export function Panes({
       </Tabs.Content>
       <Tabs.Content value="tree" className="film-pane" tabIndex={0}>
         <Tree film={film} clock={clock} />
+      </Tabs.Content>
+      <Tabs.Content value="page" className="film-pane" tabIndex={0}>
+        <PageItself film={film} clock={clock} />
       </Tabs.Content>
     </Tabs.Root>
   );

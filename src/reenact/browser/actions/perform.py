@@ -60,6 +60,7 @@ async def act(
 async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: int | None) -> dict[str, Any]:
     live, camera = deed.live, deed.live.camera
     told = {"type": deed.action.type, **args}
+    await live.kept()
     if camera is not None:
         camera.begin(deed.page)
     try:
@@ -94,8 +95,8 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
             deed.why,
             deed.selectors,
         )
-    if (page := live_page(live)) is not None:
-        await _keep_moment(live, page, "after", call)
+    if (page := live_page(live)) is not None and camera is not None:
+        live.keep(_keep_moment(live, page, "after", call))
     return outcome
 
 

@@ -170,7 +170,7 @@ def _silence(tree: dict[str, Any], said: Sequence[str]) -> None:
 
 
 def moments_of(entries: Iterable[FootageEntry]) -> tuple[list[tuple[float, int, int]], list[str]]:
-    """Return the time, the tab and the page of each moment, and the addresses of the pages, each once."""
+    """Return time, tab and page of each moment, and the addresses of the pages, each once."""
     places: dict[str, int] = {}
     found = [
         (entry.t, entry["tab"], places.setdefault(entry["blob"], len(places)))

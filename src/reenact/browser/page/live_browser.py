@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -97,6 +97,7 @@ class LiveBrowser:
         self._watch: asyncio.Task[None] | None = None
         self.watchdog = Watchdog(self._open_front)
         self._beside: Sidecar | None = None
+        self._keeping: asyncio.Task[None] | None = None
 
     # -- from the beginning to the end -----------------------------------------------------------------------
 
@@ -141,6 +142,7 @@ class LiveBrowser:
         if self._watch is not None and self._watch is not asyncio.current_task():
             self._watch.cancel()
         self.watchdog.stop()
+        await self.kept()
         if self.camera is not None:
             camera, self.camera = self.camera, None
             await camera.stop()
@@ -301,6 +303,17 @@ class LiveBrowser:
         beside.write("session", format=FORMAT, id=id, started=started, **head)
         self.camera = Camera(self.context, beside, size=self.settings.viewport)
         await self.camera.start()
+
+    def keep(self, work: Coroutine[Any, Any, None]) -> None:
+        """Keep the page after an action, while the program goes on; the next action waits for it."""
+        self._keeping = asyncio.create_task(work)
+
+    async def kept(self) -> None:
+        """Wait until the page is kept."""
+        task, self._keeping = self._keeping, None
+        if task is not None:
+            with suppress(Exception):  # the page or its browser may be closed meanwhile
+                await task
 
     async def address(self) -> str | None:
         """Return the address for other programs, or None. It is a secret: it allows everything."""

@@ -23,7 +23,7 @@
 
   // ------------------------------------------------------------------------------------------------------ styles
 
-  const written = new WeakMap(); // of each style sheet: its number of rules, and its key
+  const written = new WeakMap(); // of each style sheet: its number of rules, its key, its text
   const texts = new Map(); // the texts of this call
   const plain = (css) => css.replace(/url\("(?!#)((?:[^"\\]|\\.)*)"\)/g, (whole, url) =>
     url.startsWith("data:image/") && url.length < DATA ? whole : 'url("")');
@@ -54,10 +54,10 @@
     try { rules = sheet.cssRules; } catch { return ["", sheet.href || ""]; }
     if (rules.length && rules[0].selectorText?.includes(OWN)) return null; // the one that hides secrets
     const before = written.get(sheet);
-    if (before && before[0] === rules.length && rules.length > RULES) return [before[1], sheet.media.mediaText];
-    const text = plain(textOf(sheet));
-    const key = hashed(text);
-    written.set(sheet, [rules.length, key]);
+    const same = before && before[0] === rules.length && rules.length > RULES;
+    const text = same ? before[2] : plain(textOf(sheet));
+    const key = same ? before[1] : hashed(text);
+    written.set(sheet, [rules.length, key, text]);
     if (text.length > LETTERS) return null;
     if (!known.has(key)) texts.set(key, text);
     return [key, sheet.media.mediaText];

@@ -28,7 +28,7 @@ from reenact.core import private
 from reenact.errors import RecordingError
 
 SCRIPTS = ("time.js", "screen.js", "list.js", "panes.js", "keys.js", "page.js")
-"""The files of the page's script, in order. Before them come those of moments, if there are any."""
+"""The files of the page's script, in order; those of moments come before them."""
 
 PAGES = 30_000_000
 """Most bytes of pages themselves that are embedded, packed."""
@@ -129,7 +129,7 @@ def _screens(file: BinaryIO, films: Sequence[WatchContent], *, mask: bool) -> No
 
 
 def embed(file: BinaryIO, side: int, footage: Footage, addresses: Sequence[str]) -> None:
-    """Write the pages themselves, checked, and their style sheets and pictures once: packed, a line for each.
+    """Write the pages themselves, checked, and their parts once: packed, a line for each.
 
     A page that is lost or damaged, and those behind the limit, are empty lines.
     """

@@ -20,10 +20,11 @@ from reenact.browser.video import means, one_of
 from reenact.browser.video.pace import Kind
 from reenact.browser.video.render import kept
 from reenact.browser.watch.film import Film
+from reenact.browser.watch.engine import engine
 from reenact.core.store import local
 from reenact.errors import CorruptRecording, FutureFormat, MissingExtra, RecordingError
 from reenact.server.access import Reader
-from reenact.server.films import Frame, film_of, followed, picture_at
+from reenact.server.films import FilmPage, Frame, film_of, followed, page_at, picture_at
 from reenact.server.jobs import Job as Jobbed
 from reenact.server.jobs import Jobs
 from reenact.server.links import Lender, Links
@@ -36,6 +37,7 @@ GOOD_FOR = 3600.0
 """Seconds for which a video's address is good."""
 
 router = APIRouter(prefix="/recordings/{id}/sessions/{number}", tags=["sessions in recordings"])
+selectors = APIRouter()
 
 Number = Annotated[int, InPath(ge=1, le=100_000, description="The number of its browser session, from 1.")]
 
@@ -88,6 +90,25 @@ def frame(
         data = picture_at(folder, number, at, width)
     headers = {"Cache-Control": "private, max-age=60", "X-Content-Type-Options": "nosniff"}
     return Response(data, media_type="image/jpeg", headers=headers)
+
+
+@router.get("/pages/{page}", responses=MISSING)
+def the_page(
+    access: Reader,
+    id: Id,
+    number: Number,
+    page: Annotated[int, InPath(ge=0, le=1_000_000, description="Its number, from the film's `moments`.")],
+) -> FilmPage:
+    """The page itself at a moment, to be inspected: without scripts, typed values and secrets."""
+    folder = access.library.folder(id)
+    with _sought():
+        return access.library.apart(id, page_at, folder, number, page)
+
+
+@selectors.get("/selectors.js", include_in_schema=False)
+def selectors_script(access: Reader) -> Response:
+    """The console's code for selectors: Playwright's own, of the installed version."""
+    return Response(f"export default {engine()};\n", media_type="text/javascript")
 
 
 @router.get("/live", responses={**MISSING, 200: {"content": {"text/event-stream": {}}}})
