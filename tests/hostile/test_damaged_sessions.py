@@ -51,6 +51,7 @@ def lines(blob):
         {"event": "after", "tab": 0, "success": True, "call": 1, "message": "done", "url": "http://a.example/",
          "title": "a", "why": None, "selectors": {"css": "#a"}},
         {"event": "tree", "tab": 0, "blob": blob, "call": 1},
+        {"event": "dom", "tab": 0, "blob": blob, "call": 1, "why": "before", "parts": [blob]},
         {"event": "request", "id": 1, "method": "GET", "url": "http://a.example/x", "tab": 0, "resource": "fetch",
          "headers": {"a": "b"}, "post": "p", "redirected": None, "left": None},
         {"event": "response", "id": 1, "status": 200, "tab": 0, "headers": {"a": "b"}, "body": blob, "size": 3,
