@@ -19,8 +19,8 @@ from reenact.browser.video import Video as Made
 from reenact.browser.video import means, one_of
 from reenact.browser.video.pace import Kind
 from reenact.browser.video.render import kept
-from reenact.browser.watch.film import Film
 from reenact.browser.watch.engine import engine
+from reenact.browser.watch.film import Film
 from reenact.core.store import local
 from reenact.errors import CorruptRecording, FutureFormat, MissingExtra, RecordingError
 from reenact.server.access import Reader
