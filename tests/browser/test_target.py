@@ -6,14 +6,11 @@ import pytest
 from pydantic import ValidationError
 
 from reenact.browser.actions.types import Click
+from reenact.browser.page.differences import differences, exact
 from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.target import (
     KnownTarget,
     TargetIdentity,
-    differences,
-    exact,
-    same_name,
-    says,
     written_parts,
 )
 
@@ -34,29 +31,6 @@ def told(name="Delete", key="Invoice 18", texts=("Invoice 18", "12 June", "open"
 def parts(known, found):
     target = KnownTarget(pasts=tuple(TargetIdentity.of(one) for one in known))
     return [one.part for one in differences(target, TargetIdentity.of(found), found)]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("Sign in", "Log in", True),
-        ("Cart (3)", "cart (4)", True),
-        ("E-mail *", "Email", True),
-        ("Sign out", "Sign out everywhere", False),
-        ("Confirm payment", "Confirm payment all", False),
-        ("Email", "Recovery email", False),
-        ("Invoice 18", "Invoice 180", False),
-        ("Pay now", "Pay later", False),
-        ("×", "✓", False),
-    ],
-)
-def test_a_name_is_the_same_by_its_words_and_synonyms_and_no_longer_one(one, other, same):
-    assert same_name(one, other) is same
-
-
-def test_words_are_said_as_whole_words():
-    assert says("Invoice 18, open", "invoice 18")
-    assert not says("Invoice 180", "Invoice 18")
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ from playwright.async_api import Error, Locator, Page
 from reenact.browser.actions import types as do
 from reenact.browser.actions.running import RunningAction, TargetCheck
 from reenact.browser.page import consequence, selectors, snapshot
+from reenact.browser.page.differences import differences
 from reenact.browser.page.guard import PressGuard
 from reenact.browser.page.live_browser import LiveBrowser
-from reenact.browser.page.target import DriftedTarget, KnownTarget, TargetIdentity, differences
+from reenact.browser.page.target import DriftedTarget, KnownTarget, TargetIdentity
 
 QUIET = 0.4
 """Seconds without a change and without a request after which a page counts as quiet."""
@@ -24,6 +25,8 @@ LEAST = 0.5
 """Seconds that a step waits at least for its element."""
 
 _POLL = 0.05
+_BRIEF = 400
+"""Milliseconds for an act that is still obstructed once the page is quiet."""
 _LOOK = 5000
 """Milliseconds that a busy page may take to describe an element that is there."""
 
@@ -68,9 +71,10 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
     known = deed.known = None if check is None else await check.known()
     stops = known is not None and _stops(action, known, check)
     calm = QuietPage(live, deed.page)
+    in_vain = _in_vain(known, check, calm)
     end = monotonic() + action.timeout / 1000
     while True:
-        deed.locator = live.known(action) or await found(live, action, _in_vain(known, check, calm))
+        deed.locator = live.known(action) or await found(live, action, in_vain)
         try:
             await _look(deed, stops=stops and known is not None and bool(known.pasts or known.written))
         except Error:
@@ -79,9 +83,15 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
             await asyncio.sleep(_POLL)  # it was replaced just now
             continue
         drifted = None if known is None else _drifted(known, deed.fingerprint)
-        deed.waited = deed.waited or round(monotonic() - calm.began, 2)
+        deed.waited = round(monotonic() - calm.began, 2)
         if drifted is None:
-            return
+            if in_vain is None or not _in_the_way(deed) or monotonic() >= end:
+                return
+            if await in_vain():
+                deed.patience = _BRIEF
+                return
+            await asyncio.sleep(_POLL)
+            continue
         if not stops:
             deed.drifted = drifted
             return
@@ -90,6 +100,11 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
             await _disarm(deed)
             raise drifted
         await asyncio.sleep(_POLL)
+
+
+def _in_the_way(deed: RunningAction) -> bool:
+    """Return True if the act would wait. A field for files is often hidden."""
+    return bool(deed.obstacle) and not (deed.obstacle == "hidden" and isinstance(deed.action, do.UploadFile))
 
 
 def _stops(action: do.Aimed, known: KnownTarget, check: TargetCheck | None) -> bool:
@@ -128,10 +143,10 @@ async def _look(deed: RunningAction, *, stops: bool) -> None:
     )
     deed.before = None if isinstance(before, BaseException) else before
     if isinstance(told, BaseException):
-        if stops:
+        if stops or "not attached" in str(told):
             raise told  # without a look at the element nothing is done to it
         return  # the action itself will report the error
-    deed.selectors, deed.fingerprint = told
+    deed.selectors, deed.fingerprint, deed.obstacle = told
     deed.box = list(deed.fingerprint["box"])
     if deed.secret and deed.selectors and not deed.fingerprint["secret"]:
         named = deed.selectors.get("css") or next(iter(deed.selectors.values()))

@@ -87,9 +87,9 @@ async def pick_up(deed: RunningAction, element: Locator, words: str) -> None:
     action = deed.action
     assert isinstance(action, do.Drag)
     page, mouse = deed.page, deed.page.mouse
-    await element.hover(timeout=action.timeout)
-    x, y = await _middle(element, action.timeout)
-    handle = await element.element_handle(timeout=action.timeout)
+    await element.hover(timeout=deed.timeout)
+    x, y = await _middle(element, deed.timeout)
+    handle = await element.element_handle(timeout=deed.timeout)
     await mouse.down()
     seen = None if deed.guard is None else await deed.guard.read()
     if seen is not None and not seen.pressed:
@@ -116,12 +116,12 @@ async def put_down(deed: RunningAction, element: Locator, words: str) -> None:
         raise ActionError("nothing is being dragged: use drag first, or name a file_path")
     if held.page is not deed.page:
         raise ActionError(f"{held.words} is being dragged in another tab")
-    await element.scroll_into_view_if_needed(timeout=action.timeout)
-    x, y = await _middle(element, action.timeout)
+    await element.scroll_into_view_if_needed(timeout=deed.timeout)
+    x, y = await _middle(element, deed.timeout)
     await held.page.mouse.move(x, y, steps=_STEPS)
-    x, y = await _middle(element, action.timeout)  # pages make room for what comes
+    x, y = await _middle(element, deed.timeout)  # pages make room for what comes
     await held.page.mouse.move(x, y, steps=2)
-    if not await _is_on_top(element, held, action.timeout):
+    if not await _is_on_top(element, held, deed.timeout):
         raise ActionError(f"{words} lies under another element, which would take what is dropped")
     deed.sent = True
     await _release(deed.live, held)
@@ -136,8 +136,8 @@ async def drop_file(deed: RunningAction, element: Locator, words: str) -> None:
     if (held := dragged(deed.live)) is not None:
         raise ActionError(f"{held.words} is being dragged: drop it first, or press Escape to put it back")
     path = deed.live.given(action.file_path)
-    await element.hover(timeout=action.timeout)
-    x, y = await _middle(element, action.timeout)
+    await element.hover(timeout=deed.timeout)
+    x, y = await _middle(element, deed.timeout)
     session = await deed.page.context.new_cdp_session(deed.page)
     data: dict[str, Any] = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
     try:

@@ -22,10 +22,10 @@ async def fill(deed: RunningAction, element: Locator, words: str) -> None:
     """Write into a field, or move a slider."""
     action = deed.action
     assert isinstance(action, do.Fill)
-    if await element.evaluate(_IS_KNOB, timeout=action.timeout):
+    if await element.evaluate(_IS_KNOB, timeout=deed.timeout):
         await _turn(deed, element, words, action)
     elif action.clear_before_fill:
-        await element.fill(action.value, timeout=action.timeout)
+        await element.fill(action.value, timeout=deed.timeout)
     else:
         await _type(deed, element, action)
     deed.filled = await _holds(element, action.value)
@@ -37,7 +37,7 @@ async def fill_by_keys(deed: RunningAction, element: Locator, words: str) -> Non
     action = deed.action
     assert isinstance(action, do.FallbackFill)
     if action.clear_before_fill:
-        await element.click(timeout=action.timeout)
+        await element.click(timeout=deed.timeout)
         deed.sent = True
         await deed.page.keyboard.press("ControlOrMeta+A")
         await deed.page.keyboard.press("Delete")
@@ -47,10 +47,10 @@ async def fill_by_keys(deed: RunningAction, element: Locator, words: str) -> Non
 
 
 async def _type(deed: RunningAction, element: Locator, action: do.Fill | do.FallbackFill) -> None:
-    await element.focus(timeout=action.timeout)
+    await element.focus(timeout=deed.timeout)
     deed.sent = True
     await deed.page.keyboard.press("End")
-    await element.press_sequentially(action.value, timeout=action.timeout)
+    await element.press_sequentially(action.value, timeout=deed.timeout)
 
 
 async def _holds(element: Locator, text: str) -> bool | None:
@@ -69,7 +69,7 @@ async def _turn(deed: RunningAction, element: Locator, words: str, action: do.Fi
         wanted = float(action.value)
     except ValueError:
         raise ActionError(f"{words} takes a number, not {action.value!r}") from None
-    await element.focus(timeout=action.timeout)
+    await element.focus(timeout=deed.timeout)
     deed.sent = True
     read = "e => parseFloat(e.getAttribute('aria-valuenow'))"
     now = float(await element.evaluate(read))

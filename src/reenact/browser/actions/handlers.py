@@ -163,7 +163,7 @@ async def _click(deed: RunningAction) -> None:
         x, y, width, height = deed.box
         await press(deed, lambda: deed.page.mouse.click(x + width / 2, y + height / 2))
     else:
-        await press(deed, lambda: _element(deed).click(timeout=_timeout(deed)))
+        await press(deed, lambda: _element(deed).click(timeout=deed.timeout))
     deed.said = f"clicked {_the(deed)}"
 
 
@@ -178,7 +178,7 @@ async def _fallback_fill(deed: RunningAction) -> None:
 async def _check(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.Check)
     value = deed.action.value
-    await press(deed, lambda: _element(deed).set_checked(value, timeout=_timeout(deed)), confirm=False)
+    await press(deed, lambda: _element(deed).set_checked(value, timeout=deed.timeout), confirm=False)
     deed.said = f"{'ticked' if deed.action.value else 'unticked'} {_the(deed)}"
 
 
@@ -195,15 +195,15 @@ async def _select(deed: RunningAction) -> None:
                 f"there is no option {value!r}; there are {shown}{' and more' * (len(options) > 10)}"
             )
         if any(option[0] == value for option in options):
-            await element.select_option(value=value, timeout=_timeout(deed))
+            await element.select_option(value=value, timeout=deed.timeout)
         else:
-            await element.select_option(label=value.strip(), timeout=_timeout(deed))
+            await element.select_option(label=value.strip(), timeout=deed.timeout)
     else:
         # A list that a page built by itself: it opens on a click.
-        await element.click(timeout=_timeout(deed))
+        await element.click(timeout=deed.timeout)
         deed.sent = True
         option = deed.page.get_by_role("option", name=value, exact=True)
-        await option.first.click(timeout=_timeout(deed))
+        await option.first.click(timeout=deed.timeout)
     deed.said = f"selected {value!r} in {_the(deed)}"
 
 
@@ -212,10 +212,10 @@ async def _upload_file(deed: RunningAction) -> None:
     path = deed.live.given(deed.action.file_path)
     element = _element(deed)
     if await element.evaluate("e => e.tagName === 'INPUT' && e.type === 'file'"):
-        await element.set_input_files(path, timeout=_timeout(deed))
+        await element.set_input_files(path, timeout=deed.timeout)
     else:
-        async with deed.page.expect_file_chooser(timeout=_timeout(deed)) as chooser:
-            await element.click(timeout=_timeout(deed))
+        async with deed.page.expect_file_chooser(timeout=deed.timeout) as chooser:
+            await element.click(timeout=deed.timeout)
             deed.sent = True
         await (await chooser.value).set_files(path)
     deed.said = f"uploaded {path.name}"
@@ -224,12 +224,12 @@ async def _upload_file(deed: RunningAction) -> None:
 async def _download_file(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.DownloadFile)
     try:
-        async with deed.page.expect_download(timeout=_timeout(deed)) as started:
-            await press(deed, lambda: _element(deed).click(timeout=_timeout(deed)))
+        async with deed.page.expect_download(timeout=deed.timeout) as started:
+            await press(deed, lambda: _element(deed).click(timeout=deed.timeout))
             deed.sent = True
     except TooLate as error:
         if "download" in error.message:
-            raise ActionError(f"the click started no download within {_timeout(deed) / 1000:g} s") from None
+            raise ActionError(f"the click started no download within {deed.timeout / 1000:g} s") from None
         raise
     download = await started.value
     if failure := await download.failure():
@@ -268,14 +268,14 @@ async def _expand(deed: RunningAction) -> None:
     assert isinstance(deed.action, do.Expand)
     element, value = _element(deed), deed.action.value
     done = "opened" if value else "closed"
-    is_open = await element.evaluate(_IS_OPEN, timeout=_timeout(deed))
+    is_open = await element.evaluate(_IS_OPEN, timeout=deed.timeout)
     if is_open is None:
         raise ActionError(f"{_the(deed)} does not say whether it is open: use click")
     if is_open is value:
         deed.said = f"{_the(deed)} is {'open' if value else 'closed'} already"
         return
-    await press(deed, lambda: element.click(timeout=_timeout(deed)))
-    if await element.evaluate(_IS_OPEN, timeout=_timeout(deed)) is not value:
+    await press(deed, lambda: element.click(timeout=deed.timeout))
+    if await element.evaluate(_IS_OPEN, timeout=deed.timeout) is not value:
         raise ActionError(f"{_the(deed)} was clicked, and is not {done}")
     deed.said = f"{done} {_the(deed)}"
 
@@ -339,8 +339,3 @@ DEEDS: dict[str, Callable[[RunningAction], Awaitable[None]]] = {
 def _element(deed: RunningAction) -> Locator:
     assert deed.locator is not None
     return deed.locator
-
-
-def _timeout(deed: RunningAction) -> int:
-    assert isinstance(deed.action, do.Aimed)
-    return deed.action.timeout

@@ -74,6 +74,8 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
             await camera.before(call, deed.page, actor, told, _target(deed))
         deed.navigations, deed.requests = live.navigations, live.requests.count
         await _done(deed)
+        if deed.obstacle:
+            deed.waited = round((datetime.now(UTC) - deed.began).total_seconds(), 2)
         if camera is not None:
             deed.said += camera.aside()
         deed.said += live.watchdog.said()

@@ -58,7 +58,17 @@ class RunningAction:
     filled: bool | None = None
     """True if the field that was written into holds the text; None where nothing was written."""
     waited: float = 0.0
-    """Seconds until the element was found."""
+    """Seconds until the element was found and nothing was in the way of the act."""
+    obstacle: str = ""
+    """The obstacle to the act: the element is `hidden`, `disabled` or `covered`."""
+    patience: int | None = None
+    """Milliseconds that the act may take; None for the time-out of the action."""
     sent: bool = False
     """True once an effect that must not be repeated has reached the page."""
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def timeout(self) -> int:
+        """Milliseconds that the act may take."""
+        assert isinstance(self.action, do.Aimed)
+        return self.action.timeout if self.patience is None else min(self.patience, self.action.timeout)

@@ -19,6 +19,7 @@ from playwright.async_api import Error, Frame, Locator, Page
 from reenact.analysis.views.browsed import short_address
 from reenact.browser.actions import reasons
 from reenact.browser.actions.reasons import FailedAction, Reason
+from reenact.browser.page.differences import belongs, exact
 from reenact.browser.page.fitting import ROLES
 from reenact.browser.page.isolated_world import frame_chain, of_element, of_page
 from reenact.browser.page.likeness import LikenessMatch, named_alike, similar, sought
@@ -32,7 +33,7 @@ from reenact.browser.page.selectors import (
     plain,
     written,
 )
-from reenact.browser.page.target import TargetIdentity, belongs, exact
+from reenact.browser.page.target import TargetIdentity
 
 PATIENCE = 3.0
 """Seconds after which a page counts as one that does not answer."""

@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from reenact.browser.page.differences import beside, exact
 from reenact.browser.page.likeness import alike
-from reenact.browser.page.target import OTHER, TargetIdentity, exact, extends, same_name
+from reenact.browser.page.target import TargetIdentity
+from reenact.browser.page.wording import OTHER, extends, same_name, signs_differ, spoken
 
 MARKS = ("test_id", "id", "field", "href")
 
@@ -18,7 +20,9 @@ def named(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     if not mine:
         return _captioned(wanted, told, its)
     if mine & its:
-        return "same"
+        turned = signs_differ(str(wanted.get("name") or ""), str(told.get("name") or ""))
+        longs = wanted.get("long"), told.get("long")
+        return "other" if turned or (all(longs) and longs[0] != longs[1]) else "same"
     close = any(_near(one, other) for one in mine for other in its)
     return "near" if close else "other"
 
@@ -28,7 +32,7 @@ def _captioned(wanted: Mapping[str, Any], told: Mapping[str, Any], names: set[st
     mine, its = str(wanted.get("caption") or ""), str(told.get("caption") or "")
     if not mine:
         return "no"
-    if " ".join(tokens_of(mine)) in {*names, " ".join(tokens_of(its))}:
+    if " ".join(spoken(mine)) in {*names, " ".join(spoken(its))}:
         return "same"
     # A text that differs in part may be an instruction, which changes with each run.
     return "other" if its and alike(mine, its) < 0.6 else "no"
@@ -39,9 +43,23 @@ def _near(one: str, other: str) -> bool:
     mine, its = one.split(), other.split()
     if same_name(one, other):
         return True
-    if len(mine) != len(its) or re.findall(r"\d+", one) != re.findall(r"\d+", other):
+    if len(mine) != len(its) or any(_NUMBER.search(word) for word in {*mine} ^ {*its}):
         return False
-    return bool(mine) and alike(one, other) >= 0.8
+    changed = [(a, b) for a, b in zip(mine, its, strict=True) if a != b]
+    return alike(one, other) >= 0.8 and all(alike(a, b) >= 0.75 and not _turned(a, b) for a, b in changed)
+
+
+def _turned(one: str, other: str) -> bool:
+    """Return True for a word and its opposite, such as `lock` and `unlock`."""
+    short, long = sorted((one, other), key=len)
+    return long.endswith(short) and long.removesuffix(short) in _TURNS
+
+
+_TURNS = frozenset(
+    "un de dis in im non re ab over under pre post out up down off mis sub".split()  # noqa: SIM905 - read as a line
+)
+_NUMBER = re.compile(r"\d|^[^\W\d_]$|^\W$")
+"""A number, a letter or a sign: to change one is to change the name."""
 
 
 def marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
@@ -75,10 +93,14 @@ def same_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
 
 
 def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str = "") -> bool:
-    """Return True for exactly the wanted element: its name, and its record or mark.
+    """Return True for exactly the wanted element.
+
+    It has the name and the record or a mark; without a name, the picture.
 
     To pick an element up (`drag`), its name is enough: it can be put back, and the drop has an element of its own.
     """
+    if pictured(wanted, told):
+        return True
     mine = TargetIdentity.of(wanted)
     if not mine.name or exact(mine, TargetIdentity.of(told)):
         return False
@@ -86,8 +108,20 @@ def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str =
 
 
 def proven(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True if the name or a mark of an element is the wanted one's."""
-    return named(wanted, told) == "same" or bool(strong_marks(wanted, told))
+    """Return True if the name, the picture or a mark of an element is the wanted one's."""
+    return named(wanted, told) == "same" or bool(strong_marks(wanted, told)) or pictured(wanted, told)
+
+
+def pictured(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Return True if an element without a name is known by its picture.
+
+    It is if its record is known, or nothing else on the page has the picture.
+    """
+    if names_of(wanted) or not wanted.get("icon") or wanted["icon"] != told.get("icon"):
+        return False
+    if exact(TargetIdentity.of(wanted), TargetIdentity.of(told)):
+        return False
+    return recorded(wanted) or bool(wanted.get("sole") and told.get("sole", True))
 
 
 def other_name(wanted: Mapping[str, Any], told: Mapping[str, Any], *, vouched: bool = False) -> str:
@@ -100,14 +134,19 @@ def other_name(wanted: Mapping[str, Any], told: Mapping[str, Any], *, vouched: b
     likeness = named(wanted, told)
     if likeness == "near" and not vouched and not strong_marks(wanted, told):
         close = any(same_name(one, other) for one in names_of(wanted) for other in names_of(told))
+        if close and beside(wanted.get("near") or (), str(wanted.get("name")), str(told.get("name"))):
+            return f"its name {told.get('name')!r} was another one's beside it"
         return "" if close else f"its name {told.get('name')!r} is only spelled alike"
     if likeness != "other" or not names_of(told):
         return ""
     name, its = (str(one.get("name") or one.get("caption") or "") for one in (wanted, told))
     if extends(name, its) or words_in(told) & OTHER - words_in(wanted):
         return f"its name {its!r} is another element's"
-    said = {word for mark in strong_marks(wanted, told) for word in tokens_of(marks_of(wanted)[mark])}
-    if said & {word for word in tokens_of(name) if len(word) > 1 and not word.isdigit()}:
+    mine, now = set(spoken(name)), set(spoken(its))
+    if mine & now and now - mine:
+        return f"its name {its!r} has another word than {name!r}"
+    said = {word for mark in strong_marks(wanted, told) for word in spoken(marks_of(wanted)[mark])}
+    if said & {word for word in spoken(name) if len(word) > 1 and not word.isdigit()}:
         return ""
     return f"its name is {its!r}, not {name!r}"
 
@@ -117,17 +156,14 @@ def names_of(told: Mapping[str, Any]) -> set[str]:
     attributes = told.get("attributes") or {}
     texts = [told.get(name) for name in ("name", "text", "label", "shown")]
     texts += [attributes.get(name) for name in ("placeholder", "aria-label", "title", "alt")]
-    return {" ".join(tokens_of(str(text))) for text in texts if text and tokens_of(str(text))}
+    # A name without words, such as `+`, is itself.
+    said = (" ".join(spoken(str(text)) or str(text).split()) for text in texts if text)
+    return {text for text in said if text}
 
 
 def words_in(told: Mapping[str, Any]) -> set[str]:
     """Return all words of an element's names."""
     return {word for name in names_of(told) for word in name.split()}
-
-
-def tokens_of(text: str) -> list[str]:
-    """Return the words of a text in lower case."""
-    return re.sub(r"[\W_]+", " ", text).lower().split()
 
 
 def marks_of(told: Mapping[str, Any]) -> dict[str, str]:

@@ -17,21 +17,18 @@ from reenact.browser.heal.evidence import (
     marks_of,
     named,
     names_of,
+    pictured,
     recorded,
     same_place,
     strong_marks,
     words_in,
 )
 from reenact.browser.page.consequence import plain
+from reenact.browser.page.differences import contradiction
 from reenact.browser.page.fitting import ROLES
 from reenact.browser.page.synonyms import said_otherwise
-from reenact.browser.page.target import (
-    GRAVE,
-    OTHER,
-    TargetIdentity,
-    contradiction,
-    grave,
-)
+from reenact.browser.page.target import TargetIdentity
+from reenact.browser.page.wording import GRAVE, OTHER, grave
 
 CAP = 0.6
 """The score that an element needs."""
@@ -91,16 +88,19 @@ def choose(
     """
     fit = [place for place, one in enumerate(found) if kind(wanted, one["fingerprint"], action)]
     meant = [place for place in fit if _meant(wanted, found[place]["fingerprint"])]
-    objections = {place: against(found[place]["fingerprint"]) for place in meant}
+    objections = {place: _objection(wanted, found[place]["fingerprint"], against) for place in meant}
     objected = next((objections[place] for place in meant if objections[place]), "")
     meant = [place for place in meant if not objections[place]]
+    # A name that is exactly the same outdoes an id, which may be another one's by now.
+    same = [place for place in meant if named(wanted, found[place]["fingerprint"]) == "same"]
+    meant = [place for place in meant if not same or named(wanted, found[place]["fingerprint"]) != "other"]
     if not meant and objected:
         return ElementChoice(None, 0.0, 0.0, objected)
     if not meant:
         return ElementChoice(
             None, 0.0, 0.0, "nothing there has its name, or anything else that identifies it"
         )
-    if (there := _unnamed(wanted, found, meant)) is not None:
+    if (there := _pictured(wanted, found, meant) or _unnamed(wanted, found, meant)) is not None:
         return there
     # Identifying marks decide before likeness: `Password` is not `Confirm password`.
     # The record tells it from others of its name.
@@ -119,6 +119,12 @@ def choose(
         return ElementChoice(None, score, margin, objection)
     agreed = ", ".join(marks(wanted, told)) or "no mark"
     return ElementChoice(best, score, margin, f"{named(wanted, told)} name, {agreed} the same")
+
+
+def _objection(wanted: Mapping[str, Any], told: Mapping[str, Any], against: Against) -> str:
+    return against(told) or (
+        contradiction(TargetIdentity.of(wanted), TargetIdentity.of(told)) if wanted else ""
+    )
 
 
 def renamed(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> ElementChoice:
@@ -173,11 +179,13 @@ def _overtaken(
 ) -> str:
     """Return an objection if another candidate is more alike and this one is not well known."""
     told = found[best]["fingerprint"]
+    same = named(wanted, told) == "same"
     more = [
         place
         for place in fit
         if float(found[place]["score"]) > float(found[best]["score"])
         and not _nested(told, found[place]["fingerprint"])
+        and (not same or named(wanted, found[place]["fingerprint"]) == "same")
     ]
     if (
         not more
@@ -219,6 +227,17 @@ def _apart(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> float:
     if not box or not its:
         return float("inf")
     return max(abs(float(one) - float(other)) for one, other in zip(box, its, strict=True))
+
+
+def _pictured(
+    wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]
+) -> ElementChoice | None:
+    """Choose an element without a name by its picture, if only one has it."""
+    there = [place for place in meant if pictured(wanted, found[place]["fingerprint"])]
+    if len(there) != 1 or refused(wanted, found[there[0]]["fingerprint"]):
+        return None
+    score = float(found[there[0]]["score"])
+    return ElementChoice(there[0], score, 1.0, "no name, and the only one with its picture")
 
 
 def _unnamed(

@@ -20,7 +20,7 @@ from typing import Any
 from reenact.browser.heal.record import AGENT, HealRecord, digest
 from reenact.browser.heal.source import ScriptSource, UnchangeableSelector
 from reenact.browser.page.selector_words import texts_of
-from reenact.browser.page.target import says
+from reenact.browser.page.wording import says
 from reenact.core.record.program import GIT
 from reenact.errors import UsageError
 

@@ -410,6 +410,7 @@
       tag: tagOf(el),
       role: roleOf(el),
       name: hidden ? "" : nameOf(el, selectors),
+      long: hidden ? "" : wholeOf(el, selectors),
       text: textOf(el, selectors),
       label: labelOf(el, selectors),
       caption: captionOf(el, selectors),
@@ -423,11 +424,17 @@
       record: recordOf(el, selectors),
       column: columnOf(el, selectors),
       region: regionOf(el, selectors),
-      icon: hidden ? "" : iconOf(el),
+      ...(hidden ? { icon: "" } : pictureFor(el, selectors)),
       submits: submits(el),
       secret: secret(el, selectors),
       visible: !hiddenBy(el),
     };
+  }
+
+  // A hash of a name that is too long to be kept: it may differ from another one behind the cut.
+  function wholeOf(el, selectors) {
+    const name = nameOf(el, selectors);
+    return name.endsWith("…") && name.startsWith(textOf(el, selectors).slice(0, -1)) ? hashed(textOf(el, selectors, 4000)) : "";
   }
 
   // ------------------------------------------------------------------------------- what an element belongs to
@@ -447,16 +454,16 @@
   const nested = (inner, row) => inner !== row && shapeOf(row) !== "" && shapeOf(inner) === shapeOf(row) && kin(inner, row);
 
   // The texts that a record shows, each with whether it stands out; the element itself and other controls are left out.
-  function chunksOf(row, el, selectors, most = 24) {
+  function chunksOf(row, el, selectors, inner = null, most = 24) {
     const found = [];
     const walk = (node, outstanding) => {
       for (const child of shownIn(node)) {
         if (found.length >= most) return;
         if (child.nodeType === 3) {
-          const text = cut(child.data, 80);
+          const text = brief(child.data);
           if (text) found.push([text, outstanding]);
         } else if (child.nodeType === 1) {
-          if (child === el || matches(child, CONTROLS) || editable(child) || selectors.some((one) => matches(child, one))) continue;
+          if (child === el || inner?.has(child) || matches(child, CONTROLS) || editable(child) || selectors.some((one) => matches(child, one))) continue;
           if (el && names(child, el)) continue;
           if (nested(child, row)) continue;
           if (tagOf(child).includes("-") && matches(child, "[class*=button],[class*=btn],[type=submit]")) continue;
@@ -466,9 +473,23 @@
         }
       }
     };
+    const term = tagOf(row) === "dd" ? termOf(row) : null;
+    if (term) walk(term, true);
     walk(row.shadowRoot || row, false);
     return found;
   }
+  // The term that a description (`dd`) is of.
+  function termOf(row) {
+    let at = row.previousElementSibling;
+    while (at && tagOf(at) !== "dt") at = at.previousElementSibling;
+    return at;
+  }
+
+  // A text that is too long is cut, and told from others that begin alike by a hash of the whole.
+  const brief = (text) => {
+    text = tidy(text);
+    return text.length > 80 ? cut(text, 80) + hashed(text) : text;
+  };
 
   const CLOCK = /\d ?(s|secs?|seconds?|min|mins|minutes?|h|hours?|days?)\b|\d{1,2}:\d{2}|\bago\b|just now/i;
   const AMOUNT = /\d[.,]\d{2}\b|[$€£¥]|%|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{4}-\d{2}-\d{2}\b|^\d+ \p{L}/u;
@@ -505,6 +526,7 @@
     const found = [];
     const add = (kind, value) => value && found.length < 12 && found.push(`${kind} ${cut(value, 80)}`);
     const hidden = (one) => one === el || selectors.some((selector) => matches(one, selector));
+    add("label", tidy(row.getAttribute("aria-label")) || byIds(row, row.getAttribute("aria-labelledby"), selectors));
     for (const one of row.querySelectorAll("img[alt]")) if (!hidden(one)) add("picture", tidy(one.alt));
     for (const one of row.querySelectorAll("input[value]"))
       if (!hidden(one) && /^(text|search|number|email|url)$/.test(typeOf(one)) && !secret(one, selectors))
@@ -516,7 +538,7 @@
 
   // The record that an element belongs to: the nearest ancestor that repeats or is a row by nature, with its key text,
   // which no other record beside it has. Null without one.
-  function recordOf(el, selectors = []) {
+  function recordOf(el, selectors = [], inner = null) {
     for (let at = el, up = 0; at && up < 12; at = shownAbove(at), up += 1) {
       const tag = tagOf(at);
       if (/^(body|html|main|dialog)$/.test(tag)) break;
@@ -525,32 +547,84 @@
       const within = shapeOf(at) !== "" && at.parentElement?.closest(`${tag}.${CSS.escape(shapeOf(at))}`);
       const row = ROW_TAGS.test(tag) || ROW_ROLES.test(roleOf(at)) || Boolean(within && nested(at, within));
       const group = GROUPS.test(tag);
-      const others = kindred(at);
+      const [caption, others] = partedBy(at, kindred(at), el, selectors);
       if (!row && !others.length) continue;
       if (!row && (INLINE.has(tag) || tag === "label" || tag === "a" || tag === "button" || tag === "slot")) continue;
       if (selectors.some((one) => near(at, one))) return null;
-      const own = chunksOf(at, el, selectors).filter(([, outstanding]) => outstanding || !group);
+      const own = chunksOf(at, el, selectors, inner).filter(([, outstanding]) => outstanding || !group);
       // A box that has texts but none like its neighbours is no record, but a part of the page.
       if (!row && !group && !others.some((one) => alikeInside(at, one))) continue;
-      const ranked = rankedOf(own, others.map((one) => chunksOf(one, null, selectors)));
-      const texts = own.map(([text]) => text);
-      const [hint] = ranked.length || group ? [] : hintsAlone(at, others, el, selectors);
+      const theirs = others.map((one) => chunksOf(one, null, selectors).map(([text]) => text));
+      const ranked = rankedOf(own, theirs);
+      // What a description says of its term may change.
+      const term = tag === "dd" && termOf(at) && ranked.includes(brief(textOf(termOf(at), selectors)));
+      const texts = own.map(([text]) => text).slice(0, term ? 1 : undefined);
+      const shared = texts.filter((text) => !ranked.includes(text));
+      // Each text is another one's, too, and all of them together are not: `Ann` and `fine`.
+      const joint = !ranked.length && texts.length > 1 && !theirs.some((one) => texts.every((text) => one.includes(text)));
+      const [hint] = ranked.length || joint || group ? [] : hintsAlone(at, others, el, selectors);
       if (!own.length && !hint) continue;
       if (hint) texts.push(hint);
-      return { tag, role: roleOf(at), key: hint ?? ranked[0] ?? "", texts: texts.slice(-12) };
+      const key = hint ?? (term ? texts[0] : ranked[0]) ?? (joint ? cut(texts.join(", "), 80) : "");
+      return { tag, role: roleOf(at), key, texts, shared, joint, ...(inner ? {} : setOf(at, el, key, caption, selectors)) };
     }
-    return partOf(el, selectors);
+    return inner ? null : partOf(el, selectors);
+  }
+
+  // Rows that only say what follows them (`Team A`) part a table or list: the text of the one before a row, and the rows
+  // of its part.
+  function partedBy(row, others, el, selectors) {
+    if (!ROW_TAGS.test(tagOf(row)) || !others.length) return ["", others];
+    const says = (one) => one !== row && tagOf(one) === tagOf(row) && !holds(one, CONTROLS + ",a[href]") &&
+      (one.childElementCount < row.childElementCount || (shapeOf(one) !== shapeOf(row) && one.childElementCount === 1)) && tidy(one.textContent);
+    if (!holds(row, CONTROLS + ",a[href]") || !others.some(says)) return ["", others];
+    let caption = null, end = null;
+    for (let one = row.previousElementSibling; one && !caption; one = one.previousElementSibling) if (says(one)) caption = one;
+    for (let one = row.nextElementSibling; one && !end; one = one.nextElementSibling) if (says(one)) end = one;
+    const after = (one, other) => Boolean(one.compareDocumentPosition(other) & 4);
+    const kept = others.filter((one) => !says(one) && (!caption || after(caption, one)) && (!end || after(one, end)));
+    return [caption ? textOf(caption, selectors, 80) : "", kept];
+  }
+
+  // What a record stands in: the row that captions it, the record around it, or the heading over it; and whether another
+  // record of its kind elsewhere has the same key.
+  function setOf(row, el, key, caption, selectors) {
+    const siblings = new Set([row, ...kindred(row)]);
+    const inside = (one) => [...siblings].some((other) => other.contains(one));
+    const over = () => {
+      const before = [...document.querySelectorAll(HEADINGS)].filter((one) => one.compareDocumentPosition(row) & 4 && !inside(one));
+      return before.length ? textOf(before[before.length - 1], selectors, 80) : "";
+    };
+    const around = () => (row.parentElement ? recordOf(row.parentElement, selectors, siblings)?.key : "");
+    const within = caption || around() || over();
+    return { within, twin: Boolean(key && within) && twinRecord(row, el, key) };
+  }
+
+  // Whether another record of the same kind, with such an element, shows the key.
+  function twinRecord(row, el, key) {
+    const texts = document.createTreeWalker(row.getRootNode(), 4);
+    const start = key.slice(0, 16).split(" ")[0];
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      if (!node.data.includes(start) || brief(node.data) !== key || row.contains(node)) continue;
+      for (let at = node.parentElement; at && !at.contains(row); at = at.parentElement)
+        if (kin(at, row) && shapeOf(at) === shapeOf(row) && holds(at, CSS.escape(tagOf(el)))) return true;
+    }
+    return false;
   }
 
   // The texts that none of the others has, the best names first.
   function rankedOf(own, theirs) {
-    const sets = theirs.map((one) => new Set(one.map(([text]) => text)));
+    const sets = theirs.map((one) => new Set(one));
     const ranked = own.filter(([text]) => !sets.some((one) => one.has(text)))
       .map(([text, outstanding], order) => [worth(text, outstanding), order, text]);
     return ranked.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(([, , text]) => text);
   }
 
   function hintsAlone(row, others, el, selectors) {
+    // An element that has a name of its own among them needs no hint: an id or a link may change.
+    const name = nameOf(el, selectors);
+    const namesakes = (one) => [one, ...elements(one), ...(one.shadowRoot ? elements(one.shadowRoot) : [])].some((inner) => tagOf(inner) === tagOf(el) && nameOf(inner, selectors) === name);
+    if (name && !others.some(namesakes)) return [];
     const theirs = new Set(others.flatMap((one) => hintsOf(one, null, selectors)));
     return hintsOf(row, el, selectors).filter((one) => !theirs.has(one));
   }
@@ -574,8 +648,8 @@
     const beside = twinsOf(el, selectors, [...el.parentElement.children].filter((one) => tagOf(one) === tagOf(el)));
     if (beside.length) {
       const parts = segmentsOf(el, beside, selectors);
-      const key = parts ? rankedOf(parts[0], parts.slice(1))[0] : "";
-      if (key) return { tag: "part", role: "", key, texts: parts[0].map(([text]) => text).slice(-12) };
+      const key = parts ? rankedOf(parts[0], parts.slice(1).map((part) => part.map(([text]) => text)))[0] : "";
+      if (key) return { tag: "part", role: "", key, texts: parts[0].map(([text]) => text) };
     }
     const twins = twinsOf(el, selectors, el.getRootNode().querySelectorAll(tagOf(el)));
     if (!twins.length) return null;
@@ -709,6 +783,14 @@
     };
     walk(el.shadowRoot || el);
     return cut([...new Set(parts)].slice(0, 6).join("; "), 200);
+  }
+
+  // The picture, and for an element without a name whether nothing else of its tag has it.
+  function pictureFor(el, selectors) {
+    const icon = iconOf(el);
+    if (!icon || nameOf(el, selectors)) return { icon };
+    const others = [...el.getRootNode().querySelectorAll(tagOf(el))];
+    return { icon, sole: others.length <= TWINS && others.every((one) => one === el || iconOf(one) !== icon) };
   }
 
   // Whether pressing the element sends a form.
@@ -1254,9 +1336,11 @@
 
   // All that is asked of an element before it is acted on.
   function known(el, selectors = []) {
+    if (!el.isConnected) throw new Error("the element is not attached: it was replaced just now");
     const names = selectorsOf(el, selectors);
     const count = document.getElementsByTagName("*").length;
-    return { fingerprint: fingerprint(el, selectors), names, count, alone: aloneOf(el, names), spot: placeOf(el) };
+    const obstacle = hiddenBy(el) ? "hidden" : disabled(el) ? "disabled" : cover(el) ? "covered" : "";
+    return { fingerprint: fingerprint(el, selectors), obstacle, names, count, alone: aloneOf(el, names), spot: placeOf(el) };
   }
 
   return { probe, state, known, recordOf, roleOf, digest, overlay, candidates, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };

@@ -19,7 +19,8 @@
     if (eyes.roleOf(one) !== role || eyes.nameOf(one, selectors) !== name) return false;
     if (!key) return true;
     const now = eyes.recordOf(one, selectors);
-    return now !== null && now.texts.includes(key);
+    if (now === null || (record.twin && now.within !== record.within)) return false;
+    return now.key === key || now.texts.includes(key);
   };
 
   let stopping = false, down = null, captured = false;

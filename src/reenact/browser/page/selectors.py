@@ -166,8 +166,10 @@ async def known(
     secret: Sequence[str] = (),
     timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
     guard: PressGuard | None = None,
-) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return durable selectors of an element, and its fingerprint.
+) -> tuple[dict[str, str], dict[str, Any], str]:
+    """Return durable selectors of an element, its fingerprint, and what is in the way of an act.
+
+    In the way is that it is `hidden`, `disabled` or `covered`; else nothing, an empty text.
 
     The selectors find it on this page and on another run's. They are best first, each exact: `playwright` (its own
     normalised locator), `test_id`, `role` (with its name), `text`, `css`, `xpath`. A selector that names another
@@ -195,7 +197,7 @@ async def known(
         if names["secret"]:
             told["fingerprint"] |= {"name": "", "text": "", "label": "", "caption": "", "secret": True}
             told["fingerprint"] |= {"record": None, "region": None, "icon": ""}
-    return await _exact(locator, told, place), await _placed(told, place)
+    return await _exact(locator, told, place), await _placed(told, place), str(told.get("obstacle") or "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,8 +71,12 @@ def meaning(text: str) -> str:
 
     Two texts with the same result mean the same.
     """
-    plain = " ".join(re.sub(r"[\W_]+", " ", text).lower().split())
-    return _PHRASE.sub(lambda found: _HEADS[found[0]], plain)
+    return replaced(" ".join(re.sub(r"[\W_]+", " ", text).lower().split()))
+
+
+def replaced(words: str) -> str:
+    """Return words in lower case, one space apart, with synonyms replaced by one word."""
+    return _PHRASE.sub(lambda found: _HEADS[found[0]], words)
 
 
 def said_otherwise(text: str) -> frozenset[str]:

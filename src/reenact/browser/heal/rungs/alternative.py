@@ -15,20 +15,12 @@ from reenact.browser.heal.candidates import chosen, taken
 from reenact.browser.heal.evidence import identified, marks, other_name
 from reenact.browser.heal.identity import Against, ElementChoice, choose, kind, renamed
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, PastStep, StepHistory
+from reenact.browser.page.differences import belongs, differences, exact
 from reenact.browser.page.likeness import alike, sought
 from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.selectors import SelectorError, parse
-from reenact.browser.page.target import (
-    KnownTarget,
-    TargetIdentity,
-    belongs,
-    differences,
-    exact,
-    extends,
-    grave,
-    same_name,
-    written_parts,
-)
+from reenact.browser.page.target import KnownTarget, TargetIdentity, written_parts
+from reenact.browser.page.wording import extends, grave, same_name
 
 if TYPE_CHECKING:
     from reenact.browser.session.session import Session

@@ -1,0 +1,268 @@
+"""Compare identities of elements part by part, before anything happens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reenact.browser.page.target import FIELDS, KnownTarget, TargetDifference, TargetIdentity
+from reenact.browser.page.wording import GRAVE, OTHER, grave, same_name, says, tokens
+
+_PRESSED = frozenset({
+    "button", "link", "menuitem", "tab", "option", "summary", "generic", "treeitem", "img", "listitem", "cell", "row",
+    "text", "paragraph", "heading", "presentation", "none", "gridcell",
+})  # fmt: skip
+_TICKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
+
+_COUNT = re.compile(r"^\d+(?= [^\W\d])")
+_TIMELY = re.compile(
+    r"\d ?(s|secs?|seconds?|min|mins|minutes?|h|hours?|days?)\b|\d{1,2}:\d{2}|\bago\b", re.IGNORECASE
+)
+_DAY = re.compile(
+    r"\b(?:today|yesterday|tomorrow|(?:this|last|next) (?:week|month|year)|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|\d{1,2}[. /-]|(?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+"""A group named by a day, to which a record belongs for a time."""
+_NAMED_KEY = re.compile(r"@|^#\d+$|[^\W\d].*?\d+$|^\d{3,}$")
+
+
+def differences(known: KnownTarget, found: TargetIdentity, told: Mapping[str, Any]) -> list[TargetDifference]:
+    """Return the parts in which a found element is not the known one; empty if it is.
+
+    Args:
+        known: The known target.
+        found: The found element's identity.
+        told: Its fingerprint.
+    """
+    if known.written is not None:
+        return _against(known.written, found)
+    if known.pasts:
+        return _all_against(known.pasts, found)
+    return _against_words(known.words, found, told)
+
+
+def exact(wanted: TargetIdentity, found: TargetIdentity) -> str:
+    """Return the reason that a candidate is not exactly the wanted element, or ""."""
+    found_differences = _between(wanted, found, bound=_BOUND)
+    if found_differences:
+        one = found_differences[0]
+        return f"its {one.part} is {one.found!r}, not {one.meant!r}"
+    same = set(wanted.marks) & set(found.marks) or (wanted.path == found.path and wanted.near == found.near)
+    if not wanted.name and not wanted.icon and not same:
+        return "it has no name and no picture that identify it"
+    return ""
+
+
+def belongs(found: TargetIdentity, told: Mapping[str, Any], text: str) -> bool:
+    """Return True if its record, name, region or a neighbour says a text."""
+    around = (found.record or "", " ".join(found.texts), *found.texts, found.name, found.region, *found.near)
+    return any(
+        says(one, text) for one in (*around, str(told.get("text") or ""), str(told.get("heading") or ""))
+    )
+
+
+def beside(near: Sequence[str], name: str, other: str) -> bool:
+    """Return True if a synonym of a name was a text beside it: `Delete` beside `Remove`."""
+    its = tokens(other)
+    return its != tokens(name) and any(tokens(one) == its for one in near)
+
+
+def contradiction(wanted: TargetIdentity, found: TargetIdentity) -> str:
+    """Return the reason that it has another record, dialog or frame, or ""."""
+    parts = [check(wanted, found) for check in (_frame, _dialog, _record, _group, _column)]
+    one = next((part for part in parts if part is not None), None)
+    return "" if one is None else f"its {one.part} is {one.found!r}, not {one.meant!r}"
+
+
+_BOUND = frozenset({"name", "record"})
+
+
+def _all_against(pasts: Sequence[TargetIdentity], found: TargetIdentity) -> list[TargetDifference]:
+    """Compare with all good runs: a part that differs among them is not binding."""
+    bound = set()
+    if all(same_name(pasts[0].name, one.name) for one in pasts[1:]):
+        bound.add("name")
+    if all(pasts[0].record == one.record for one in pasts[1:]):
+        bound.add("record")
+    each = [_between(one, found, bound=frozenset(bound)) for one in pasts]
+    best = min(each, key=len)
+    if not best and "name" not in bound:
+        known = set().union(*(grave(one.name) for one in pasts))
+        if more := grave(found.name) - known:
+            return [TargetDifference("grave word", ", ".join(sorted(known)) or "none", min(more))]
+    return best
+
+
+def _between(
+    wanted: TargetIdentity, found: TargetIdentity, *, bound: frozenset[str]
+) -> list[TargetDifference]:
+    parts = [_role(wanted, found), _frame(wanted, found), _dialog(wanted, found)]
+    if "record" in bound:
+        parts.append(_column(wanted, found))
+    if "name" in bound:
+        parts.append(_name(wanted, found))
+    if "record" in bound:
+        parts += [_record(wanted, found), _group(wanted, found)]
+    return [one for one in parts if one is not None]
+
+
+def _role(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    if not wanted.role or not found.role or wanted.role == found.role:
+        return None
+    if any({wanted.role, found.role} <= group for group in (_PRESSED, FIELDS, _TICKED)):
+        return None
+    return TargetDifference("role", wanted.role, found.role)
+
+
+def _frame(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    if len(wanted.frames) == len(found.frames):
+        # Frames exchange their contents: what stands over an element tells which one it is in.
+        told = wanted.frames and wanted.region and found.region and not _DAY.search(wanted.region)
+        if not told or same_name(wanted.region, found.region):
+            return None
+        return TargetDifference("frame", wanted.region, found.region)
+    return TargetDifference("frame", " > ".join(wanted.frames) or "none", " > ".join(found.frames) or "none")
+
+
+def _dialog(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    if not wanted.dialog and not found.dialog:
+        return None
+    if wanted.dialog == found.dialog and same_name(wanted.region, found.region):
+        return None
+    if wanted.record is None:
+        return None  # an older recording, which knows no regions
+    return TargetDifference(
+        "dialog", wanted.region if wanted.dialog else "none", found.region if found.dialog else "none"
+    )
+
+
+def _column(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    if not wanted.twin or same_name(wanted.column, found.column):
+        return None
+    return TargetDifference("column", wanted.column, found.column or "none")
+
+
+def _name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    if wanted.name:
+        cut = bool(wanted.long and found.long) and wanted.long != found.long
+        if (
+            same_name(wanted.name, found.name)
+            and not cut
+            and not beside(wanted.near, wanted.name, found.name)
+        ):
+            return None
+        return TargetDifference("name", wanted.name, found.name or found.icon or "none")
+    if wanted.icon:
+        if wanted.icon == found.icon:
+            return None
+        return TargetDifference("picture", wanted.icon, found.name or found.icon or "none")
+    if set(wanted.marks) & set(found.marks) and not grave(found.name):
+        return None
+    if not found.name and (wanted.path == found.path or set(wanted.near) & set(found.near)):
+        return None
+    if wanted.record is None and not grave(found.name):
+        return None  # an older recording, which knows less
+    return TargetDifference("name", "none", found.name or found.icon or "none, at another place")
+
+
+def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    if wanted.record is None or (not wanted.texts and not wanted.record):
+        return _without_record(wanted, found)
+    if not wanted.record:
+        # Nothing told it from the records beside it: another one has none of its texts.
+        have = {" ".join(tokens(one)) for one in found.texts}
+        if not found.texts or any(" ".join(tokens(one)) in have for one in wanted.texts):
+            return None
+        return TargetDifference("record", " ".join(wanted.texts[:3]), " ".join(found.texts[:3]))
+    texts = found.texts or (*found.near, found.name, found.region, found.heading)
+    if _equal_beside(wanted, found):
+        return TargetDifference("record", " ".join(wanted.texts[:4]), " ".join(found.texts[:4]) or "none")
+    if (
+        not wanted.joint
+        and not any(_same_text(one, wanted.record) for one in texts)
+        and not (not found.texts and any(says(one, wanted.record) for one in texts))
+    ):
+        return TargetDifference("record", wanted.record, found.record or " ".join(found.texts[:3]) or "none")
+    if found.texts and not _NAMED_KEY.search(wanted.record) and _all_others_differ(wanted, found):
+        return TargetDifference("record", " ".join(wanted.texts[:4]), " ".join(found.texts[:4]))
+    return None
+
+
+def _equal_beside(wanted: TargetIdentity, found: TargetIdentity) -> bool:
+    """Return True if the key alone does not decide, and other texts are not the same.
+
+    A record beside the found one has the key, too; where it has all texts, nothing tells which one is meant.
+    """
+    if not wanted.joint and not any(_same_text(one, wanted.record or "") for one in found.shared):
+        return False
+    have = {_COUNT.sub("#", one) for one in found.texts}
+    lost = [one for one in wanted.texts if not _TIMELY.search(one) and _COUNT.sub("#", one) not in have]
+    return bool(lost) or not found.record
+
+
+def _same_text(one: str, other: str) -> bool:
+    """Compare two texts of records; older recordings have no hash behind a cut text."""
+    short, long = sorted((one, other), key=len)
+    return tokens(one) == tokens(other) or (short.endswith("…") and long.startswith(short))
+
+
+def _group(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    """Compare two records' groups, if the keys do not decide or the act is grave."""
+    if not wanted.group or (found.group and same_name(wanted.group, found.group)):
+        return None
+    if not found.group:
+        around = (found.record or "", *found.texts, found.region, found.heading)
+        if not wanted.namesake or any(says(one, wanted.group) for one in around):
+            return None
+    alone = bool(wanted.record) and not wanted.namesake and not found.namesake
+    if alone and (_NAMED_KEY.search(wanted.record or "") or not grave(wanted.name)):
+        return None
+    if _TIMELY.search(wanted.group) or _DAY.search(wanted.group):
+        return None
+    return TargetDifference("group", wanted.group, found.group or found.record or "none")
+
+
+def _without_record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    """Compare an element that had no record with one that has one: the texts beside it decide."""
+    if wanted.record is None or not found.record or not wanted.near:
+        return None
+    around = " ".join((*found.near, *found.texts))
+    if any(says(around, one) for one in wanted.near):
+        return None
+    return TargetDifference("record", wanted.near[0], found.record)
+
+
+def _all_others_differ(wanted: TargetIdentity, found: TargetIdentity) -> bool:
+    """Return True if a record has several texts, and none but its key is the wanted one's."""
+    others = [one for one in wanted.texts if one != wanted.record and not _TIMELY.search(one)]
+    have = {_COUNT.sub("#", one) for one in found.texts}
+    return bool(others) and not any(_COUNT.sub("#", one) in have for one in others)
+
+
+def _against(written: Mapping[str, str], found: TargetIdentity) -> list[TargetDifference]:
+    parts = []
+    for part, value in written.items():
+        has = str(getattr(found, part) or "")
+        if part == "record":
+            fits = any(says(one, value) for one in (found.record or "", *found.texts))
+        elif part == "role":
+            fits = value == has
+        else:
+            fits = tokens(value) == tokens(has)
+        if not fits:
+            parts.append(TargetDifference(part, value, has or "none"))
+    return parts
+
+
+def _against_words(words: str, found: TargetIdentity, told: Mapping[str, Any]) -> list[TargetDifference]:
+    """Compare with the selector's own text: a longer name with grave words is another one."""
+    names = [found.name, *(str(told.get(one) or "") for one in ("text", "label"))]
+    if not words or any(same_name(words, one) for one in names if one):
+        return []
+    longer = next((one for one in names if says(one, words)), "")
+    extra = set(tokens(longer)) - set(tokens(words))
+    if not longer or not (extra & (GRAVE | OTHER) or (extra and grave(words))):
+        return []
+    return [TargetDifference("name", words, longer)]

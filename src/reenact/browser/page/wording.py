@@ -1,0 +1,104 @@
+"""Compare names of elements by their words; know words with serious consequences.
+
+Numbers, signs and currencies are part of a name: `Pay $10` is neither `Pay €10` nor `Pay $100`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from reenact.browser.page.synonyms import replaced
+
+GRAVE = frozenset({
+    "delete", "remove", "erase", "destroy", "discard", "cancel", "reset", "clear", "unsubscribe", "deactivate",
+    "terminate", "wipe", "drop", "revoke", "uninstall", "logout", "pay", "buy", "purchase", "order", "checkout",
+    "transfer", "send", "submit", "publish", "confirm", "block", "ban", "report", "archive", "close", "suspend",
+    "refund", "charge", "withdraw", "approve", "reject", "decline", "merge", "signout", "payment", "forget",
+    "disable", "expel", "evict", "purge", "void", "trash", "kick", "leave", "quit", "shutdown", "restart", "deploy",
+    "löschen", "entfernen", "abbrechen", "verwerfen", "kaufen", "bezahlen", "senden", "abmelden", "kündigen",
+    "supprimer", "effacer", "annuler", "retirer", "acheter", "payer", "envoyer",
+    "eliminar", "borrar", "cancelar", "quitar", "comprar", "pagar", "enviar",
+    "elimina", "cancella", "annulla", "rimuovi", "acquista", "paga", "invia", "verwijderen", "annuleren", "kopen",
+})  # fmt: skip
+"""Words with serious consequences: an element with one never replaces an element without it."""
+
+OTHER = frozenset({
+    "draft", "copy", "as", "new", "another", "later", "template", "all", "and", "next", "not", "without", "dont", "no",
+    "un", "confirm", "repeat", "again", "retype", "verify", "old", "current", "previous", "other", "second",
+    "alternative", "everywhere", "everything", "recovery", "backup", "permanently", "forever", "selected", "bulk",
+    "each", "every", "entire", "also", "team", "account", "workspace", "devices", "sessions",
+})  # fmt: skip
+"""Words that turn a name into a different one: `Save`, and `Save as draft`."""
+
+_PHRASES = re.compile(r"\b(?:sign|log) ?(?:out|off)\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\(\s*(?:\d+\+?|required|optional)\s*\)|\*|\b(?:required|optional)$", re.IGNORECASE)
+
+_TOKEN = re.compile(
+    r"(?:(?<!\S)[-+\u2212](?=[.,]?\d))?[^\W_]+(?:(?<=\d)[.,](?=\d)[^\W_]+)*"
+    r"(?:[+#]{1,2}(?![^\W_])|(?<=\b[A-Za-z])[-\u2212](?!\S))?"
+    r"|[%$\u00a2-\u00a5\u20a0-\u20cf]"
+)
+"""A word; a number with its decimals and sign; a mark such as `A+` or `C#`; a currency."""
+
+_TURNED = str.maketrans(
+    "\u203a\u00bb>\u25b6\u276f\u2039\u00ab<\u25c0\u276e\u25b2\u25b3\u25bc\u25bd\u2212\u2013\u2795\u2796",
+    "\u2192\u2192\u2192\u2192\u2192\u2190\u2190\u2190\u2190\u2190\u2191\u2191\u2193\u2193--+-",
+)
+"""Arrows and signs that look different and mean the same."""
+
+_DASH = re.compile(r"^\s*[-\u2212\u2013\u2796](?!\S)|(?<!\S)[-\u2212\u2013\u2796]\s*$")
+
+
+def tokens(text: str) -> list[str]:
+    """Return a name's words in lower case and its numbers, without counts in brackets."""
+    return spoken(_ASIDE.sub(" ", text))
+
+
+def spoken(text: str) -> list[str]:
+    """Return the words of a text in lower case, with its numbers and currencies."""
+    return [one.replace("\u2212", "-").casefold() for one in _TOKEN.findall(text)]
+
+
+def signs(text: str) -> frozenset[str]:
+    """Return the arrows, pictures and signs in a text: `Vote ▲` is not `Vote ▼`."""
+    found = {one for one in text.translate(_TURNED) if unicodedata.category(one) in {"So", "Sm"}}
+    return frozenset(found | ({"-"} if _DASH.search(text) else set()))
+
+
+def signs_differ(one: str, other: str) -> bool:
+    """Return True if both texts have signs, and different ones: one alone is an ornament."""
+    mine, its = signs(one), signs(other)
+    return bool(mine and its) and mine != its
+
+
+def same_name(one: str, other: str) -> bool:
+    """Return True if two names are the same, or synonyms. A longer name is another one."""
+    mine, its = tokens(one), tokens(other)
+    if not mine or not its:
+        return one.split() == other.split()
+    if signs_differ(one, other):
+        return False
+    return mine == its or _joined(mine) == _joined(its) or replaced(" ".join(mine)) == replaced(" ".join(its))
+
+
+def _joined(words: list[str]) -> str:
+    """Return words as one, but for numbers side by side: `1 18` is not `11 8`."""
+    return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(words))
+
+
+def says(text: str, words: str) -> bool:
+    """Return True if a text contains the words as whole words, digits kept."""
+    mine, its = f" {' '.join(tokens(text))} ", " ".join(tokens(words))
+    return bool(its) and f" {its} " in mine
+
+
+def grave(text: str) -> set[str]:
+    """Return the words of a text that have serious consequences."""
+    found = set(tokens(text)) & GRAVE
+    return found | ({"sign out"} if _PHRASES.search(text) else set())
+
+
+def extends(words: str, name: str) -> bool:
+    """Return True if a name says more than the words: `Sign out everywhere` for `Sign out`."""
+    return says(name, words) and tokens(name) != tokens(words)
