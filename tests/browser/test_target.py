@@ -59,6 +59,52 @@ def test_a_record_known_by_a_plain_word_needs_another_equal_text():
     assert parts([ada], told(key="Ada", texts=("Ada", "2026-12-01", "90.00"))) == ["record"]
 
 
+def grouped(within, *, twin=False, name="Open", key="Bob", **more):
+    record = {"key": key, "texts": [key], "within": within, "twin": twin, **more}
+    return {**told(name), "record": record}
+
+
+@pytest.mark.parametrize(
+    ("known", "found", "differ"),
+    [
+        (grouped("Admins", twin=True), grouped("Guests"), ["group"]),
+        (grouped("Admins"), grouped("Guests", twin=True), ["group"]),
+        (grouped("Admins"), grouped("Guests"), []),
+        (grouped("Admins", name="Delete"), grouped("Guests", name="Delete"), ["group"]),
+        (
+            grouped("Admins", name="Delete", key="Bill 18"),
+            grouped("Guests", name="Delete", key="Bill 18"),
+            [],
+        ),
+        (grouped("Today", twin=True), grouped("Yesterday", twin=True), []),
+        (grouped("Admins (3)", twin=True), grouped("Admins (2)", twin=True), []),
+        (grouped("Admins", twin=True), grouped(""), ["group"]),
+    ],
+)
+def test_a_group_counts_where_a_key_does_not_decide(known, found, differ):
+    assert parts([known], found) == differ
+
+
+def test_a_key_that_another_record_has_by_now_needs_all_other_texts():
+    known = told(texts=("Invoice 18", "12 June", "open"))
+    shared = {"key": "9.00", "texts": ["Invoice 18", "9.00", "open"], "shared": ["Invoice 18", "open"]}
+    assert parts([known], {**known, "record": shared}) == ["record"]
+    same = {"key": "12 June", "texts": ["Invoice 18", "12 June", "open"], "shared": ["Invoice 18", "open"]}
+    assert parts([known], {**known, "record": same}) == []
+    assert parts([known], {**known, "record": {**same, "key": ""}}) == ["record"]
+
+
+def test_names_that_differ_behind_a_cut_are_two():
+    assert parts([told("Long …", long="a1")], told("Long …", long="b2")) == ["name"]
+    assert parts([told("Long …")], told("Long …", long="b2")) == []
+
+
+def test_a_written_region_may_be_the_group_of_the_record():
+    known = KnownTarget(written=written_parts('button "Open" of "Bob" in "Admins"'))
+    assert differences(known, TargetIdentity.of(grouped("Admins")), {}) == []
+    assert [one.part for one in differences(known, TargetIdentity.of(grouped("Guests")), {})] == ["region"]
+
+
 def test_what_differs_among_good_runs_is_not_binding_but_grave_words_are():
     good = [told("Tea", None), told("Coffee", None)]
     assert parts(good, told("Milk", None)) == []

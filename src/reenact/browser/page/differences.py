@@ -247,6 +247,8 @@ def _against(written: Mapping[str, str], found: TargetIdentity) -> list[TargetDi
         has = str(getattr(found, part) or "")
         if part == "record":
             fits = any(says(one, value) for one in (found.record or "", *found.texts))
+        elif part == "region":
+            fits = any(tokens(one) == tokens(value) for one in (has, found.group))
         elif part == "role":
             fits = value == has
         else:

@@ -83,6 +83,8 @@ def _offers(good: dict[str, Any]) -> Iterator[dict[str, Any]]:
     known = {name: value for name, value in parts.items() if value}
     if "name" in known or "record" in known:
         yield {"expect_target": known}
+        if region := identity.group or identity.region:
+            yield {"expect_target": {**known, "region": region}}
     for kind in ("test_id", "role", "text", "css"):
         if selector := (good.get("selectors") or {}).get(kind):
             yield {"selector": selector}
