@@ -31,6 +31,9 @@ COMPARED = 60
 PATIENCE = 2000
 """Milliseconds that the step may take with the found element."""
 
+_TRIES = 3
+"""Number of looks at an element that is replaced just then."""
+
 _LASTING = ("test_id", "role", "playwright", "text", "css")
 
 Pick = Callable[[Sequence[Mapping[str, Any]]], ElementChoice]
@@ -174,10 +177,12 @@ async def _told(live: LiveBrowser, locator: Locator) -> tuple[dict[str, Any] | N
 
 
 async def _selectors(live: LiveBrowser, locator: Locator) -> dict[str, str]:
-    try:
-        return await durable(locator, secret=live.mask(live.page))
-    except Error:
-        return {}
+    for _ in range(_TRIES):
+        try:
+            return await durable(locator, secret=live.mask(live.page))
+        except Error:
+            await asyncio.sleep(0)  # a list may be drawn anew all the time
+    return {}
 
 
 def _place(told: Mapping[str, Any]) -> tuple[Any, ...]:
