@@ -105,6 +105,27 @@ def test_a_written_region_may_be_the_group_of_the_record():
     assert [one.part for one in differences(known, TargetIdentity.of(grouped("Guests")), {})] == ["region"]
 
 
+@pytest.mark.parametrize(
+    ("record", "text", "fits"),
+    [
+        ("Kettle", "Kettle", True),
+        ("Kettle", "Kettle Pro", False),
+        ("Bill 18", "Bill 18, open", True),
+        ("Bill 18", "Bill 180", False),
+    ],
+)
+def test_a_written_record_is_a_whole_text_or_a_numbered_part_of_one(record, text, fits):
+    known = KnownTarget(written=written_parts({"record": record}))
+    assert (differences(known, TargetIdentity.of(told(key=text, texts=(text,))), {}) == []) is fits
+
+
+def test_a_written_picture_binds_an_element_without_a_name():
+    known = KnownTarget(written=written_parts({"role": "button", "icon": "path a1"}))
+    assert differences(known, TargetIdentity.of(told("", None, icon="path a1")), {}) == []
+    other = differences(known, TargetIdentity.of(told("", None, icon="path b2")), {})
+    assert [one.part for one in other] == ["icon"]
+
+
 def test_what_differs_among_good_runs_is_not_binding_but_grave_words_are():
     good = [told("Tea", None), told("Coffee", None)]
     assert parts(good, told("Milk", None)) == []

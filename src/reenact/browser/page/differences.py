@@ -246,7 +246,10 @@ def _against(written: Mapping[str, str], found: TargetIdentity) -> list[TargetDi
     for part, value in written.items():
         has = str(getattr(found, part) or "")
         if part == "record":
-            fits = any(says(one, value) for one in (found.record or "", *found.texts))
+            # `Bill 18` may be a part of a text; `Kettle` is not `Kettle Pro`.
+            texts = (found.record or "", *found.texts)
+            part_of = bool(_NAMED_KEY.search(value))
+            fits = any(tokens(one) == tokens(value) or (part_of and says(one, value)) for one in texts)
         elif part == "region":
             fits = any(tokens(one) == tokens(value) for one in (has, found.group))
         elif part == "role":

@@ -203,14 +203,14 @@ _WRITTEN = re.compile(
     r'^(?:(?P<role>[a-z]+) )?"(?P<name>[^"]+)"'
     r'(?: of (?:the record )?"(?P<record>[^"]+)")?(?: in (?:the \w+ )?"(?P<region>[^"]+)")?$'
 )
-PARTS = ("role", "name", "record", "region")
+PARTS = ("role", "name", "record", "region", "icon")
 
 
 def written_parts(given: str | Mapping[str, Any]) -> dict[str, str]:
     """Return the parts of an identity that a script states.
 
-    It is a dict of `role`, `name`, `record`, `region`; a sentence, `button "Delete" of "Invoice 18" in "Invoices"`; or
-    a name alone. Raises ValueError.
+    It is a dict of `role`, `name`, `record`, `region`, `icon`; a sentence, `button "Delete" of "Invoice 18" in
+    "Invoices"`; or a name alone. Raises ValueError.
     """
     if isinstance(given, str):
         found = _WRITTEN.match(given.strip())

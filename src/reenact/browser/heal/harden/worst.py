@@ -80,8 +80,10 @@ def _offers(good: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield what may close a change: the element's identity, then its selectors."""
     identity = TargetIdentity.of(good.get("fingerprint") or {})
     parts = {"role": identity.role, "name": identity.name, "record": identity.record or ""}
+    if not identity.name:
+        parts["icon"] = identity.icon
     known = {name: value for name, value in parts.items() if value}
-    if "name" in known or "record" in known:
+    if known.keys() - {"role"}:
         yield {"expect_target": known}
         if region := identity.group or identity.region:
             yield {"expect_target": {**known, "region": region}}
