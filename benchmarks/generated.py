@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import mimetypes
 import sys
 import tempfile
 import threading
@@ -26,7 +27,7 @@ from typing import Any
 
 from playwright.async_api import Error
 
-from benchmarks import healenium
+from benchmarks import healenium, upgrades
 from benchmarks.families import Case, case_of
 from benchmarks.healing import blind
 from benchmarks.plan import Plan
@@ -80,17 +81,23 @@ class Outcome:
 
 
 class Pages:
-    """Serves each case under its own path, as it was or as it is now."""
+    """Serves each case under its own path, as it was or as it is now; and libraries under `/lib`."""
 
-    def __init__(self) -> None:
+    def __init__(self, libraries: Path | None = None) -> None:
         self.now: dict[str, str] = {}
         pages = self.now
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                body = pages.get(self.path, "").encode()
-                self.send_response(200 if body else 404)
-                self.send_header("Content-Type", "text/html; charset=utf-8")
+                body, sort = pages.get(self.path, "").encode(), "text/html"
+                found = bool(body)
+                if libraries is not None and self.path.startswith("/lib/"):
+                    file = libraries / self.path.removeprefix("/lib/")
+                    found = file.is_file()
+                    body = file.read_bytes() if found else b""
+                    sort = mimetypes.guess_type(self.path)[0] or "text/plain"
+                self.send_response(200 if found else 404)
+                self.send_header("Content-Type", f"{sort}; charset=utf-8")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -109,16 +116,31 @@ class Pages:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
 
-def run(seed: int, numbers: Sequence[int], until: float, kept: Path | None = None) -> list[Outcome]:
-    """Do so many cases, and keep their outcomes in a file; begin nothing new after a moment."""
-    pages = Pages()
+def run(
+    seed: int, numbers: Sequence[int], until: float, kept: Path | None = None, *, upgraded: bool = False
+) -> list[Outcome]:
+    """Do so many cases, and keep their outcomes in a file; begin nothing new after a moment.
+
+    Args:
+        seed: The seed of the cases.
+        numbers: Their numbers.
+        until: The moment.
+        kept: The file.
+        upgraded: True for upgrades of libraries (`upgrades.py`).
+    """
+    libraries = upgrades.fetched() if upgraded else None
+    if upgraded and libraries is None:
+        raise SystemExit("the libraries cannot be fetched here: no npm, or no package index")
+    pages = Pages(libraries)
+    make = upgrades.case_of if upgraded else case_of
     client = Client()
     found: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="reenact-families-") as folder:
         for begin in range(0, len(numbers), BATCH):
             if monotonic() > until:
                 break
-            found += _batch(client, Path(folder) / str(begin), pages, seed, numbers[begin : begin + BATCH])
+            cases = {number: make(seed, number) for number in numbers[begin : begin + BATCH]}
+            found += _batch(client, Path(folder) / str(begin), pages, seed, cases)
             if kept is not None:
                 kept.write_text(json.dumps([asdict(one) for one in found]))
             counted = Counter(one.ending for one in found)
@@ -127,8 +149,7 @@ def run(seed: int, numbers: Sequence[int], until: float, kept: Path | None = Non
     return found
 
 
-def _batch(client: Client, home: Path, pages: Pages, seed: int, numbers: Sequence[int]) -> list[Outcome]:
-    cases = {number: case_of(seed, number) for number in numbers}
+def _batch(client: Client, home: Path, pages: Pages, seed: int, cases: dict[int, Case]) -> list[Outcome]:
     kept: dict[int, list[healenium.Node]] = {}
     options: dict[str, Any] = {
         "home": home,
@@ -136,7 +157,7 @@ def _batch(client: Client, home: Path, pages: Pages, seed: int, numbers: Sequenc
         "max_duration_minutes": 0,
         "idle_timeout_minutes": 0,
     }
-    filmed = numbers[0] // (BATCH * WORKERS) % FILMED == 0
+    filmed = min(cases) // (BATCH * WORKERS) % FILMED == 0
     with client.Session(**options) as session:
         asyncio.run(blind(session))
         for number, case in cases.items():
@@ -308,9 +329,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--upgrades", action="store_true", help="upgrades of libraries")
     given = parser.parse_args()
     numbers = range(given.first, given.first + given.runs)
-    rows = run(given.seed, numbers, monotonic() + given.minutes * 60, given.out)
+    rows = run(given.seed, numbers, monotonic() + given.minutes * 60, given.out, upgraded=given.upgrades)
     found = section(rows)
     for figure in found.figures:
         print(f"{figure.what}: {figure.found} (target {figure.target or 'none'})")
