@@ -22,7 +22,7 @@ from types import FrameType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakSet
 
-from reenact.adapters import locks, ordered, process_pools, readiness, sleepers, waits
+from reenact.adapters import locks, ordered, process_pools, races, readiness, sleepers, waits
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
 from reenact.adapters.stdlib import callers
@@ -141,6 +141,8 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
     waits.started(thread, sys._getframe(2))
     child = scope.child("thread:" + name_of(getattr(thread, "_target", None) or type(thread).run))
     turnstile = scope.run.turnstile
+    _watch(scope)
+    thread._reenact_within = True  # type: ignore[attr-defined]
     run = thread.run
 
     def run_within() -> None:
@@ -167,6 +169,12 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
         _scope.reset(token)
 
 
+def _watch(scope: Scope) -> None:
+    """Name the races of a run that is recorded, from its first thread on."""
+    if scope.run.turnstile.raced is None and not scope.run.replaying:
+        scope.run.turnstile.raced = races.RaceWatch(scope.run)
+
+
 def _submit(
     original: Callable[..., Any], pool: Any, fn: Callable[..., T], /, *args: Any, **kwargs: Any
 ) -> Any:
@@ -175,6 +183,7 @@ def _submit(
         return original(pool, fn, *args, **kwargs)
     if scope.hidden:
         return original(pool, functools.partial(_run_within, scope, fn, *args, **kwargs))
+    _watch(scope)
     child = scope.child("thread:" + name_of(inner_of(fn, args)))
     if scope.run.replaying and scope.run.handler.due(child, _NEVER) is not None:
         # Recorded, it was cancelled before a worker took it up.

@@ -28,6 +28,7 @@ from weakref import ref
 
 from reenact.adapters.deadlines import deadline, unordered
 from reenact.adapters.scopes import listening
+from reenact.adapters.sleepers import resume
 from reenact.adapters.stdlib import callers, early
 from reenact.core.boundary import Run, Scope, current
 
@@ -178,22 +179,27 @@ class OrderedLock(metaclass=_Instances):
 
     def _take(self, scope: Scope) -> None:
         if unordered():
-            self._block(scope)
+            if self._waited(scope):
+                scope.run.turnstile.unblocks()
             return
         if scope.run.replaying and not scope.run.handler.gone_live and self._in_turn(scope):
             return
-        self._block(scope)
+        waited = self._waited(scope)
         self._taken(scope)
+        if waited:
+            self._resume(scope)
 
-    def _block(self, scope: Scope) -> None:
+    def _waited(self, scope: Scope) -> bool:
+        """Take the lock; return True if another thread had it."""
         if self._real.acquire(False):
-            return
-        turnstile = scope.run.turnstile
-        turnstile.blocks()
+            return False
+        scope.run.turnstile.blocks()
         try:
             self._real.acquire()
-        finally:
-            turnstile.unblocks()
+        except BaseException:
+            scope.run.turnstile.unblocks()
+            raise
+        return True
 
     def _tried(self, scope: Scope, limit: float, caller: FrameType) -> bool:
         """Take the lock within a time limit, or at once: the outcome is recorded."""
@@ -229,18 +235,28 @@ class OrderedLock(metaclass=_Instances):
             if self._run is None or self._run() is not scope.run:
                 self._forget(scope.run)
                 self._free = scope.run.handler.turn(unit, self._name, 1) is None
-            if self._now(scope, unit):
-                return True
-            if self._free:
-                return False
-            self._waiting[gate] = unit, threading.get_ident()
-        turnstile.blocks()
-        try:
-            return self._awaited(scope, unit, gate)
-        finally:
-            with self._mutex:
-                self._waiting.pop(gate, None)
-            turnstile.unblocks()
+            taken = self._now(scope, unit)
+            if not taken:
+                if self._free:
+                    return False
+                self._waiting[gate] = unit, threading.get_ident()
+        if not taken:
+            turnstile.blocks()
+            try:
+                taken = self._awaited(scope, unit, gate)
+            finally:
+                with self._mutex:
+                    self._waiting.pop(gate, None)
+                turnstile.unblocks()
+        if taken:
+            self._resume(scope)
+        return taken
+
+    def _resume(self, scope: Scope) -> None:
+        """Go on in this thread's turn, if it had to wait for the lock in the recording."""
+        name = f"held:{self._name}:{self._count}"
+        if not scope.run.replaying or scope.run.handler.due(scope, name) is not None:
+            resume(scope, name)
 
     def _awaited(self, scope: Scope, unit: Scope, gate: Any) -> bool:
         handler, still = scope.run.handler, 0

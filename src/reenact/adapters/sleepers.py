@@ -1,48 +1,140 @@
-"""Track the threads that wait for each other, for the turnstile."""
+"""Track the threads that wait for each other, for the turnstile.
+
+Where the program's own code waits without a time limit (a condition, an event, a queue, a barrier, another thread, a
+lock that is held), going on is a wake-up like any other: it passes the turnstile in its turn, and its line in the
+recording is `woken#0`. So of the threads that one call wakes only one runs at a time, and objects that nothing guards
+are changed in a replay in the recorded order.
+"""
 
 from __future__ import annotations
 
 import threading
 from _thread import allocate_lock
 from collections.abc import Callable
+from contextlib import suppress
+from sys import _getframe
+from types import FrameType
 from typing import Any
+from weakref import WeakSet
 
-from reenact.core.boundary import current
+from reenact.adapters.deadlines import unordered
+from reenact.adapters.stdlib import callers
+from reenact.core.boundary import Scope, current
 
-_sleepers: dict[int, list[tuple[Any, int]]] = {}
+_sleepers: dict[int, list[tuple[Scope, int, bool]]] = {}
 _sleeping = allocate_lock()
 """Guards the list of the threads that wait for each thread or condition, in order."""
+
+_ended: WeakSet[threading.Thread] = WeakSet()
+"""The threads of runs that have ended, or are about to."""
+
+
+def resume(scope: Scope, name: str = "") -> None:
+    """Go on after a wait, in this thread's turn."""
+    run, name = scope.run, name or f"woken#{scope.count('woken')}"
+    run.turnstile.pass_sync(run.handler.due(scope, name), lambda: run.handler.fire(scope, name))
 
 
 def join(original: Callable[..., Any], thread: threading.Thread, timeout: float | None = None) -> None:
     """`Thread.join`."""
-    _blocking(original, thread, timeout)
+    scope = current()
+    if scope is None:
+        original(thread, timeout)
+        return
+    # The threads of a pool, which belong to no run, are joined in any order.
+    turn = timeout is None and getattr(thread, "_reenact_within", False) and _takes_turns(scope)
+    sleeper = _begins(scope, thread, turn=turn)
+    ended = False
+    try:
+        scope.run.turnstile.blocks(lambda: thread not in _ended)
+        original(thread, timeout)
+        ended = True
+    finally:
+        _ends(scope, thread, sleeper, turn=turn and ended)
 
 
 def wait(original: Callable[..., Any], condition: threading.Condition, timeout: float | None = None) -> Any:
     """`Condition.wait`."""
-    return _blocking(original, condition, timeout)
-
-
-def _blocking(original: Callable[..., Any], owner: Any, timeout: float | None) -> Any:
     scope = current()
     if scope is None:
-        return original(owner, timeout)
-    turnstile = scope.run.turnstile
-    sleeper = (turnstile, threading.get_ident())
+        return original(condition, timeout)
+    if timeout is None and condition._is_owned() and _takes_turns(scope):  # type: ignore[attr-defined]
+        return _until_notified(condition, scope)
+    sleeper = _begins(scope, condition, turn=False)
+    try:
+        scope.run.turnstile.blocks()
+        return original(condition, timeout)
+    finally:
+        _ends(scope, condition, sleeper, turn=False)
+
+
+def _until_notified(condition: Any, scope: Scope) -> bool:
+    """Wait, then for this thread's turn, and then take the lock, which others may need."""
+    waiter = allocate_lock()
+    waiter.acquire()
+    condition._waiters.append(waiter)
+    sleeper = _begins(scope, condition, turn=True)
+    state = condition._release_save()
+    woken = False
+    try:
+        # At rest only now that the lock is free, which others take as soon as this thread rests.
+        scope.run.turnstile.blocks(lambda: sleeper in _sleepers.get(id(condition), ()))
+        waiter.acquire()
+        woken = True
+    finally:
+        try:
+            _ends(scope, condition, sleeper, turn=woken)
+        finally:
+            condition._acquire_restore(state)
+            if not woken:
+                with suppress(ValueError):
+                    condition._waiters.remove(waiter)
+    return True
+
+
+def _takes_turns(scope: Scope) -> bool:
+    """Return True if the program's own code waits, without a time limit."""
+    if scope.hidden or unordered():
+        return False
+    frame: FrameType | None = _getframe(2)
+    while frame is not None and _carries(frame.f_code.co_filename):
+        frame = frame.f_back
+    return callers.program(frame)
+
+
+_carrying: dict[str, bool] = {}
+
+
+def _carries(file: str) -> bool:
+    """Return True for the code of waits, which waits on behalf of its caller."""
+    known = _carrying.get(file)
+    if known is None:
+        carriers = ("threading.py", "queue.py", "concurrent/futures/_base.py", "concurrent/futures/thread.py")
+        known = file.startswith(callers.OURS) or (
+            file.startswith(callers.STANDARD) and file.replace("\\", "/").endswith(carriers)
+        )
+        _carrying[file] = known
+    return known
+
+
+def _begins(scope: Scope, owner: Any, *, turn: bool) -> tuple[Scope, int, bool]:
+    sleeper = (scope, threading.get_ident(), turn)
     with _sleeping:
         _sleepers.setdefault(id(owner), []).append(sleeper)
-    turnstile.blocks()
-    try:
-        return original(owner, timeout)
-    finally:
-        with _sleeping:
-            others = _sleepers.get(id(owner), [])
-            if sleeper in others:
-                others.remove(sleeper)
-            if not others:
-                _sleepers.pop(id(owner), None)
-        turnstile.unblocks()
+    return sleeper
+
+
+def _ends(scope: Scope, owner: Any, sleeper: tuple[Scope, int, bool], *, turn: bool) -> None:
+    with _sleeping:
+        others = _sleepers.get(id(owner), [])
+        if sleeper in others:
+            others.remove(sleeper)
+        if not others:
+            _sleepers.pop(id(owner), None)
+    if turn:
+        resume(scope)
+    else:
+        scope.run.turnstile.unblocks()
 
 
 def notify(original: Callable[..., Any], condition: threading.Condition, n: int = 1) -> None:
@@ -57,10 +149,13 @@ def _wake(owner: Any, count: int) -> None:
     with _sleeping:
         sleepers = _sleepers.get(id(owner), [])
         woken, sleepers[:count] = sleepers[:count], []
-    for turnstile, thread in woken:
-        turnstile.woken(thread)
+    for scope, thread, turn in woken:
+        # In a recording, one that goes on in its turn does not run before.
+        if scope.run.replaying or not turn:
+            scope.run.turnstile.woken(thread)
 
 
 def ended(thread: threading.Thread) -> None:
     """Mark the threads that have joined that thread as running."""
+    _ended.add(thread)
     _wake(thread, len(_sleepers))

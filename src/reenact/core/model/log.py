@@ -22,6 +22,9 @@ RESUMED = "resumed"
 SOURCE = "source"
 """The kind of a note about an input that is not recorded; a replay may still be faithful."""
 
+RACE = "race"
+"""The kind of a note about two threads that used one object at the same time."""
+
 _KEPT = 32
 
 _FILLED = 512 << 20

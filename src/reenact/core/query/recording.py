@@ -12,7 +12,7 @@ from typing import Any
 from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
-from reenact.core.model.log import RESUMED, SOURCE, CallRecord, Log
+from reenact.core.model.log import RACE, RESUMED, SOURCE, CallRecord, Log
 from reenact.core.query.overview import script_of
 from reenact.core.query.state import State, state_at
 from reenact.errors import CorruptRecording, StepNotFound
@@ -154,12 +154,17 @@ class Recording:
     @property
     def notes(self) -> tuple[str, ...]:
         """Holes and other remarks in the recording, and the parts that reading left out."""
-        return (*(text for what, text in self._noted() if what not in (SOURCE, RESUMED)), *self.torn)
+        return (*(text for what, text in self._noted() if what not in (SOURCE, RACE, RESUMED)), *self.torn)
 
     @property
     def sources(self) -> tuple[str, ...]:
         """Inputs that are not recorded: a replay reads them anew, and may diverge there."""
-        return tuple(text for what, text in self._noted() if what == SOURCE)
+        return tuple(text for what, text in self._noted() if what in (SOURCE, RACE))
+
+    @property
+    def races(self) -> tuple[str, ...]:
+        """Lines of two threads that used one object at the same time: their order is not recorded."""
+        return tuple(text for what, text in self._noted() if what == RACE)
 
     @property
     def resumed(self) -> tuple[str, ...]:

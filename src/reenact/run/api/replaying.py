@@ -104,6 +104,9 @@ class Replay(Session):
         self._replayer = replayer_of(self.recording, log, self._options)
         for note in self.recording.notes:
             self._replayer.remark(f"the recording says: {note}")
+        self._replayer.uncompared += [
+            f"an order that is not recorded ({race})" for race in self.recording.races
+        ]
         if self._pace == "real":
             self._replayer.turnstile.set_pace(RecordedPace(log.times))
         elif self._pace.startswith(SHIFTED):

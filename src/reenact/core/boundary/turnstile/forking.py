@@ -138,8 +138,8 @@ class ForkingTurnstile(ReplayingTurnstile):
     def thread_ends(self) -> None:
         self._after.thread_ends() if self._open else super().thread_ends()
 
-    def blocks(self) -> None:
-        self._after.blocks() if self._open else super().blocks()
+    def blocks(self, still: Callable[[], bool] | None = None) -> None:
+        self._after.blocks(still) if self._open else super().blocks(still)
 
     def unblocks(self) -> None:
         self._after.unblocks() if self._open else super().unblocks()

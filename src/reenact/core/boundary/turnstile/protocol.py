@@ -29,6 +29,9 @@ class Turnstile(Protocol):
     def uncertain(self) -> int:
         """The count of uncertain places: another thread was still running after `GRACE`."""
 
+    raced: Callable[[set[int]], None] | None
+    """Called with the threads that run on beside the running one, in a recording."""
+
     def settle(self) -> None:
         """The running thread has reached the boundary, blocks, or ends."""
 
@@ -69,8 +72,8 @@ class Turnstile(Protocol):
     def thread_ends(self) -> None:
         """The running thread is done with the program's code."""
 
-    def blocks(self) -> None:
-        """The running thread is about to wait for another one."""
+    def blocks(self, still: Callable[[], bool] | None = None) -> None:
+        """The running thread is about to wait for another one, if it `still` has to."""
 
     def unblocks(self) -> None:
         """Report that the running thread goes on."""

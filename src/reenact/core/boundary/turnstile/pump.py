@@ -103,6 +103,7 @@ class _Base:
         self._cond = threading.Condition(self._lock)
         self._pumps: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump] = WeakKeyDictionary()
         self._latest: _Pump | None = None
+        self.raced: Callable[[set[int]], None] | None = None
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
         last = self._latest
@@ -125,7 +126,7 @@ class _Base:
     def _idle(self) -> None:
         raise NotImplementedError
 
-    def blocks(self) -> None:
+    def blocks(self, still: Callable[[], bool] | None = None) -> None:
         raise NotImplementedError
 
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from threading import get_ident
@@ -14,6 +15,11 @@ from reenact.core.boundary.turnstile.working import ThreadWork
 
 _LOOKS = 5
 _LONGEST = 1.0
+_BUSY = 0.05
+"""Seconds that a thread is waited for while it runs Python code.
+
+Others could hardly run beside it.
+"""
 
 
 class RecordingTurnstile(_Base):
@@ -24,6 +30,7 @@ class RecordingTurnstile(_Base):
         self._running: set[int] = set()
         self._threaded = False
         self._waiting = 0
+        self._turns = 0
         self._work = ThreadWork()
         self.uncertain = 0
 
@@ -48,6 +55,7 @@ class RecordingTurnstile(_Base):
             if write is not None:
                 write()
             self._running.add(get_ident())
+            self._turns += 1
 
     def push(
         self,
@@ -99,7 +107,7 @@ class RecordingTurnstile(_Base):
     def thread_ends(self) -> None:
         self.settle()
 
-    def blocks(self) -> None:
+    def blocks(self, still: Callable[[], bool] | None = None) -> None:
         self.settle()
 
     def _may_release(self, entry: _Entry) -> bool:
@@ -115,14 +123,30 @@ class RecordingTurnstile(_Base):
 
     def _await_others(self) -> None:
         # A thread that has no processor, on a busy machine, is waited for longer: its grace is time that it has.
-        until, began, looks = monotonic() + _LONGEST, monotonic(), 0
+        began, looks, places = monotonic(), 0, _places(self._running)
+        until, turns = began + _LONGEST, self._turns
         self._waiting += 1
         while self._others_run() and looks < _LOOKS and monotonic() < until:
             _wait(self._cond, GRACE / _LOOKS)
-            looks += not self._work.starved(_natives(self._running), GRACE, began)
+            if turns != self._turns:
+                # Another one went first: each has its own time.
+                turns, began, looks = self._turns, monotonic(), 0
+            before, places = places, _places(self._running)
+            busy = before != places and monotonic() < began + _BUSY
+            looks += not (busy or self._work.starved(_natives(self._running), GRACE, began))
         self._waiting -= 1
-        self.uncertain += self._others_run()
+        if self._others_run():
+            self.uncertain += 1
+            if self.raced is not None:
+                self.raced(set(self._running))
         self._running.clear()
+
+
+def _places(threads: Iterable[int]) -> list[object]:
+    """Return the place in the code where each of these threads is."""
+    frames = sys._current_frames()  # noqa: SLF001 - there is no other way
+    found = [frames.get(thread) for thread in threads if thread != get_ident()]
+    return [frame and (frame.f_code, frame.f_lasti) for frame in found]
 
 
 def _natives(threads: Iterable[int]) -> list[int]:

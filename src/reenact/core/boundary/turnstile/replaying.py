@@ -82,9 +82,10 @@ class ReplayingTurnstile(_Base):
         with self._cond:
             self._jobs += 1
 
-    def blocks(self) -> None:
+    def blocks(self, still: Callable[[], bool] | None = None) -> None:
         with self._cond:
-            self._blocked.add(get_ident())
+            if still is None or still():
+                self._blocked.add(get_ident())
         self._moved()
 
     def unblocks(self) -> None:
