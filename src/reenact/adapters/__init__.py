@@ -48,6 +48,7 @@ STANDARD = (
     "reenact.adapters.stdlib.seal",
     "reenact.adapters.stdlib.file_status",
     "reenact.adapters.stdlib.unseen",
+    "reenact.adapters.stdlib.signals",
 )
 """Adapters of the standard library; each has `install()`."""
 

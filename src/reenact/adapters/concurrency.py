@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from reenact.adapters import locks, ordered, process_pools, races, readiness, sleepers, waits
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
-from reenact.adapters.stdlib import callers
+from reenact.adapters.stdlib import callers, signals
 from reenact.core.boundary import Scope, entered
 from reenact.core.boundary.scope import _scope, current
 from reenact.core.boundary.turnstile import real_time
@@ -468,12 +468,15 @@ def _time(original: Callable[..., float]) -> Callable[..., float]:
 
 def _run_forever(original: Callable[..., None], loop: Any) -> None:
     scope = current()
+    if scope is not None and not scope.hidden:
+        signals.loop_begins(loop)
     try:
         original(loop)
     finally:
         if scope is not None:
             # The loop may have been at rest when it ended; the program goes on behind it.
             scope.run.turnstile.unblocks()
+        signals.loop_ends(loop)
 
 
 async def _shut_down(original: Callable[..., Awaitable[None]], *args: Any, **kwargs: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
-import signal
 import socket
 import sqlite3
 import tempfile
@@ -159,13 +158,6 @@ def test_a_named_source_alone_leaves_a_replay_faithful(tmp_path: Path) -> None:
         ask("same")
     assert recording.load().sources
     assert replay.verdict.faithful, str(replay.verdict)
-
-
-def test_a_handler_of_a_signal_is_named(tmp_path: Path) -> None:
-    with reenact.record(home=tmp_path) as recording:
-        before = signal.signal(signal.SIGUSR1, lambda *_: None)
-        signal.signal(signal.SIGUSR1, before)
-    assert any("SIGUSR1" in source for source in recording.load().sources)
 
 
 def selected(what: str) -> list[Any]:

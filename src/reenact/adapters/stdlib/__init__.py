@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reenact.adapters.stdlib import clock, early, entropy, environ, seal, unseen
+from reenact.adapters.stdlib import clock, early, entropy, environ, seal, signals, unseen
 from reenact.core.boundary import Run
 
 
@@ -13,10 +13,12 @@ def begin(run: Run) -> None:
     unseen.begin(run)
     clock.begin(run)
     entropy.begin(run)
+    signals.begin(run)
 
 
 def end(run: Run) -> None:
     """That recording or replay is over. Call it before the recording is sealed."""
+    signals.end(run)
     seal.end(run)
     unseen.end(run)
     entropy.end(run)

@@ -7,7 +7,6 @@ function are recorded like a clock.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -47,7 +46,6 @@ _asked: set[str] = set()
 _MOST = 64
 _SHORT = 200
 _LOOKED = 1 << 20
-_ASKED_TO_END = {signal.SIGINT, signal.SIGTERM}
 
 
 class Values:
@@ -220,7 +218,6 @@ def install() -> None:
         early.replace(module, name, _noted(name, getattr(module, name)))
     native_id = threading.Thread.native_id.fget  # type: ignore[attr-defined]
     threading.Thread.native_id = property(_noted("get_native_id", native_id))  # type: ignore[assignment]
-    early.replace(signal, "signal", _handled(signal.signal))
     ports.install(_chosen_port)
 
 
@@ -261,17 +258,3 @@ def _recorded(source: str, original: Callable[[], Any], made: Callable[[Any], An
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _handled(original: Callable[..., Any]) -> Callable[..., Any]:
-    def handle(number: Any, handler: Any, /) -> Any:
-        before = original(number, handler)
-        scope = current()
-        if scope is not None and not scope.hidden and callable(handler) and number not in _ASKED_TO_END:
-            values, frame = _values.get(scope.run), sys._getframe(1)
-            if values is not None and handler is not signal.default_int_handler and callers.program(frame):
-                name = signal.Signals(number).name
-                values.named(f"the program handles {name} at {_place(frame)}: when it comes is not recorded")
-        return before
-
-    return handle

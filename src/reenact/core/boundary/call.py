@@ -14,10 +14,19 @@ from typing import Any, TypeVar
 from reenact.core.boundary.answer import Answer, Ticket, Wire
 from reenact.core.boundary.inside import ENDS
 from reenact.core.boundary.scope import Handler, Scope, _scope
+from reenact.core.boundary.turnstile import LAST
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Cancelled, Effect, Failure, Outcome, Value
 
 T = TypeVar("T")
+
+INTERRUPTED = "_reenact_interrupted"
+"""The attribute of an exception that a signal's handler has raised."""
+
+
+def interrupted(error: BaseException) -> bool:
+    """Return True if a signal's handler has raised it."""
+    return getattr(error, INTERRUPTED, False)
 
 
 @dataclass(slots=True)
@@ -53,7 +62,11 @@ class Call:
         return value if self.instead is None else self.settled()
 
     def raised(self, error: BaseException) -> None:
-        """Report an error, in a sync program."""
+        """Report an error, in a sync program. That of a signal's handler is none of the call's."""
+        if interrupted(error):
+            self.cancelled()
+            if self.instead is None:
+                raise error
         self._pass(Failure(error))
 
     async def araised(self, error: BaseException) -> None:
@@ -92,8 +105,11 @@ class Call:
         except GeneratorExit:
             self.close()
             raise
-        except Exception as error:
-            self.over(error)
+        except BaseException as error:
+            if interrupted(error):
+                self.close(cancelled=True)
+            elif isinstance(error, Exception):
+                self.over(error)
             raise
 
     async def atee(self, chunks: AsyncIterator[T]) -> AsyncIterator[T]:
@@ -187,11 +203,31 @@ class Call:
 
     def serve(self) -> Any:
         """The recorded result, or the recorded error raised, in its turn."""
-        answer = self._recorded()
+        answer, turnstile = self._recorded(), self.scope.run.turnstile
         if isinstance(answer.outcome, Cancelled):
+            if turnstile.interrupt is not None:
+                self._interrupt(answer)
             raise self.scope.run.handler.stuck(answer)
-        self.scope.run.turnstile.pass_sync(answer.order, self._telling(answer, None))
+        try:
+            turnstile.pass_sync(answer.order, self._telling(answer, None))
+        except BaseException as error:
+            if not interrupted(error) or answer.order is None:
+                raise
+            # Recorded, the call went on behind the exception of a signal's handler.
+            turnstile.pass_sync(answer.order, self._telling(answer, None))
         return self._deliver(answer)
+
+    def _interrupt(self, answer: Answer) -> None:
+        """Let the handler of the signal run that ended this call when it was recorded."""
+        interrupt = self.scope.run.turnstile.interrupt
+        assert interrupt is not None
+        try:
+            interrupt(LAST if answer.order is None else answer.order)
+        except BaseException as error:
+            if interrupted(error):
+                self.scope.run.handler.passed(answer, None)
+                self.scope.run.turnstile.pass_sync(answer.order, None)
+            raise
 
     async def aserve(self) -> Any:
         """`serve`, awaiting the turn.
@@ -340,6 +376,10 @@ class Call:
             turnstile.live_ends()
         try:
             turnstile.pass_sync(ticket.order, lambda: handler.leave(ticket, outcome))
+        except BaseException as error:
+            if interrupted(error):
+                handler.leave(ticket, Cancelled())
+            raise
         finally:
             if stream:
                 turnstile.live_begins()

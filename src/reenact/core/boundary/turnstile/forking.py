@@ -65,6 +65,8 @@ class ForkingTurnstile(ReplayingTurnstile):
     # -- passing ---------------------------------------------------------------------------------------------
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        if self.interrupt is not None and order is not None and not self._open:
+            self.interrupt(order)
         with self._cond:
             if order is not None and not self._open:
                 self._await_turn(order)

@@ -32,6 +32,12 @@ class Turnstile(Protocol):
     raced: Callable[[set[int]], None] | None
     """Called with the threads that run on beside the running one, in a recording."""
 
+    interrupt: Callable[[int | None], None] | None
+    """Called before each outcome with its place.
+
+    It runs the handlers of signals that came before.
+    """
+
     def settle(self) -> None:
         """The running thread has reached the boundary, blocks, or ends."""
 

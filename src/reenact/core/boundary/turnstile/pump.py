@@ -104,6 +104,7 @@ class _Base:
         self._pumps: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump] = WeakKeyDictionary()
         self._latest: _Pump | None = None
         self.raced: Callable[[set[int]], None] | None = None
+        self.interrupt: Callable[[int | None], None] | None = None
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
         last = self._latest

@@ -49,6 +49,8 @@ class RecordingTurnstile(_Base):
         return len(self._running) > 1 or (bool(self._running) and get_ident() not in self._running)
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        if self.interrupt is not None:
+            self.interrupt(order)
         with self._lock:
             if self._others_run():
                 self._await_others()
@@ -66,6 +68,10 @@ class RecordingTurnstile(_Base):
         when: float | None = None,
     ) -> None:
         self._pump(loop).push(0, _Entry(order, release, given_up, when))
+
+    def at_rest(self, thread: int) -> bool:
+        """Return True if that thread waits for an outcome or for another thread."""
+        return thread not in self._running
 
     def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
         raise AssertionError("nothing is cancelled beforehand in a recording")

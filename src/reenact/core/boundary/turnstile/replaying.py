@@ -45,6 +45,8 @@ class ReplayingTurnstile(_Base):
         self._jobs = 0
         self._progress = monotonic()
         self._hanging: list[tuple[asyncio.Future[None], Callable[[], BaseException]]] = []
+        self.expected: int | None = None
+        """The place of the next signal, which the main thread takes."""
         self.strict = False
         """True if no place is passed over while a thread works, for up to ten minutes."""
         self.skew = 0.0
@@ -138,6 +140,8 @@ class ReplayingTurnstile(_Base):
     # -- passing ---------------------------------------------------------------------------------------------
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        if self.interrupt is not None and order is not None:
+            self.interrupt(order)
         with self._cond:
             if order is not None:
                 self._await_turn(order)
@@ -229,6 +233,16 @@ class ReplayingTurnstile(_Base):
         """Return True if all waiters were released."""
         return self._open
 
+    def interrupts(self, order: int, thread: int) -> bool:
+        """Let a signal through to a thread that waits, if it is its turn: then that thread runs."""
+        with self._cond:
+            due = order <= self._next or (self._lowest(order) and self._alone(thread))
+            if thread not in self._blocked or self._paused or not due or self._others_run():
+                return False
+            self._blocked.discard(thread)
+        self._mark(order)
+        return True
+
     def rest(self) -> None:
         """Wait, within bounds, until no other thread runs; later questions then wait for an outcome."""
         until = monotonic() + _SETTLING
@@ -263,7 +277,8 @@ class ReplayingTurnstile(_Base):
 
     def _lowest(self, order: int) -> bool:
         """Return True if nothing with a lower order waits, in a thread or in another thread's loop."""
-        if any(other < order for other in self._waiting.values()):
+        signal = self.expected
+        if any(other < order for other in self._waiting.values()) or (signal is not None and signal < order):
             return False
         mine = asyncio._get_running_loop()
         tops = [

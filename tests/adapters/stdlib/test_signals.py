@@ -1,0 +1,262 @@
+"""Signals come in a replay at the place where they came in the recording, and no real one is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import reenact
+from reenact.errors import DivergenceError
+from tests.adapters.programs import record, replay
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="signals of POSIX")
+SHELL = subprocess.Popen(["/bin/sh"], stdin=subprocess.PIPE)
+SENDS = {"now": True}
+
+
+@reenact.tool
+def ask(what):
+    """An answer that takes its time."""
+    time.sleep(0.004)
+    return what
+
+
+def later(number, *seconds):
+    """Send this process signals from a process that no recorder knows of. A replay has none."""
+    if SENDS["now"]:
+        words = "; ".join(f"sleep {each}; kill -{int(number)} {os.getpid()}" for each in seconds)
+        SHELL.stdin.write(f"({words}) >/dev/null 2>&1 &\n".encode())
+        SHELL.stdin.flush()
+
+
+@pytest.fixture(autouse=True)
+def _handlers():
+    numbers = signal.SIGTERM, signal.SIGALRM
+    before = [signal.getsignal(number) for number in numbers]
+    SENDS["now"] = True
+    yield
+    # A late one must not end this process.
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+class Late(Exception):
+    """The alarm has rung."""
+
+
+def rings(*_):
+    raise Late
+
+
+def a_flag():
+    stop, asked = [], 0
+    signal.signal(signal.SIGTERM, lambda *_: stop.append(True))
+    later(signal.SIGTERM, 0.03)
+    while not stop:
+        ask(asked)
+        asked += 1
+    return asked
+
+
+def an_alarm_in_a_tool():
+    signal.signal(signal.SIGALRM, rings)
+    found = []
+    for step in range(3):
+        signal.setitimer(signal.ITIMER_REAL, 0.005)
+        try:
+            found.append(ask(step))
+        except Late:
+            found.append(ask("late"))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    return found
+
+
+def an_alarm_in_a_sleep():
+    signal.signal(signal.SIGALRM, rings)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        time.sleep(30)
+    except Late:
+        return ask("late")
+
+
+def an_event():
+    gate, seen = threading.Event(), []
+
+    def handle(*_):
+        seen.append(ask("handled"))
+        gate.set()
+
+    def job():
+        for step in range(8):
+            seen.append(ask(step))
+
+    signal.signal(signal.SIGTERM, handle)
+    thread = threading.Thread(target=job)
+    thread.start()
+    later(signal.SIGTERM, 0.02)
+    gate.wait()
+    seen.append("on")
+    thread.join()
+    return seen
+
+
+def a_queue():
+    box, seen = queue.Queue(), []
+    signal.signal(signal.SIGUSR1, lambda *_: seen.append("signal"))
+
+    def job():
+        for step in range(8):
+            box.put(ask(step))
+        box.put(None)
+
+    later(signal.SIGUSR1, 0.01)
+    threading.Thread(target=job).start()
+    while (item := box.get()) is not None:
+        seen.append(item)
+    while "signal" not in seen:
+        time.sleep(0.005)
+    return seen
+
+
+def a_pause():
+    seen = []
+    signal.signal(signal.SIGUSR1, lambda *_: seen.append(ask("handled")))
+    later(signal.SIGUSR1, *[0.1] * 5)
+    signal.pause()
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    return list(seen)
+
+
+def an_interrupt():
+    later(signal.SIGINT, 0.05)
+    asked = 0
+    try:
+        while True:
+            ask(asked)
+            asked += 1
+    except KeyboardInterrupt:
+        return asked
+
+
+def an_interrupt_of_a_loop():
+    seen = []
+
+    async def main():
+        try:
+            while True:
+                await asyncio.sleep(0.004)
+                seen.append(len(seen))
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    later(signal.SIGINT, 0.05)
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(main())
+    return seen
+
+
+def a_handler_of_a_loop():
+    seen = []
+
+    async def main():
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, stop.set)
+        later(signal.SIGTERM, 0.03)
+        while not stop.is_set():
+            await asyncio.sleep(0.004)
+            seen.append(len(seen))
+        assert loop.remove_signal_handler(signal.SIGTERM)
+
+    asyncio.run(main())
+    return seen
+
+
+def to_itself():
+    seen = []
+    signal.signal(signal.SIGUSR1, lambda *_: seen.append(ask("handled")))
+    os.kill(os.getpid(), signal.SIGUSR1)
+    seen.append("between")
+    signal.raise_signal(signal.SIGUSR1)
+    return seen
+
+
+PROGRAMS = [
+    a_flag,
+    an_alarm_in_a_tool,
+    an_alarm_in_a_sleep,
+    an_event,
+    a_queue,
+    a_pause,
+    an_interrupt,
+    an_interrupt_of_a_loop,
+    a_handler_of_a_loop,
+    to_itself,
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_a_replay_runs_each_handler_at_its_recorded_place(program):
+    first, recording = record(program)
+    SENDS["now"] = False
+    again, verdict = replay(program, recording)
+    assert again == first
+    assert verdict.faithful
+
+
+def computes():
+    signal.signal(signal.SIGALRM, rings)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        while True:
+            pass
+    except Late:
+        return ask("late")
+
+
+def test_a_signal_between_two_places_is_named_and_ends_the_replay(capfd):
+    _, recording = record(computes)
+    assert "SIGALRM came at test_signals.py:" in capfd.readouterr().err
+    assert any("SIGALRM came at test_signals.py:" in source for source in recording.sources)
+    with pytest.raises(
+        DivergenceError, match="SIGALRM came here when it was recorded, while the program computed"
+    ):
+        replay(computes, recording)
+
+
+def test_the_program_sees_its_own_handlers():
+    def handle(*_):
+        """Do nothing."""
+
+    def program():
+        before = signal.signal(signal.SIGUSR1, handle)
+        seen = signal.getsignal(signal.SIGUSR1) is handle
+        return seen, signal.signal(signal.SIGUSR1, before) is handle
+
+    assert record(program)[0] == (True, True)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_signal_that_a_replay_does_not_reach_is_in_its_verdict():
+    def program():
+        signal.signal(signal.SIGUSR1, lambda *_: None)
+        if SENDS["now"]:
+            later(signal.SIGUSR1, 0.01)
+            time.sleep(0.3)
+
+    _, recording = record(program)
+    SENDS["now"] = False
+    _, verdict = replay(program, recording)
+    assert not verdict.faithful
+    assert any("SIGUSR1 came when it was recorded" in note for note in verdict.notes)
