@@ -21,7 +21,7 @@ from reenact.browser.heal.record import AGENT, HealRecord, digest
 from reenact.browser.heal.source import ScriptSource, UnchangeableSelector
 from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.wording import says
-from reenact.core.record.program import GIT
+from reenact.core import git
 from reenact.errors import UsageError
 
 WIDTH = 100
@@ -163,20 +163,10 @@ def write(patch: ScriptPatch) -> str:
 
 def _uncommitted(file: Path) -> bool | None:
     """Return True if git sees changes in a file; None where git does not track it."""
-
-    def git(*words: str) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(  # noqa: S603 - git, with arguments of our own
-            [*GIT, *words, "--", file.name],
-            cwd=file.absolute().parent,
-            capture_output=True,
-            timeout=20,
-            check=False,
-        )
-
+    folder = file.absolute().parent
     try:
-        if git("ls-files", "--error-unmatch").returncode:
-            return None
-        return bool(git("status", "--porcelain").stdout.strip())
+        git.asked(folder, "ls-files", "--error-unmatch", "--", file.name, seconds=20)
+        return bool(git.asked(folder, *git.STATUS, "--porcelain", "--", file.name, seconds=20).strip())
     except (OSError, subprocess.SubprocessError):
         return None
 

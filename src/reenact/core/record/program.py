@@ -12,6 +12,7 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
+from reenact.core import git
 from reenact.core.model.event import Tree
 from reenact.core.patterns import lazy
 
@@ -49,28 +50,18 @@ def packages() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-GIT = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false")
-"""Git that leaves the index as it is, and runs no program that the repository names."""
-
-
 @lru_cache
 def revision(folder: str) -> dict[str, Tree] | None:
     """Return a folder's git revision and its uncommitted state, or None."""
     if not any((parent / ".git").exists() for parent in (Path(folder), *Path(folder).parents)):
         return None
     try:
-        # One process for both answers: starting one takes longer than what git does in it.
-        done = subprocess.run(
-            [*GIT, "status", "--porcelain=v2", "--branch", "--untracked-files=no"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=3,
-            check=True,
+        told = git.asked(
+            Path(folder), *git.STATUS, "--porcelain=v2", "--branch", "--untracked-files=no", seconds=3
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    lines = done.stdout.splitlines()
+    lines = told.decode("utf-8", "replace").splitlines()
     head = next((line.removeprefix(_OID) for line in lines if line.startswith(_OID)), "")
     if not head or head.startswith("("):
         return None  # no commit yet

@@ -17,8 +17,7 @@ from typing import Self
 
 import orjson
 
-from reenact.core import private
-from reenact.core.record.program import GIT
+from reenact.core import git, private
 from reenact.verbs.verify.crew import Job, Report
 
 _FILE = "verify.sqlite"
@@ -112,9 +111,8 @@ def code_version(folder: Path, home: Path | None = None) -> str:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    command = [*GIT, "-C", str(folder), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        known = subprocess.run(command, capture_output=True, check=True, timeout=20).stdout  # noqa: S603
+        known = git.asked(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard", seconds=20)
     except (OSError, subprocess.SubprocessError):
         yield from islice(_walked(folder), _MANY)
         return

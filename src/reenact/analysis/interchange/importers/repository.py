@@ -14,11 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from reenact.core import git
 from reenact.core.dataclass import dataclass
 from reenact.core.files.keeping import FILE_LIMIT
 from reenact.core.files.listing import writable
 from reenact.core.files.states import LONGEST
-from reenact.core.record.program import GIT
 from reenact.core.record.walk import MOST
 from reenact.errors import UsageError
 
@@ -132,9 +132,9 @@ class Repository:
         """
         if self._reader is None:
             self._reader = subprocess.Popen(  # noqa: S603 - Git, with constant words
-                [*GIT, "cat-file", "--batch"],
+                [*git.COMMAND, "cat-file", "--batch"],
                 cwd=self.top,
-                env=_environ(),
+                env=git.environ(self.top),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -181,10 +181,8 @@ class Repository:
             return ""
 
     def _asked(self, folder: Path, *words: str) -> str:
-        done = subprocess.run(  # noqa: S603 - Git; no text of a log begins a word
-            [*GIT, *words], cwd=folder, env=_environ(), capture_output=True, timeout=_SECONDS, check=True
-        )
-        return done.stdout.decode("utf-8", "surrogateescape")
+        # No text of a log begins a word.
+        return git.asked(folder, *words, seconds=_SECONDS).decode("utf-8", "surrogateescape")
 
 
 def _in_order(commits: Iterable[Commit]) -> list[Commit]:
@@ -197,18 +195,6 @@ def _in_order(commits: Iterable[Commit]) -> list[Commit]:
         if not found or commit.time < found[-1].time:
             found.append(commit)
     return found[::-1]
-
-
-def _environ() -> dict[str, str]:
-    """Return the variables for Git: none names another repository, and no transport is allowed."""
-    known = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {
-        **known,
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_ALLOW_PROTOCOL": "",
-        "GIT_TERMINAL_PROMPT": "0",
-        "LC_ALL": "C",
-    }
 
 
 def _is_plain(name: str) -> bool:
