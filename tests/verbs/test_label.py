@@ -9,6 +9,9 @@ import orjson
 import pytest
 
 import reenact
+from reenact.analysis.pages.html import page_html
+from reenact.analysis.pages.markdown import markdown
+from reenact.analysis.report.story import page
 from reenact.core.query.filter import Filter
 from reenact.core.store import bundle
 from reenact.core.store.base import Piece
@@ -36,7 +39,7 @@ def run(home):
 
 
 def give(home, ref, *labels, **more):
-    return label.run(label.Options.of({"ref": ref, "labels": labels, **more}), Context(home=home))
+    return label.run(label.Options(ref=ref, labels=labels, **more), Context(home=home))
 
 
 def line(home, id):
@@ -211,3 +214,10 @@ def test_a_store_that_takes_pieces_takes_labels(home, run, tmp_path):
     assert [one.status for one in intake.take(pieces)] == ["ok", "ok"]
     intake.close()
     assert there.load(run).labels.words == ("bad",)
+
+
+def test_a_page_about_the_recording_shows_labels_and_note(home, run):
+    give(home, run, "bad", note="Refunded <b>twice</b>")
+    about = page(reenact.load(run, home=home))
+    assert "\\#bad “Refunded &lt;b&gt;twice&lt;/b&gt;”" in markdown(about)
+    assert "#bad “Refunded &lt;b&gt;twice&lt;/b&gt;”" in page_html(about)

@@ -17,7 +17,7 @@ from reenact.errors import ProgramError, UsageError
 from reenact.run.launch.program import by_proxy
 from reenact.verbs import interface
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, Cli, Context, Ref, Wire
+from reenact.verbs.interface import LOCAL, Cli, Context, Policy, Ref, Wire
 from reenact.verbs.keep_test import Kept, add, entry_of, kept
 from reenact.verbs.prove.calling import FunctionCall
 from reenact.verbs.prove.proving import prove
@@ -64,6 +64,7 @@ class Options(interface.Options):
     live: Annotated[
         tuple[str, ...], Field(description="Run for real in the test: tool, or tool:cancel_order.")
     ] = ()
+    policy: Policy = ()
     force: Annotated[
         bool, Field(description="Replace an existing copy of the recording."), LOCAL, interface.NEVER
     ] = False
@@ -123,7 +124,7 @@ def run(options: Options, context: Context) -> Result:
             run_foreign=run_foreign,
             instead="an --entry of your own",
         )
-    test = kept(recording, file, name=options.name, entry=called, live=options.live)
+    test = kept(recording, file, name=options.name, entry=called, live=options.live, policy=options.policy)
     text = add(file.read_text(encoding="utf-8") if file.exists() else "", test)
     fixture = file.parent / test.fixture
     if fixture.exists() and not options.force:

@@ -72,6 +72,7 @@ def kept(
     name: str = "",
     entry: Entry | None = None,
     live: tuple[str, ...] = (),
+    policy: tuple[str, ...] = (),
 ) -> Kept:
     """The test that keeps a recording.
 
@@ -81,6 +82,7 @@ def kept(
         name: The test's name, by default after the recording's.
         entry: The call; by default the recorded function, or the recorded command.
         live: The calls that run for real in the test (`tool`): the test then checks their code.
+        policy: What may run for real there (`refund=live`).
 
     Raises:
         UsageError: There is nothing to run, or the name is none.
@@ -88,9 +90,11 @@ def kept(
     title = _title(recording, name)
     fixture = f"recordings/{test_file.stem}/{title}{SUFFIX}"
     entry = entry or _recorded_function(recording, test_file)
+    given = {"live": live, "policy": policy}
+    real = {name: python.literal(list(words)) for name, words in given.items() if words}
     if entry is not None:
-        return replace(_of_function(recording, entry, title, fixture, live), entry=entry)
-    return _of_command(recording, test_file, title, fixture, live)
+        return replace(_of_function(recording, entry, title, fixture, real), entry=entry)
+    return _of_command(recording, test_file, title, fixture, real)
 
 
 def entry_of(text: str, *, is_async: bool = False) -> Entry:
@@ -141,11 +145,13 @@ def add(existing: str, test: Kept) -> str:
 # -- within --------------------------------------------------------------------------------------------------
 
 
-def _of_function(recording: Recording, entry: Entry, title: str, fixture: str, live: tuple[str, ...]) -> Kept:
+def _of_function(
+    recording: Recording, entry: Entry, title: str, fixture: str, real: dict[str, ast.expr]
+) -> Kept:
     marked = python.call(
         python.dotted("pytest.mark.reenact"),
         [ast.Constant(fixture)],
-        {"live": python.literal(list(live))} if live else {},
+        real,
     )
     called: ast.expr = ast.Await(entry.call) if entry.is_async else entry.call
     output = _literal(recording.output) if "output" in (recording.logs[0].sealed or {}) else None
@@ -160,7 +166,7 @@ def _of_function(recording: Recording, entry: Entry, title: str, fixture: str, l
 
 
 def _of_command(
-    recording: Recording, test_file: Path, title: str, fixture: str, live: tuple[str, ...]
+    recording: Recording, test_file: Path, title: str, fixture: str, real: dict[str, ast.expr]
 ) -> Kept:
     program = recording.header.get("program") or {}
     argv = [str(word) for word in program.get("argv") or ()]
@@ -181,7 +187,7 @@ def _of_command(
         [ast.BinOp(here, ast.Div(), ast.Constant(fixture)), ast.List(words, ast.Load())],
         {
             "cwd": ast.BinOp(here, ast.Div(), ast.Constant(folder)),
-            **({"live": python.literal(list(live))} if live else {}),
+            **real,
         },
     )
     beside = ast.Attribute(python.call(python.name("Path"), [python.name("__file__")]), "parent", ast.Load())
@@ -192,7 +198,7 @@ def _of_command(
         ast.Assign([ast.Name("here", ast.Store())], beside),
         ast.Assign([ast.Name("done", ast.Store())], rerun),
         ast.Assert(
-            ast.UnaryOp(ast.Not(), python.dotted("done.verdict.divergences")) if live else proof,
+            ast.UnaryOp(ast.Not(), python.dotted("done.verdict.divergences")) if "live" in real else proof,
             python.call(python.name("str"), [verdict]),
         ),
     ]

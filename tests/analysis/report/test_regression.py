@@ -77,14 +77,18 @@ def test_a_recorded_command_is_kept_as_a_test_that_runs_it_again_from_the_record
     assert "CHANGED at step 1" in said
 
 
-@pytest.mark.thorough
 def test_with_its_tool_live_the_test_is_about_the_tool(shell):
     shell.write("agent.py", PROGRAM)
     shell.run("record", "--", sys.executable, "agent.py", "ORD-1")
-    shell.run("keep", "last", "--as", "test_orders.py", "--live", "tool")
-    assert 'live=["tool"]' in (shell.folder / "test_orders.py").read_text()
+    words = ("--live", "tool", "--policy", "cancel=live", "--times", "0")
+    shell.run("keep", "last", "--as", "test_orders.py", *words)
+    text = (shell.folder / "test_orders.py").read_text()
+    assert 'live=["tool"]' in text
+    assert 'policy=["cancel=live"]' in text
     assert run_tests(shell)[0] == 0
-    assert (shell.folder / "live.txt").read_text() == "ORD-1ORD-1"
+    assert (shell.folder / "live.txt").read_text() == "ORD-1"
+    shell.write("agent.py", PROGRAM.replace("cancelled", "lost"))
+    assert run_tests(shell)[0] == 1
 
 
 @pytest.mark.thorough

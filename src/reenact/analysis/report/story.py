@@ -23,7 +23,7 @@ from reenact.analysis.pages.blocks import (
     text,
     versus,
 )
-from reenact.analysis.views.text import cut, many, one_line, seconds
+from reenact.analysis.views.text import cut, many, marks, one_line, seconds
 from reenact.analysis.views.values import pretty
 from reenact.core.messages import Message
 from reenact.core.model.plain import compact, error_line, plain
@@ -75,6 +75,7 @@ def _lead(about: RecordingFacts, standing: Standing | None) -> Words:
     tokens = line.input_tokens + line.output_tokens
     parts += [f"{tokens:,} tokens"] if tokens else []
     parts += [f"${line.cost:.4f}"] if line.cost else []
+    parts += [marks((*recording.tags, *recording.labels.words), recording.labels.note)]
     more = " · ".join(("", *filter(None, parts)))
     status = Styled(recording.status, "good" if recording.status == "ok" else "bad")
     return (Styled(recording.id, "code"), " · ", status, more)
