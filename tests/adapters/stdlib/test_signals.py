@@ -39,8 +39,10 @@ def later(number, *seconds):
 
 @pytest.fixture(autouse=True)
 def _handlers():
-    numbers = signal.SIGTERM, signal.SIGALRM
+    numbers = signal.SIGTERM, signal.SIGALRM, signal.SIGINT
     before = [signal.getsignal(number) for number in numbers]
+    # In the background of a shell, it is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     SENDS["now"] = True
     yield
     # A late one must not end this process.
