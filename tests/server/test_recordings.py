@@ -240,6 +240,18 @@ def test_one_recording_says_what_it_is(home, filled):
         assert re.match(r"events\.jsonl, line \d: damaged", asked.refused("/recordings/damaged", 422))
 
 
+def test_a_recording_that_was_listed_before_its_first_line_is_no_broken_one(home, filled):
+    store = LocalStore(home)
+    data = (store.folder(filled[0]) / EVENTS).read_bytes()
+    with Asking(Path(home)) as asked:
+        store.folder("early").mkdir()
+        (store.folder("early") / EVENTS).write_bytes(b"")
+        asked.listed(5)
+        (store.folder("early") / EVENTS).write_bytes(data)
+        whole = asked("/recordings/early")
+        assert (whole["status"], whole["steps"]) == ("ok", 4)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("id", ["%2e%2e", "a%2fb", "a b", "x" * 65, "CON:", "..%5c.."])
 def test_an_id_that_is_none_opens_nothing(home, id):
