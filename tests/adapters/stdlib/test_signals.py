@@ -8,6 +8,7 @@ import queue
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -262,3 +263,18 @@ def test_a_signal_that_a_replay_does_not_reach_is_in_its_verdict():
     _, verdict = replay(program, recording)
     assert not verdict.faithful
     assert any("SIGUSR1 came when it was recorded" in note for note in verdict.notes)
+
+
+def test_a_handler_is_named_where_signals_cannot_be_recorded():
+    code = (
+        "import signal; del signal.pthread_kill; import reenact\n"
+        "with reenact.record() as run:\n    signal.signal(signal.SIGUSR1, lambda *_: None)\n"
+        "assert any('the program handles SIGUSR1 at ' in source for source in reenact.load(run.id).sources)\n"
+    )
+    with (
+        tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".py") as file,
+        tempfile.TemporaryDirectory() as home,
+    ):
+        file.write(code)
+        file.flush()
+        subprocess.run([sys.executable, file.name], env={**os.environ, "REENACT_HOME": home}, check=True)

@@ -23,9 +23,10 @@ from typing import Any, cast
 
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
-from reenact.adapters.stdlib.deliveries import Deliveries, handlers, loop_handlers, send
+from reenact.adapters.stdlib.deliveries import Deliveries, handlers, loop_handlers, place_of, send
 from reenact.adapters.stdlib.redeliveries import Redeliveries
-from reenact.core.boundary import Run, draw
+from reenact.core.boundary import Run, current, draw
+from reenact.core.store.writer import warn
 
 _set, _get = signal.signal, signal.getsignal
 _real_pause: Any = getattr(signal, "pause", None)
@@ -39,13 +40,17 @@ _active: Deliveries | Redeliveries | None = None
 
 def install() -> None:
     """Replace the functions that set handlers, send signals and set alarms, once."""
-    if isinstance(signal.signal, staticmethod) or send is None:
+    if isinstance(signal.signal, staticmethod):
+        return
+    if send is None:
+        # Windows has no signals to a thread.
+        early.replace(signal, "signal", partial(_unrecorded, signal.signal))
         return
     early.replace(signal, "signal", _handle)
     early.replace(signal, "getsignal", _handler)
     early.replace(signal, "pause", _pause)
-    early.replace(signal, "alarm", partial(_timed, "alarm", signal.alarm))
-    early.replace(signal, "setitimer", partial(_timed, "setitimer", signal.setitimer))
+    for name in ("alarm", "setitimer"):
+        early.replace(signal, name, partial(_timed, name, getattr(signal, name)))
     early.replace(signal, "raise_signal", partial(_to_itself, signal.raise_signal))
     early.replace(signal, "pthread_kill", _to_a_thread)
     early.replace(os, "kill", partial(_to_a_process, os.kill))
@@ -190,6 +195,24 @@ def _awaited(name: str, original: Callable[..., Any], *args: Any) -> Any:
     if mine is not None:
         mine.unknown(f"the program waits in signal.{name}", sys._getframe(1))
     return original(*args)
+
+
+def _unrecorded(original: Callable[..., Any], number: Any, handler: Any, /) -> Any:
+    before = original(number, handler)
+    scope, frame = current(), sys._getframe(1)
+    asked_to_end = number in (signal.SIGINT, signal.SIGTERM)
+    if (
+        scope is not None
+        and not scope.hidden
+        and callable(handler)
+        and not asked_to_end
+        and callers.program(frame)
+    ):
+        name = signal.Signals(number).name
+        text = f"the program handles {name} at {place_of(frame)}: when it comes is not recorded"
+        scope.run.handler.note("source", text)
+        warn(text)
+    return before
 
 
 def _add(
