@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from reenact.browser.camera import moments
 from reenact.browser.camera.footage import sessions
-from reenact.browser.page.inspection import open_closed
+from reenact.browser.page import inspection
 from reenact.browser.page.moments import read
 from reenact.browser.page.parsing import parse
 from reenact.browser.watch import html
@@ -71,6 +71,11 @@ async def live(page, text):
     return [0]
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch):
+    monkeypatch.setattr(inspection, "_PATIENCE", 60)
+
+
 @asynccontextmanager
 async def moment_of(browser, folder, content, act="0"):
     """A moment of a page as it is read from its recording, and the live page."""
@@ -78,7 +83,9 @@ async def moment_of(browser, folder, content, act="0"):
         with served({"/": content, **FRAMES}) as site:
             await page.goto(site)
             await page.evaluate(act)
-            assert await open_closed(page) or content is not SHOP  # as a session does before it finds nothing
+            assert (
+                await inspection.open_closed(page) or content is not SHOP
+            )  # as a session does before it finds nothing
             camera.moment(page, await read(page, patience=60), "before")
             (footage,) = sessions(folder)
             (entry,) = list(footage.entries("dom"))
