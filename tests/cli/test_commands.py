@@ -98,6 +98,7 @@ def test_a_word_that_is_no_command_is_named(capsys):
         (["fork", "last"], "missing option '--at'; `reenact fork --help` shows how it is used"),
         (["list", "--nonsense"], "no such option"),
         (["list", "--limit", "x"], "invalid value for '--limit' / '-n'"),
+        (["lst"], "no such command 'lst'. Did you mean 'list'? `reenact --help` shows how it is used\n"),
         (["nonsense"], "no such command 'nonsense'; `reenact --help` shows how it is used"),
     ],
 )

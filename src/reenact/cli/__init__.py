@@ -75,4 +75,6 @@ def _misused(error: Any) -> int:
     """Say in one line that a command line is wrong."""
     command = error.ctx.command_path if getattr(error, "ctx", None) is not None else "reenact"
     text = " ".join(error.format_message().split()).removesuffix(".")
-    return _failed(f"{text[:1].lower()}{text[1:]}; `{command} --help` shows how it is used")
+    # click may end with a question: "Did you mean 'list'?"
+    end = "" if text.endswith("?") else ";"
+    return _failed(f"{text[:1].lower()}{text[1:]}{end} `{command} --help` shows how it is used")

@@ -48,7 +48,7 @@ class Page:
                 lines = [_MARKED.sub(r"\1", line) for line in paragraph.splitlines()]
                 self._lines += [f"  {self._styled('bold', line)}" for line in lines]
             else:
-                self._lines += textwrap.wrap(_MARKED.sub(r"`\1`", " ".join(paragraph.split())), self.width)
+                self._lines += textwrap.wrap(_MARKED.sub(r"`\1`", paragraph), self.width)
             self._lines.append("")
 
     def examples(self, rows: Rows) -> None:
