@@ -15,6 +15,7 @@ import pytest
 
 import reenact
 from reenact.analysis.interchange import importers
+from reenact.analysis.views.text import ago, count, money, numbers, seconds
 from reenact.cli import present
 from reenact.core.store.local import LocalStore
 from tests.forked import forker
@@ -441,23 +442,23 @@ def test_times_are_told_shortly(age, expected):
     import datetime as dt
 
     now = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
-    assert present.ago((now - dt.timedelta(seconds=age)).isoformat(), now) == expected
+    assert ago((now - dt.timedelta(seconds=age)).isoformat(), now) == expected
 
 
 def test_numbers_are_told_shortly():
-    assert [present.seconds(value) for value in (0.0001, 0.012, 1.25, 75, 3700)] == [
+    assert [seconds(value) for value in (0.0001, 0.012, 1.25, 75, 3700)] == [
         "<1 ms",
         "12 ms",
         "1.2 s",
         "1 min 15 s",
         "1 h 01 min",
     ]
-    assert [present.count(value) for value in (7, 12345, 2_500_000)] == ["7", "12.3k", "2.5M"]
-    assert [present.money(value) for value in (None, 0.00001, 0.0123, 12.5)] == [
+    assert [count(value) for value in (7, 12345, 2_500_000)] == ["7", "12.3k", "2.5M"]
+    assert [money(value) for value in (None, 0.00001, 0.0123, 12.5)] == [
         "",
         "<$0.0001",
         "$0.0123",
         "$12.50",
     ]
-    assert present.numbers((1, 2, 3, 7, 9, 10)) == "1-3, 7, 9-10"
+    assert numbers((1, 2, 3, 7, 9, 10)) == "1-3, 7, 9-10"
     assert present.short_lengths(["abcdef", "abcxyz", "q"]) == {"abcdef": 4, "abcxyz": 4, "q": 1}

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from reenact.cli import present
+from reenact.analysis.views.text import many, one_line
+from reenact.cli.printing import say
 from reenact.core.extras import needing
 from reenact.core.model.storable import LONGEST_TAG
 from reenact.core.store.local import LocalStore
@@ -59,9 +60,9 @@ def run(options: Options, context: Context) -> Shown:
     )
     address = collector.listen(options.host, options.port)
     if log is None:
-        present.say(f"collecting traces at {address.url}/v1/traces; ctrl-c ends it")
+        say(f"collecting traces at {address.url}/v1/traces; ctrl-c ends it")
     if (resumed := traces.waiting) and log is None:
-        present.say(f"taken up from a collector that was cut off: {present.many(resumed, 'trace')}")
+        say(f"taken up from a collector that was cut off: {many(resumed, 'trace')}")
     if log is not None:
         logs.begin(log)
         logs.event("started", command="collect", address=address.url)
@@ -78,14 +79,14 @@ def run(options: Options, context: Context) -> Shown:
 
 def _ended(traces: Traces, log: str | None) -> None:
     if log is None:
-        present.say(_summary(traces))
+        say(_summary(traces))
         return
     logs.event("ended", **asdict(traces.counts))
 
 
 def _failed(text: str, log: str | None) -> None:
     if log is None:
-        present.say(f"reenact: {text}")
+        say(f"reenact: {text}")
         return
     # The text may quote a span: log the trace's id only.
     logs.event("trace_failed", logging.WARNING, trace=text.split()[1])
@@ -93,7 +94,7 @@ def _failed(text: str, log: str | None) -> None:
 
 def _kept(kept: Kept, log: str | None) -> None:
     if log is None:
-        present.say(_told(kept))
+        say(_told(kept))
         return
     # Its name comes from who sent it, and is in no log.
     logs.event("recorded", recording=kept.id, steps=kept.steps, again=kept.again)
@@ -101,18 +102,14 @@ def _kept(kept: Kept, log: str | None) -> None:
 
 def _told(kept: Kept) -> str:
     verb = "recorded anew" if kept.again else "recorded"
-    return f"{verb} {kept.id}: {present.one_line(kept.name, 60)}, {present.many(kept.steps, 'step')}"
+    return f"{verb} {kept.id}: {one_line(kept.name, 60)}, {many(kept.steps, 'step')}"
 
 
 def _summary(traces: Traces) -> str:
     counts = traces.counts
-    parts = [
-        f"{present.many(counts.spans, 'span')} came, {present.many(counts.recordings, 'recording')} made"
-    ]
+    parts = [f"{many(counts.spans, 'span')} came, {many(counts.recordings, 'recording')} made"]
     if counts.strange:
-        parts.append(f"{present.many(counts.strange, 'trace')} without a model call or a tool left out")
+        parts.append(f"{many(counts.strange, 'trace')} without a model call or a tool left out")
     if counts.late:
-        parts.append(
-            f"{present.many(counts.late, 'span')} too late: an earlier collector recorded their traces"
-        )
+        parts.append(f"{many(counts.late, 'span')} too late: an earlier collector recorded their traces")
     return "; ".join(parts)

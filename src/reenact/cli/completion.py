@@ -10,7 +10,7 @@ from typing import Any
 
 from click.shell_completion import CompletionItem, get_completion_class
 
-from reenact.cli import present
+from reenact.cli.printing import say
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
@@ -49,7 +49,7 @@ def install() -> None:
     path.write_text(_script(shell), encoding="utf-8")
     if shell == "zsh":
         _read_folder(Path.home() / ".zshrc")
-    present.say(f"wrote {path}; completion works in a new {shell}")
+    say(f"wrote {path}; completion works in a new {shell}")
 
 
 def _shell() -> str:

@@ -9,8 +9,10 @@ from typing import Annotated, Any, ClassVar
 
 from rich.text import Text
 
+from reenact.analysis.views.text import visible
 from reenact.cli import present
 from reenact.cli.interfaces import INTERFACES
+from reenact.cli.printing import dump, say
 from reenact.core import config
 from reenact.core.config import ConfigurationFile
 from reenact.core.redact.names import Names
@@ -85,12 +87,12 @@ def run(options: Options, context: Context) -> Shown:
                 "there is no reenact.toml here or above, and no [tool.reenact] in a pyproject.toml"
             )
         config.trust(file)
-        present.say(f"{file.name} is trusted, as long as its content stays the same")
+        say(f"{file.name} is trusted, as long as its content stays the same")
         return Shown()
     models = dict(_models(verbs))
     found = list(configuration.problems(file, models, [*verbs])) if file is not None else []
     for problem in found:
-        present.say(f"reenact: {problem}")
+        say(f"reenact: {problem}")
     if found:
         return Shown(UNABLE)
     shown = [options.command] if options.command else [*models]
@@ -152,23 +154,21 @@ def _environment() -> Iterator[Origins]:
 def _show(rows: list[Origins], file: ConfigurationFile | None, *, as_json: bool, short: bool) -> None:
     if as_json:
         about = None if file is None else {"path": str(file.path), "trusted": file.trusted}
-        present.dump({"file": about, "values": [{**asdict(row), "value": _plain(row.value)} for row in rows]})
+        dump({"file": about, "values": [{**asdict(row), "value": _plain(row.value)} for row in rows]})
         return
     table = present.table("key", "value", "origin")
     for row in rows:
         table.add_row(
-            Text(present.visible(row.key)),
-            Text(present.visible(_text(row.value))),
-            Text(present.visible(row.origin)),
+            Text(visible(row.key)),
+            Text(visible(_text(row.value))),
+            Text(visible(row.origin)),
         )
     present.show(table)
     if file is None:
-        present.say(
-            "no configuration file: no reenact.toml here or above, and no [tool.reenact] in a pyproject.toml"
-        )
+        say("no configuration file: no reenact.toml here or above, and no [tool.reenact] in a pyproject.toml")
     elif short:
         trusted = "trusted" if file.trusted else "not trusted"
-        present.say(f"from {file.name} ({trusted}); --all shows the defaults too")
+        say(f"from {file.name} ({trusted}); --all shows the defaults too")
 
 
 def _plain(value: Any) -> Any:

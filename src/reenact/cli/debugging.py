@@ -6,8 +6,8 @@ import sys
 from typing import Annotated, ClassVar
 from urllib.parse import quote
 
-from reenact.cli import present
 from reenact.cli.plain import PlainSession
+from reenact.cli.printing import say
 from reenact.core.extras import needing
 from reenact.core.query.facts import RecordingFacts
 from reenact.errors import UsageError
@@ -89,7 +89,7 @@ def run(options: Options, context: Context) -> Shown:
     driver, note = opening.open()
     try:
         if note:
-            present.say(f"reenact: {note}; reading only")
+            say(f"reenact: {note}; reading only")
         status = PlainSession(driver, RecordingFacts(recording), typed=sys.stdin.isatty()).run()
     finally:
         driver.close()

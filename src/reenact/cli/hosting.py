@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from reenact.browser.isolation import sandbox
 from reenact.browser.isolation.addresses import Reach
-from reenact.cli import present
 from reenact.cli.opening import opened
+from reenact.cli.printing import say
 from reenact.cli.sizes import SIZE
 from reenact.core.extras import needing
 from reenact.core.store.local import LocalStore
@@ -47,7 +47,7 @@ def alone(
     """
     settings = Settings(store.root, LOOPBACK, keyless=True, running=True, reach=Reach(private=True))
     if not (settings.console / "index.html").is_file():
-        present.say(
+        say(
             "the console's pages are not in this installation, only the API is: run `make console` in the checkout "
             "that it was installed from, and install it again"
         )
@@ -59,7 +59,7 @@ def alone(
     sys.stdout.write(f"{address}\n")
     sys.stdout.flush()
     shown = show and opened(address)
-    present.say(f"{what} {'open in your browser' if shown else 'there'}; ctrl-c ends it")
+    say(f"{what} {'open in your browser' if shown else 'there'}; ctrl-c ends it")
     serve(app, listening)
 
 
@@ -164,15 +164,13 @@ def run(options: Options, context: Context) -> Shown:
     if not keyless and not keys.all():
         _, text = keys.make(role="admin", name="made at the first start")
         sys.stdout.write(f"{text}\n")
-        present.say(
-            "that is an API key which may do everything. It is shown this once: only its hash is kept"
-        )
+        say("that is an API key which may do everything. It is shown this once: only its hash is kept")
     sys.stdout.flush()
     keys.close()
     asked = "no key is asked for" if keyless else "with an API key (`reenact keys` makes them)"
     where = f"{team.name}, with a copy in {store.root}" if team else str(store.root)
     if log is None:
-        present.say(f"serving {where}, {asked}; ctrl-c ends it")
+        say(f"serving {where}, {asked}; ctrl-c ends it")
     serve(app, listening)
     return Shown()
 
@@ -222,7 +220,7 @@ def _started(settings: Settings, listening: socket.socket, log: logs.Form | None
         if (found := sandbox.find_out()) is None:
             return
         if log is None:
-            present.say(str(found))
+            say(str(found))
         else:
             logs.event("isolation", browsers=str(found))
 

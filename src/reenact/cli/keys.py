@@ -8,11 +8,13 @@ from typing import Annotated, ClassVar
 
 from rich.text import Text
 
+from reenact.analysis.views.text import ago, one_line
 from reenact.cli import present
 from reenact.cli.click_commands import CliGroup
 from reenact.cli.context import Context
 from reenact.cli.derive import GroupCommand, group_of
 from reenact.cli.interfaces import GROUPS
+from reenact.cli.printing import dump, say
 from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError
 from reenact.server.keys import DEFAULT, ROLES, Key, Keys, Role
@@ -66,27 +68,27 @@ def add(options: AddOptions, context: Context) -> None:
         role=options.role, project=options.project, name=options.name
     )
     sys.stdout.write(f"{text}\n")
-    present.say(f"a key of project {key.project} that may {_MAY[key.role]}; it is shown this once")
+    say(f"a key of project {key.project} that may {_MAY[key.role]}; it is shown this once")
 
 
 def list_(options: ListOptions, context: Context) -> None:
     """Print the keys."""
     keys = Keys(home_of(context.home)).all(options.project)
     if context.json:
-        present.dump([{"prefix": key.prefix, **asdict(key)} for key in keys])
+        dump([{"prefix": key.prefix, **asdict(key)} for key in keys])
         return
     if not keys:
-        present.say("there is no key; `reenact keys add` makes one")
+        say("there is no key; `reenact keys add` makes one")
         return
     table = present.table("key", "name", "project", "role", "made", "last used")
     for key in keys:
-        used = present.ago(key.used) if key.used is not None else "never"
+        used = ago(key.used) if key.used is not None else "never"
         table.add_row(
             f"{key.prefix}_…",
-            Text(present.one_line(key.name)),
+            Text(one_line(key.name)),
             key.project,
             key.role,
-            present.ago(key.created),
+            ago(key.created),
             used,
         )
     present.show(table)
@@ -97,7 +99,7 @@ def rm(options: RemoveOptions, context: Context) -> None:
     keys = Keys(home_of(context.home))
     key = _meant(keys.all(), options.id)
     keys.remove(key.id)
-    present.say(f"took back {key.prefix}, which could {_MAY[key.role]} in project {key.project}")
+    say(f"took back {key.prefix}, which could {_MAY[key.role]} in project {key.project}")
 
 
 _MAY: dict[Role, str] = dict(zip(ROLES, ("read", "read and write", "do everything"), strict=True))

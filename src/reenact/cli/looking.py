@@ -9,6 +9,7 @@ from rich.text import Text
 
 from reenact.analysis.views.difference import recorded_and_actual
 from reenact.analysis.views.terminal import Terminal
+from reenact.analysis.views.text import many, numbers, one_line, visible
 from reenact.analysis.views.values import arguments, literal, pretty
 from reenact.analysis.views.verdict import brief
 from reenact.cli import present
@@ -61,14 +62,14 @@ class Looking:
         if state.phase is Phase.DEPARTED and state.divergence is not None:
             self.verdict("")
         elif state.phase in (Phase.ENDED, Phase.DIED):
-            line(Text(present.one_line(state.why), "bold"))
+            line(Text(one_line(state.why), "bold"))
             if state.verdict is not None:
                 line(Text(brief(state.verdict)), 0, 5)
         elif state.at.extra and not state.actual.label:
             where = (f"after step {state.at.step}, between questions", "bold")
             line(Text.assemble(where, _why(state)))
         elif state.at.extra:
-            label = f"  {present.one_line(state.actual.label)}"
+            label = f"  {one_line(state.actual.label)}"
             line(Text.assemble((f"  +{state.at.extra}", "bold yellow"), label, _why(state)))
             self._page.block("asked", arguments(state.actual.args), 5)
         elif state.at.step:
@@ -83,11 +84,11 @@ class Looking:
         """All breakpoints, and the steps that they mean."""
         points, stops = self._state.breakpoints, tuple(sorted(self._driver.machine.stops()))
         for point in points:
-            print(f"break {present.one_line(point.text)}")
+            print(f"break {one_line(point.text)}")
         if not points:
             print("no breakpoints")
         elif stops:
-            print(f"at step {present.numbers(stops)}")
+            print(f"at step {numbers(stops)}")
         elif any(point.filter is not None for point in points):
             print("no recorded step matches")
 
@@ -133,7 +134,7 @@ class Looking:
         if address and not (state.at.extra and not state.actual.label):
             self._page.block("address", address, 5)
         for frame in state.actual.stack:
-            self._page.line(Text(present.one_line(frame)), 5, 2)
+            self._page.line(Text(one_line(frame)), 5, 2)
 
     def values(self, rest: str) -> None:
         """Arguments and answer, or one part."""
@@ -169,7 +170,7 @@ class Looking:
             there = ", ".join([*(f"args.{name}" for name in self.here().args), "output", "error", "actual"])
             raise UsageError(f"there is no {name} here (or it is null); try one of {there}")
         self._page.full = True
-        self._page.line(Text(present.visible(pretty(value))))
+        self._page.line(Text(visible(pretty(value))))
         self._page.full = False
 
     def _compared(self, differing: list[Mismatch]) -> None:
@@ -191,14 +192,14 @@ class Looking:
         if number != here:
             print(f"as of step {number}, the model call before this step")
         if turn.dropped:
-            gone = present.many(turn.dropped, "earlier message")
+            gone = many(turn.dropped, "earlier message")
             print(f"the history was rewritten: {gone} left out or changed")
         known = len(turn.call.messages) - len(turn.new)
         if rest:
             for message in turn.call.messages[:known]:
                 tell_message(self._page, message, 0)
         elif known:
-            print(f"{present.many(known, 'message')} known already")
+            print(f"{many(known, 'message')} known already")
         for message in turn.new:
             tell_message(self._page, message, 0)
 
@@ -206,7 +207,7 @@ class Looking:
         """The tracked state."""
         now = self._state.actual.state
         for name, tree in now.items():
-            self._page.block(present.one_line(name), pretty(plain(tree)), 0)
+            self._page.block(one_line(name), pretty(plain(tree)), 0)
         if not now:
             recording = self._facts.recording
             tell_state(self._page, recording, recording.state(self.here().step.number))
@@ -237,4 +238,4 @@ class Looking:
 
 
 def _why(state: State) -> Text:
-    return Text(f"  ({present.one_line(state.why)})" if state.why else "", "bold magenta")
+    return Text(f"  ({one_line(state.why)})" if state.why else "", "bold magenta")

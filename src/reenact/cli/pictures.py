@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reenact.cli import present
+from reenact.analysis.views.text import many
+from reenact.cli.printing import say
 from reenact.core import private
 from reenact.core.model.plain import binary
 from reenact.core.query.facts import RecordingFacts, StepFacts
@@ -71,7 +72,7 @@ def write(facts: RecordingFacts, chosen: Sequence[int], folder: Path) -> None:
                 private.write(path, picture.data)
             except OSError as error:
                 raise UsageError(f"{path}: {error.strerror}") from error
-            present.say(f"{path}  {len(picture.data):,} bytes")
+            say(f"{path}  {len(picture.data):,} bytes")
             written += 1
     if not written:
-        present.say(f"no pictures in what {present.many(len(chosen), 'step')} gave")
+        say(f"no pictures in what {many(len(chosen), 'step')} gave")

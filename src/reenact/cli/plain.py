@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
-from reenact.cli import present
 from reenact.cli.looking import Looking
+from reenact.cli.printing import say
 from reenact.core import system
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.replay.watch import Edit
@@ -61,7 +61,7 @@ class PlainSession:
                 self._take(line)
             except ReenactError as error:
                 self._mistakes += 1
-                present.say(f"reenact: {error}" if self._typed else f"reenact: line {number}: {error}")
+                say(f"reenact: {error}" if self._typed else f"reenact: line {number}: {error}")
             except KeyboardInterrupt:
                 # It ends what a command is showing, not the session.
                 print()

@@ -1,4 +1,4 @@
-"""Output on a terminal and in a pipe: consoles, tables, times, numbers, escaped text."""
+"""Output on a terminal and in a pipe: consoles, tables, progress, the list of recordings."""
 
 from __future__ import annotations
 
@@ -15,25 +15,17 @@ from reenact.analysis.views.terminal import Terminal
 from reenact.analysis.views.text import (
     ago,
     count,
-    many,
     marks,
     money,
     numbers,
     one_line,
     seconds,
-    size,
     visible,
 )
-from reenact.cli.printing import dump, json_escaped, say
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Progress as Report
 from reenact.core.trust import Book
 from reenact.core.trust.proofs import Proof
-
-__all__ = [
-    "ago", "count", "dump", "err", "json_escaped", "listed", "many", "money", "numbers", "one_line", "out", "progress",
-    "say", "seconds", "short_lengths", "show", "size", "status", "visible",
-]  # fmt: skip
 
 WIDE = 10_000
 """The width of a pipe: nothing is wrapped or cut for a terminal that is not there."""

@@ -6,11 +6,13 @@ import re
 from dataclasses import asdict, replace
 from typing import Annotated, Any, ClassVar
 
+from reenact.analysis.views.text import many, size
 from reenact.cli import present, sizes, team_backup, team_deleting
 from reenact.cli.click_commands import CliGroup
 from reenact.cli.context import Context
 from reenact.cli.derive import GroupCommand, group_of
 from reenact.cli.interfaces import GROUPS
+from reenact.cli.printing import dump, say
 from reenact.errors import UsageError
 from reenact.team.location import Place
 from reenact.team.open import place_of, team_store
@@ -128,18 +130,18 @@ def clean(options: CleanOptions, context: Context) -> None:
         with present.progress("cleaning") as report:
             done = cleaning.Cleaner(team).clean(one.limits.keep, dry=dry_run, progress=report)
     if context.json:
-        present.dump({"project": one.name, "dry_run": dry_run, **asdict(done)})
+        dump({"project": one.name, "dry_run": dry_run, **asdict(done)})
         return
     verb = "would delete" if dry_run else "deleted"
     for id in done.ids if dry_run else ():
-        present.say(f"{verb} {id}")
-    kept = f"; {present.many(done.kept, 'old recording')} tagged keep stay" if done.kept else ""
-    loose = f" and {present.many(len(done.blobs), 'blob')} of no recording" if done.blobs else ""
+        say(f"{verb} {id}")
+    kept = f"; {many(done.kept, 'old recording')} tagged keep stay" if done.kept else ""
+    loose = f" and {many(len(done.blobs), 'blob')} of no recording" if done.blobs else ""
     if one.limits.keep is None:
         kept = f"; {one.name} keeps recordings for ever (`reenact team limits {one.name} --keep 90d`)"
-    kept += f"; {present.many(done.held, 'old recording')} held stay" if done.held else ""
-    size = f" ({present.size(done.bytes)} of lines)" if done.ids else ""
-    present.say(f"{verb} {present.many(len(done.ids), 'recording')}{size}{loose}{kept}")
+    kept += f"; {many(done.held, 'old recording')} held stay" if done.held else ""
+    room = f" ({size(done.bytes)} of lines)" if done.ids else ""
+    say(f"{verb} {many(len(done.ids), 'recording')}{room}{loose}{kept}")
 
 
 def _projects(place: Place, name: str = "") -> list[Any]:
@@ -153,7 +155,7 @@ def _projects(place: Place, name: str = "") -> list[Any]:
 def _tell(found: list[Any], *, json: bool) -> None:
     if json:
         told = [{name: value for name, value in asdict(one).items() if name != "key"} for one in found]
-        present.dump(told)
+        dump(told)
         return
     table = present.table("project", ">recordings", ">at most", ">size", ">at most", ">kept for")
     for one in found:
@@ -162,8 +164,8 @@ def _tell(found: list[Any], *, json: bool) -> None:
             one.name,
             f"{one.recordings:,}",
             "-" if limits.most_recordings is None else f"{limits.most_recordings:,}",
-            present.size(one.bytes),
-            "-" if limits.most_bytes is None else present.size(limits.most_bytes),
+            size(one.bytes),
+            "-" if limits.most_bytes is None else size(limits.most_bytes),
             "ever" if limits.keep is None else _told_age(limits.keep),
         )
     present.out().print(table)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
+from reenact.analysis.views.text import many
 from reenact.cli import present
+from reenact.cli.printing import say
 from reenact.cli.verdict import panel
 from reenact.server.answers import ServerAnswers
 from reenact.team.open import Reaching
@@ -47,15 +49,15 @@ def run(options: Options, context: Context) -> Shown:
     from reenact.server.mcp import over_http, over_stdio  # noqa: PLC0415 - the mcp package may not be there
 
     if answers.asked_back:
-        times = present.many(answers.asked_back, "request")
-        present.say(f"reenact: {times} of the recorded server to its client will not be made again")
+        times = many(answers.asked_back, "request")
+        say(f"reenact: {times} of the recorded server to its client will not be made again")
     if options.port is None:
         over_stdio(answers)
     else:
         over_http(
             answers,
             options.port,
-            lambda url: present.say(f"reenact: {answers.server} of {recording.id} at {url}"),
+            lambda url: say(f"reenact: {answers.server} of {recording.id} at {url}"),
         )
     verdict = answers.verdict()
     present.err().print(panel(verdict, name=answers.server))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from reenact.analysis.views.text import one_line
 from reenact.analysis.views.values import pretty
-from reenact.cli import present
+from reenact.cli.printing import say
 from reenact.cli.transcript import Page
 from reenact.core.model.plain import plain
 from reenact.core.query.recording import Recording
@@ -19,14 +20,14 @@ def tell_state(page: Page, recording: Recording, state: State) -> None:
     at = f"when step {state.step} was asked" if state.step is not None else "at the end"
     page.line(Text(f"state {at}", "bold"))
     if not state:
-        present.say(
+        say(
             f"no state was tracked in {recording.id} by then; "
             f"reenact.track('memory', memory) in the program declares state"
         )
     for name in state:
         page.line(Text(""))
         taken = state.of(name)
-        page.line(Text(present.one_line(name), "bold yellow").append(f"  {_as_of(taken)}", "dim"), 0, 3)
+        page.line(Text(one_line(name), "bold yellow").append(f"  {_as_of(taken)}", "dim"), 0, 3)
         page.block("value", pretty(plain(state.tree(name))), 3)
 
 
@@ -37,5 +38,5 @@ def _as_of(taken: Taken) -> str:
         when = "as of after the last step; it may have changed since"
     else:
         when = f"as of step {taken.step}; it may have changed since"
-    parts = [when, _WHY.get(taken.why, ""), f"“{present.one_line(taken.label, 60)}”" if taken.label else ""]
+    parts = [when, _WHY.get(taken.why, ""), f"“{one_line(taken.label, 60)}”" if taken.label else ""]
     return " · ".join(part for part in parts if part)

@@ -7,9 +7,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from reenact.cli import present
+from reenact.analysis.views.text import many, size
 from reenact.cli.context import Context
 from reenact.cli.derive import GroupCommand
+from reenact.cli.printing import dump, say
 from reenact.core.extras import needing
 from reenact.errors import UsageError
 from reenact.team.open import place_of
@@ -96,22 +97,22 @@ def _url(where: str) -> str:
 
 
 def _say(what: str) -> None:
-    present.say(f"reenact: {what} …")
+    say(f"reenact: {what} …")
 
 
 def _tell(found: Kept, how: str, *, json: bool) -> None:
     if json:
-        present.dump(asdict(found))
+        dump(asdict(found))
     else:
-        present.say(
-            f"reenact: {how}: {present.many(found.recordings, 'recording')}, a dump of {present.size(found.bytes)}, "
-            f"{present.many(found.blobs, 'blob')}, {found.copied} of them new ({present.size(found.copied_bytes)})"
+        say(
+            f"reenact: {how}: {many(found.recordings, 'recording')}, a dump of {size(found.bytes)}, "
+            f"{many(found.blobs, 'blob')}, {found.copied} of them new ({size(found.copied_bytes)})"
         )
         if found.deleted:
-            many = present.many(len(found.deleted), "recording")
-            present.say(f"reenact: {many} deleted after the backup was made: left out")
+            deleted = many(len(found.deleted), "recording")
+            say(f"reenact: {deleted} deleted after the backup was made: left out")
         for one in found.missing[:10]:
-            present.say(f"reenact: {one} is missing, or damaged")
+            say(f"reenact: {one} is missing, or damaged")
         if len(found.missing) > 10:
-            present.say(f"reenact: {len(found.missing) - 10} more are missing")
+            say(f"reenact: {len(found.missing) - 10} more are missing")
     raise SystemExit(_NOT_ALL if found.missing else _DONE)

@@ -8,10 +8,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from reenact.cli import present
+from reenact.analysis.views.text import many, size
 from reenact.cli.click_commands import CliGroup
 from reenact.cli.context import Context
 from reenact.cli.derive import GroupCommand, group_of
+from reenact.cli.printing import dump, say
 from reenact.errors import RecordingNotFound, UsageError
 from reenact.team.open import place_of, team_store
 from reenact.verbs import interface
@@ -116,7 +117,7 @@ def rm(options: EraseOptions, context: Context) -> None:
         ids = list(dict.fromkeys(team.named(ref) for ref in options.refs))
         made = team.erase(ids, why=options.why)
     if context.json:
-        present.dump(made)
+        dump(made)
         return
     for receipt in made:
         _tell(receipt, "deleted")
@@ -130,12 +131,12 @@ def receipts(options: ReceiptsOptions, context: Context) -> None:
     if missing := set(options.refs) - {receipt["id"] for receipt in found}:
         raise RecordingNotFound(f"there is no receipt of {', '.join(sorted(missing))}")
     if context.json:
-        present.dump(found)
+        dump(found)
     else:
         for receipt in found:
             _tell(receipt, receipt["deleted"])
     for id, why in problems.items():
-        present.say(f"reenact: the receipt of {id} is not to be trusted: {why}")
+        say(f"reenact: the receipt of {id} is not to be trusted: {why}")
     if problems:
         raise SystemExit(1)
 
@@ -145,7 +146,7 @@ def readmit(options: ReadmitOptions, _context: Context) -> None:
     with _team(options) as team:
         if not team.readmit(options.id):
             raise RecordingNotFound(f"{options.id} has no tombstone in {team.place}")
-    present.say(f"reenact: {options.id} is taken again")
+    say(f"reenact: {options.id} is taken again")
 
 
 def hold_add(options: HoldOptions, _context: Context) -> None:
@@ -154,7 +155,7 @@ def hold_add(options: HoldOptions, _context: Context) -> None:
         raise UsageError("say why it is held: --why 'case 17'")
     with _team(options) as team:
         team.hold(options.filter, options.why)
-        present.say(f"reenact: what '{options.filter}' means is held in {team.place}")
+        say(f"reenact: what '{options.filter}' means is held in {team.place}")
 
 
 def hold_remove(options: ReleaseOptions, _context: Context) -> None:
@@ -163,7 +164,7 @@ def hold_remove(options: ReleaseOptions, _context: Context) -> None:
     with _team(options) as team:
         if not team.release(filter):
             raise UsageError(f"there is no hold '{filter}'; `reenact team hold list` shows those there are")
-    present.say(f"reenact: '{filter}' is held no longer")
+    say(f"reenact: '{filter}' is held no longer")
 
 
 def hold_list(options: HoldsOptions, context: Context) -> None:
@@ -171,12 +172,12 @@ def hold_list(options: HoldsOptions, context: Context) -> None:
     with _team(options) as team:
         found = team.holds()
     if context.json:
-        present.dump([{**asdict(one), "at": _day(one.at)} for one in found])
+        dump([{**asdict(one), "at": _day(one.at)} for one in found])
         return
     for one in found:
-        present.say(f"'{one.filter}': {one.why} (by {one.who}, {_day(one.at)[:10]})")
+        say(f"'{one.filter}': {one.why} (by {one.who}, {_day(one.at)[:10]})")
     if not found:
-        present.say("reenact: nothing is held")
+        say("reenact: nothing is held")
 
 
 PARTS = (
@@ -191,9 +192,9 @@ def _day(at: int) -> str:
 
 
 def _tell(receipt: dict[str, Any], word: str) -> None:
-    size = sum(file["bytes"] for file in receipt["files"].values())
+    total = sum(file["bytes"] for file in receipt["files"].values())
     blobs = receipt["blobs"]
-    present.say(
-        f"{word} {receipt['id']} ({receipt['name'] or '-'}): {present.size(size)} of lines, "
-        f"{blobs.get('deleted', 0)} of {present.many(blobs['named'], 'blob')}; {receipt['why']}, by {receipt['who']}"
+    say(
+        f"{word} {receipt['id']} ({receipt['name'] or '-'}): {size(total)} of lines, "
+        f"{blobs.get('deleted', 0)} of {many(blobs['named'], 'blob')}; {receipt['why']}, by {receipt['who']}"
     )

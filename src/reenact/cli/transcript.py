@@ -11,8 +11,9 @@ from rich.text import Text
 
 from reenact.analysis.views import browsed
 from reenact.analysis.views.steps import IMPORTED, commands_in
+from reenact.analysis.views.text import count, many, money, numbers, one_line, seconds, size, visible
 from reenact.analysis.views.values import arguments, literal_or_text, pretty, spelled
-from reenact.cli import pictures, present
+from reenact.cli import pictures
 from reenact.core import messages as reading
 from reenact.core.messages import Message
 from reenact.core.messages.shell import ShellCommand
@@ -59,7 +60,7 @@ class Page:
 
     def block(self, label: str, body: str, indent: int, style: str = "") -> None:
         """A labelled text, folded where it is long."""
-        shown, hidden = self._folded(present.visible(body))
+        shown, hidden = self._folded(visible(body))
         head = Text(label.ljust(_LABEL) + " ", _COLOURS.get(label.split(" ", maxsplit=1)[0], "dim"))
         if head.cell_len > _LABEL + 1:
             self.line(head, indent)
@@ -121,7 +122,7 @@ def _question(page: Page, step: StepFacts, indent: int, shown: dict[str, list[st
             page.block("asked", arguments(step.args), indent)
         return
     if turn.dropped:
-        gone = present.many(turn.dropped, "earlier message")
+        gone = many(turn.dropped, "earlier message")
         page.line(Text(f"the history was rewritten: {gone} left out or changed", "yellow"), indent)
     ran = commands_in(step)
     for message in turn.new:
@@ -162,28 +163,28 @@ def heading(step: StepFacts, turn: Turn | None) -> Text:
     call = step.call
     text = Text().append(f"{step.step.number:>3}  ", "bold yellow")
     if turn is None or call.kind != "http":
-        text.append(present.one_line(call.label, 100), "bold")
+        text.append(one_line(call.label, 100), "bold")
     else:
-        text.append(f"model:{present.one_line(turn.call.model) or '?'}", "bold").append(
-            f" · {present.one_line(call.name, 90)}", "dim"
+        text.append(f"model:{one_line(turn.call.model) or '?'}", "bold").append(
+            f" · {one_line(call.name, 90)}", "dim"
         )
     parts = [f"in {place}"] if (place := nodes(call.scope)) else []
     if turn is not None and call.kind != "http" and turn.call.model and turn.call.model != call.name:
-        parts.append(present.one_line(turn.call.model))
+        parts.append(one_line(turn.call.model))
     if call.kind == "http" and isinstance(step_head(step), dict) and "status" in step_head(step):
         parts.append(str(step_head(step)["status"]))
     if call.duration:
-        parts.append(present.seconds(call.duration))
+        parts.append(seconds(call.duration))
     if turn is not None:
         parts += spent(turn.call)
     if len(call.pieces) and call.kind != "http":
-        parts.append(present.many(len(call.pieces), "chunk"))
+        parts.append(many(len(call.pieces), "chunk"))
     if (
         call.kind == "http"
         and turn is None
         and (length := sum(len(compact(tree)) for _, _, tree in call.pieces))
     ):
-        parts.append(present.size(length))
+        parts.append(size(length))
     text.append("".join(f" · {part}" for part in parts), "dim")
     if call.edited:
         text.append(" · edited answer", "bold magenta")
@@ -199,7 +200,7 @@ def heading(step: StepFacts, turn: Turn | None) -> Text:
 def nodes(scope: str) -> str:
     """Return the graph's nodes of a scope, outermost first: `research > search`."""
     found = [part.partition(":")[2] for part in scope.split("/") if part.startswith("node:")]
-    return present.one_line(" > ".join(found), 60)
+    return one_line(" > ".join(found), 60)
 
 
 def step_head(step: StepFacts) -> Any:
@@ -212,10 +213,10 @@ def spent(call: reading.ModelCall) -> list[str]:
     """Tokens and price of a model call."""
     if call.usage is None:
         return []
-    cached = f" ({present.count(call.usage.cached)} cached)" if call.usage.cached else ""
-    found = [f"{present.count(call.usage.input)}{cached} → {present.count(call.usage.output)} tokens"]
+    cached = f" ({count(call.usage.cached)} cached)" if call.usage.cached else ""
+    found = [f"{count(call.usage.input)}{cached} → {count(call.usage.output)} tokens"]
     cost = reading.cost(call)
-    return [*found, present.money(cost)] if cost else found
+    return [*found, money(cost)] if cost else found
 
 
 def tell_message(page: Page, message: Message, indent: int) -> None:
@@ -225,7 +226,7 @@ def tell_message(page: Page, message: Message, indent: int) -> None:
     label = (
         message.role
         if not message.name or message.name == "instructions"
-        else f"{message.role} {present.one_line(message.name, 40)}"
+        else f"{message.role} {one_line(message.name, 40)}"
     )
     if message.text.strip() or not (message.calls or message.thinking):
         page.block(label, message.text, indent)
@@ -263,7 +264,7 @@ def tell_step(page: Page, facts: RecordingFacts, number: int) -> None:
         "began": f"+{call.began:.6f} s"
         + (f", took {call.duration:.6f} s" if call.duration is not None else ""),
         "within": f"step {within}" if within else "",
-        "inside": f"step {present.numbers(tuple(inside))}" if inside else "",
+        "inside": f"step {numbers(tuple(inside))}" if inside else "",
     }
     for label, text in about.items():
         if text:
@@ -324,6 +325,6 @@ def _chunks(page: Page, step: StepFacts) -> None:
     first, last = pieces[0][1] - step.call.began, pieces[-1][1] - step.call.began
     page.block(
         "chunks",
-        f"{len(pieces)}, the first after {present.seconds(first)}, the last after {present.seconds(last)}",
+        f"{len(pieces)}, the first after {seconds(first)}, the last after {seconds(last)}",
         5,
     )

@@ -12,6 +12,7 @@ from reenact.cli.click_commands import CliGroup
 from reenact.cli.context import Context
 from reenact.cli.derive import GroupCommand, group_of
 from reenact.cli.interfaces import GROUPS
+from reenact.cli.printing import dump, say
 from reenact.core.store.local import home as home_of
 from reenact.core.trust import Book, Identity, Seal, fingerprint, origin_of
 from reenact.core.trust.identity import KEY
@@ -72,19 +73,17 @@ def own(_options: OwnKeyOptions, context: Context) -> None:
     """Print the key of this home."""
     key = Identity.made(home_of(context.home)).key
     sys.stdout.write(f"{key}\n")
-    present.say(f"fingerprint {fingerprint(key)}")
+    say(f"fingerprint {fingerprint(key)}")
 
 
 def list_(_options: TrustedOptions, context: Context) -> None:
     """Print the trusted keys."""
     keys = Book(home_of(context.home)).keys
     if context.json:
-        present.dump(
-            [{"name": name, "key": key, "fingerprint": fingerprint(key)} for key, name in keys.items()]
-        )
+        dump([{"name": name, "key": key, "fingerprint": fingerprint(key)} for key, name in keys.items()])
         return
     if not keys:
-        present.say("no key is trusted but this home's own; `reenact trust add NAME KEY` adds one")
+        say("no key is trusted but this home's own; `reenact trust add NAME KEY` adds one")
         return
     table = present.table("name", "fingerprint", "key")
     for key, name in keys.items():
@@ -112,10 +111,10 @@ def add(options: TrustOptions, context: Context) -> None:
             raise UsageError(f"recording {recording.id} shows no key to trust: {state}")
         key = origin.key
     book.add(name, key)
-    present.say(f"{name} is trusted: fingerprint {fingerprint(key)}. Compare it with what {name} says.")
+    say(f"{name} is trusted: fingerprint {fingerprint(key)}. Compare it with what {name} says.")
 
 
 def remove(options: DistrustOptions, context: Context) -> None:
     """Remove a key from the trusted ones."""
     key = Book(home_of(context.home)).remove(options.name)
-    present.say(f"{fingerprint(key)} is trusted no longer")
+    say(f"{fingerprint(key)} is trusted no longer")

@@ -11,11 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
+from reenact.analysis.views.text import size
 from reenact.browser.session.file_server import shelf
 from reenact.browser.video.pace import Kind
 from reenact.browser.watch import write
-from reenact.cli import present
 from reenact.cli.opening import opened
+from reenact.cli.printing import say
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.open import Reaching
@@ -95,13 +96,13 @@ def run(options: Options, context: Context) -> Shown:
             mask=options.mask,
             ignore=options.ignore,
         )
-    size = present.size(target.stat().st_size)
+    room = size(target.stat().st_size)
     if options.serve:
         _serve(target, store.root)
         return Shown()
     sys.stdout.write(f"{target}\n")
     shown = output is None and opened(target.as_uri())
-    present.say(f"{size}, opened in your browser" if shown else f"{size}, to open in any browser")
+    say(f"{room}, opened in your browser" if shown else f"{room}, to open in any browser")
     return Shown()
 
 
@@ -112,7 +113,7 @@ def _serve(page: Path, home: Path) -> None:
     url, expires = shelf(home).lend(f"pages/{page.name}", page, seconds=_SERVED)
     sys.stdout.write(f"{url}\n")
     sys.stdout.flush()
-    present.say(f"good until {expires:%Y-%m-%d %H:%M} UTC and until Ctrl-C")
+    say(f"good until {expires:%Y-%m-%d %H:%M} UTC and until Ctrl-C")
     threading.Event().wait(_SERVED)
 
 

@@ -21,7 +21,7 @@ from reenact.analysis.pages.blocks import (
     Words,
     table,
 )
-from reenact.cli import present
+from reenact.analysis.views.text import many, one_line
 from reenact.cli.comparing import told
 from reenact.core.query.facts import StepFacts
 from reenact.errors import ABSENT
@@ -92,7 +92,7 @@ def _pairs(found: Diff, most: int) -> Iterator[Block]:
     left = most
     for equal, pairs in told.stretches(found.pairs):
         if equal:
-            head = f"{present.many(len(pairs), 'equal step')}: {told.span(pairs)}"
+            head = f"{many(len(pairs), 'equal step')}: {told.span(pairs)}"
             yield Fold(Styled(head, "quiet"), (table((), [_row(found, pair) for pair in pairs]),))
             if not carried and any(pair.carried for pair in pairs):
                 carried = True
@@ -108,7 +108,7 @@ def _pairs(found: Diff, most: int) -> Iterator[Block]:
             )
             carried = carried or pair.carried
     if left < 0:
-        more = present.many(-left, "more difference")
+        more = many(-left, "more difference")
         yield Note(
             (f"And {more}; ", Styled("reenact diff --all --html", "code"), " writes them too."), "quiet"
         )
@@ -116,7 +116,7 @@ def _pairs(found: Diff, most: int) -> Iterator[Block]:
 
 def _row(found: Diff, pair: Pair) -> tuple[Words, ...]:
     assert pair.a is not None
-    gist = present.one_line(told.gist(found.a.of(pair.a)), _GIST)
+    gist = one_line(told.gist(found.a.of(pair.a)), _GIST)
     return _numbers(pair), Styled(told.label(found, pair), "code"), Styled(gist, "quiet")
 
 
@@ -144,7 +144,7 @@ def _step(found: Diff, pair: Pair) -> StepFacts:
 
 
 def _numbers(pair: Pair) -> tuple[str | Styled, ...]:
-    a, b = told.numbers(pair)
+    a, b = told.pair_numbers(pair)
     return (
         Styled(a or "·", "first"),
         Styled(f" {told.SIGNS[pair.kind]} ", "quiet"),

@@ -11,6 +11,7 @@ from rich.text import Text
 from reenact.analysis.diff import Diff, Difference, Kind, Pair
 from reenact.analysis.views.difference import ACTUAL, RECORDED, bracketed, cut
 from reenact.analysis.views.difference import sides as sides_of
+from reenact.analysis.views.text import many, one_line, visible
 from reenact.cli import present
 from reenact.cli.comparing import told
 from reenact.cli.transcript import Page
@@ -44,13 +45,13 @@ class ComparisonOutput(Page):
         if pair.kind in (Kind.INSERTED, Kind.DELETED, Kind.MOVED):
             side, step = (self.found.a, pair.a) if pair.a is not None else (self.found.b, pair.b)
             if step is not None and (gist := told.gist(side.of(step))):
-                text = present.visible(gist) if self.full else present.one_line(gist, 2 * _LONGEST // 5)
+                text = visible(gist) if self.full else one_line(gist, 2 * _LONGEST // 5)
                 self.line(Text(text, "dim"), indent + _INDENT)
         shown = pair.differences if self.full else pair.differences[:_PARTS]
         for difference in shown:
             self.difference(difference, indent + _INDENT)
         if len(shown) < len(pair.differences):
-            more = present.many(len(pair.differences) - len(shown), "more difference")
+            more = many(len(pair.differences) - len(shown), "more difference")
             self.line(Text(f"and {more}; --all shows them", "dim"), indent + _INDENT)
         self.note([pair], indent)
 
@@ -62,7 +63,7 @@ class ComparisonOutput(Page):
             self.line(Text(f"{text}: told once", "dim italic"), indent + _INDENT)
 
     def _heading(self, pair: Pair) -> Text:
-        a, b = told.numbers(pair)
+        a, b = told.pair_numbers(pair)
         text = Text(f"{a:>4} {b:>4}  ", "bold")
         text.append(f"{told.SIGNS[pair.kind]} ", f"bold {_COLOURS.get(pair.kind, '')}")
         text.append(told.label(self.found, pair), "bold" if pair.kind is not Kind.SAME else "")
@@ -76,12 +77,12 @@ class ComparisonOutput(Page):
 
     def difference(self, difference: Difference, indent: int) -> None:
         """One part, both sides."""
-        self.line(Text(present.one_line(told.name(difference)), "bold" if self.coloured else ""), indent)
+        self.line(Text(one_line(told.name(difference)), "bold" if self.coloured else ""), indent)
         words = difference.words
         if words is None:
             sides = (difference.a, "A", RECORDED), (difference.b, "B", ACTUAL)
             for value, side, style in sides:
-                text = present.visible(told.value(value))
+                text = visible(told.value(value))
                 missing = value is ABSENT
                 shown = text if self.full else cut(text, _LONGEST)
                 self._side(side, Text(shown, "dim" if missing else style), indent)
@@ -105,7 +106,7 @@ def tell(report: ComparisonOutput) -> None:
     present.show(_totals(found, report.console.width), report.console)
     report.line(Text(""))
     if found.same:
-        report.line(Text(f"the same: {present.many(len(found.pairs), 'step')}", "bold green"))
+        report.line(Text(f"the same: {many(len(found.pairs), 'step')}", "bold green"))
     else:
         report.line(Text(told.counts(found), "bold"))
     for rule in found.ignored:
@@ -121,8 +122,8 @@ def _heads(report: ComparisonOutput) -> None:
     for side, run, style in (("A", report.found.a, RECORDED), ("B", report.found.b, ACTUAL)):
         recording = run.recording
         text = Text().append(f"{side}  ", f"bold {style}").append(f"{run.id}  ", "yellow")
-        text.append(present.one_line(recording.agent) or "recording", "bold")
-        tags = present.one_line(" ".join(f"#{tag}" for tag in recording.tags))
+        text.append(one_line(recording.agent) or "recording", "bold")
+        tags = one_line(" ".join(f"#{tag}" for tag in recording.tags))
         report.line(text.append(f"  {tags}" if tags else "", "magenta"), 0, 3)
 
 
@@ -136,7 +137,7 @@ def _totals(found: Diff, width: int) -> Table:
         )
     table.add_column("", style="dim", justify="right", no_wrap=True)
     for what, a, b, more in told.totals(found):
-        table.add_row(what, Text(present.one_line(a)), Text(present.one_line(b)), more)
+        table.add_row(what, Text(one_line(a)), Text(one_line(b)), more)
     return table
 
 
@@ -157,7 +158,7 @@ def _parting(report: ComparisonOutput) -> None:
     for step, side in ((parting.a, report.found.a), (parting.b, report.found.b)):
         if step is not None:
             name = "A" if side is report.found.a else "B"
-            gist = present.one_line(told.gist(side.of(step)), _LONGEST // 3)
+            gist = one_line(told.gist(side.of(step)), _LONGEST // 3)
             head = Text(f"  {name}  ", f"bold {RECORDED if name == 'A' else ACTUAL}")
             report.line(
                 Text(f"{step.number}  ", "bold").append(step.call.label).append(f"  {gist}", "dim"),
@@ -187,7 +188,7 @@ def _pairs(report: ComparisonOutput) -> None:
     for equal, pairs in told.stretches(report.found.pairs):
         if equal and not report.full:
             if left > 0:
-                text = f"     …     {present.many(len(pairs), 'equal step')}: {told.span(pairs)}"
+                text = f"     …     {many(len(pairs), 'equal step')}: {told.span(pairs)}"
                 report.line(Text(text, "dim"))
                 report.note(pairs)
             continue
@@ -198,4 +199,4 @@ def _pairs(report: ComparisonOutput) -> None:
                 report.pair(pair)
             left -= 1
     if left < 0:
-        report.line(Text(f"and {present.many(-left, 'more difference')}; --all shows them", "dim"))
+        report.line(Text(f"and {many(-left, 'more difference')}; --all shows them", "dim"))

@@ -8,8 +8,8 @@ from typing import Any
 
 from reenact.analysis.diff import Diff, Difference, Kind, Pair, Spent
 from reenact.analysis.views import browsed
+from reenact.analysis.views.text import count, money, numbers, one_line, seconds
 from reenact.analysis.views.values import spelled
-from reenact.cli import present
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import StepFacts
 from reenact.errors import ABSENT
@@ -27,10 +27,10 @@ def totals(found: Diff) -> list[Row]:
         ("ended", a.recording.status, b.recording.status, ""),
         _row("steps", a.steps, b.steps, str),
         _row("failed steps", a.failed or None, b.failed or None, str),
-        _row("time", a.spent.duration or None, b.spent.duration or None, present.seconds),
-        _row("input tokens", a.spent.input_tokens, b.spent.input_tokens, present.count),
-        _row("output tokens", a.spent.output_tokens, b.spent.output_tokens, present.count),
-        _row("cost", a.spent.cost, b.spent.cost, present.money),
+        _row("time", a.spent.duration or None, b.spent.duration or None, seconds),
+        _row("input tokens", a.spent.input_tokens, b.spent.input_tokens, count),
+        _row("output tokens", a.spent.output_tokens, b.spent.output_tokens, count),
+        _row("cost", a.spent.cost, b.spent.cost, money),
         ("models", ", ".join(a.models), ", ".join(b.models), ""),
     ]
     return [row for row in rows if row[1] or row[2]]
@@ -62,10 +62,10 @@ def label(found: Diff, pair: Pair) -> str:
         for step, side in ((pair.a, found.a), (pair.b, found.b))
         if step is not None and (labels := side.of(step).get("label"))
     ]
-    return " → ".join(dict.fromkeys(present.one_line(text, 100) for text in labels))
+    return " → ".join(dict.fromkeys(one_line(text, 100) for text in labels))
 
 
-def numbers(pair: Pair) -> tuple[str, str]:
+def pair_numbers(pair: Pair) -> tuple[str, str]:
     """A pair's step numbers; nothing for a side without a step."""
     return str(pair.a.number) if pair.a else "", str(pair.b.number) if pair.b else ""
 
@@ -74,11 +74,11 @@ def took(spent: Spent | None) -> str:
     """Return time, tokens and cost of a step: `1.2 s, 1.3k → 34 tokens, $0.0012`."""
     if spent is None:
         return ""
-    parts = [present.seconds(spent.duration)] if spent.duration else []
+    parts = [seconds(spent.duration)] if spent.duration else []
     if spent.input_tokens is not None:
-        given, made = present.count(spent.input_tokens), present.count(spent.output_tokens or 0)
+        given, made = count(spent.input_tokens), count(spent.output_tokens or 0)
         parts.append(f"{given} → {made} tokens")
-    return ", ".join([*parts, *([present.money(spent.cost)] if spent.cost else [])])
+    return ", ".join([*parts, *([money(spent.cost)] if spent.cost else [])])
 
 
 def gist(step: StepFacts) -> str:
@@ -116,5 +116,5 @@ def stretches(pairs: Sequence[Pair]) -> Iterator[tuple[bool, list[Pair]]]:
 def span(pairs: Sequence[Pair]) -> str:
     """A stretch of pairs by its numbers: `2-9 (in B 3-10)`."""
     a, b = ([step.number for pair in pairs if (step := getattr(pair, side))] for side in ("a", "b"))
-    texts = [present.numbers(tuple(sorted(side))) for side in (a, b)]
+    texts = [numbers(tuple(sorted(side))) for side in (a, b)]
     return texts[0] if texts[0] == texts[1] else f"{texts[0]} (in B {texts[1]})"

@@ -12,6 +12,7 @@ from rich.text import Text
 from reenact.analysis.decisive import Alike, Change
 from reenact.analysis.decisive import Result as Judged
 from reenact.analysis.views.difference import difference
+from reenact.analysis.views.text import many, one_line, visible
 from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.cli.framing import Framed
@@ -40,9 +41,7 @@ def _unjudged(found: Decisive) -> Iterator[RenderableType]:
         yield Text()
         yield Text.assemble(("! ", "yellow"), "some of these alone could not be judged: fewer may do")
     for why, count in reasons.most_common(3):
-        yield Padding(
-            Text(f"undecided \N{MULTIPLICATION SIGN} {count}: {present.one_line(why, 300)}"), (0, 0, 0, 2)
-        )
+        yield Padding(Text(f"undecided \N{MULTIPLICATION SIGN} {count}: {one_line(why, 300)}"), (0, 0, 0, 2))
     yield Text("what neither run asked can run for real: --live tool", "dim")
 
 
@@ -68,14 +67,12 @@ def _decisive(found: Decisive) -> Iterator[RenderableType]:
             else "but not the other way round: with the bad run's answer the good run stays good"
         )
     for note in found.notes:
-        yield Text.assemble(("! ", "yellow"), present.visible(note))
+        yield Text.assemble(("! ", "yellow"), visible(note))
     if not found.minimal and found.changes:
         yield Text.assemble(
             ("! ", "yellow"), "the trials were used up: a smaller set may do; --trials allows more"
         )
-    yield Text(
-        f"{present.many(len(found.trials), 'trial')}, {present.many(found.runs, 'run')} of the program", "dim"
-    )
+    yield Text(f"{many(len(found.trials), 'trial')}, {many(found.runs, 'run')} of the program", "dim")
 
 
 def _change(change: Change) -> Iterator[RenderableType]:
@@ -86,6 +83,6 @@ def _change(change: Change) -> Iterator[RenderableType]:
         yield Padding(
             Text(f"{change.alike.value}; in the good run it is step {change.other}", "dim"), (0, 0, 0, 2)
         )
-    bad, good = difference(present.visible(change.bad), present.visible(change.good))
+    bad, good = difference(visible(change.bad), visible(change.good))
     yield Padding(Text.assemble(("bad   ", "dim"), bad), (0, 0, 0, 2))
     yield Padding(Text.assemble(("good  ", "dim"), good), (0, 0, 0, 2))

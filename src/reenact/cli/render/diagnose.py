@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reenact.analysis.anomalies import SEVERITIES, Anomaly, Rule
+from reenact.analysis.views.text import many, one_line
 from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.cli.reference import reference
@@ -33,12 +34,8 @@ def show(result: Result, options: Options, context: Context) -> None:
 
 
 def _tell(page: Page, recording: Recording, found: Sequence[Anomaly], limit: int, home: Path | None) -> None:
-    title = Text(present.one_line(recording.agent) or "recording", "bold").append(
-        f"  {recording.id}", "yellow"
-    )
-    title.append(
-        f"  {present.many(len(recording.steps), 'step')}, {present.one_line(recording.status, 20)}", "dim"
-    )
+    title = Text(one_line(recording.agent) or "recording", "bold").append(f"  {recording.id}", "yellow")
+    title.append(f"  {many(len(recording.steps), 'step')}, {one_line(recording.status, 20)}", "dim")
     page.line(title)
     if not found:
         page.line(Text("nothing odd", "green"), 2)
@@ -47,11 +44,11 @@ def _tell(page: Page, recording: Recording, found: Sequence[Anomaly], limit: int
     for step in steps[:limit]:
         _step(page, recording, step, [one for one in found if one.step == step])
     counts = [
-        present.many(count, _MANY[severity])
+        many(count, _MANY[severity])
         for severity in SEVERITIES
         if (count := sum(one.severity == severity for one in found))
     ]
-    left = f"; {present.many(len(steps) - limit, 'step')} more with --all" if len(steps) > limit else ""
+    left = f"; {many(len(steps) - limit, 'step')} more with --all" if len(steps) > limit else ""
     hint = next((step for step in steps if step is not None), None)
     named = reference(recording.id, recording.path, home)
     look = f"; `reenact show {named} {hint}` shows the first" if hint is not None else ""
@@ -62,16 +59,16 @@ def _step(page: Page, recording: Recording, step: int | None, found: Sequence[An
     about = Text("  the run as a whole" if step is None else f"  step {step}", "bold")
     if step is not None and 1 <= step <= len(recording.steps):
         call = recording.steps[step - 1].call
-        about.append(f"  {present.one_line(call.label, 60)}", "cyan")
+        about.append(f"  {one_line(call.label, 60)}", "cyan")
         places = [part for part in call.scope.split("/") if not part.startswith("thread:")]
-        about.append(f"  {present.one_line((places or [call.scope])[-1], 40)}", "dim")
+        about.append(f"  {one_line((places or [call.scope])[-1], 40)}", "dim")
     page.line(about)
     for one in found:
         line = Text(f"{one.severity:<8}", _COLOURS[one.severity])
-        line.append(present.one_line(one.sentence)).append(f"  [{one.rule}]", "dim")
+        line.append(one_line(one.sentence)).append(f"  [{one.rule}]", "dim")
         page.line(line, 4, 8)
         if one.evidence:
-            page.line(Text(present.one_line(one.evidence), "dim italic"), 12)
+            page.line(Text(one_line(one.evidence), "dim italic"), 12)
 
 
 def _list(rules: Sequence[Rule]) -> None:

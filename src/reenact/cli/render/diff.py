@@ -6,10 +6,12 @@ from pathlib import Path
 
 from reenact.analysis.diff import Diff
 from reenact.analysis.pages.html import page_html
+from reenact.analysis.views.text import many
 from reenact.cli import present
 from reenact.cli.comparing import page, terminal
 from reenact.cli.context import Context
 from reenact.cli.framing import paged
+from reenact.cli.printing import say
 from reenact.cli.render.files import tell_files
 from reenact.cli.transcript import Page
 from reenact.core import private
@@ -27,7 +29,7 @@ def show(result: Result, options: Options, context: Context) -> None:
         if not context.json:
             tell_files(Page(present.out(), full=whole), result.files)
             if not result.files:
-                present.say("the same files")
+                say("the same files")
         return
     if not (context.json or whole):
         _refuse_strangers(found)
@@ -42,7 +44,7 @@ def show(result: Result, options: Options, context: Context) -> None:
 def _refuse_strangers(found: Diff) -> None:
     if not found.shared:
         raise UsageError(
-            f"{found.a.id} and {found.b.id} share nothing: none of the {present.many(found.a.steps, 'step')} of the "
+            f"{found.a.id} and {found.b.id} share nothing: none of the {many(found.a.steps, 'step')} of the "
             f"one resembles any of the {found.b.steps} of the other; are they runs of one agent? "
             f"`reenact list` shows which are, and --all compares these all the same"
         )
@@ -54,4 +56,4 @@ def _write(file: Path, text: str) -> None:
     if not file.parent.is_dir():
         raise UsageError(f"--html {file}: there is no folder {file.parent}")
     private.write(file, text)
-    present.say(f"written to {file}")
+    say(f"written to {file}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from reenact.cli import present
+from reenact.analysis.views.text import many, size
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.verbs.export import Options, Result
 
 
@@ -13,14 +14,14 @@ def show(result: Result, options: Options, context: Context) -> None:
     """Report the written file or the sent trace on standard error."""
     sys.stdout.buffer.write(result.output)
     for note in result.notes:
-        present.say(note)
+        say(note)
     if result.file is not None:
-        size = present.size(result.file.stat().st_size)
+        room = size(result.file.stat().st_size)
         if result.spans:
-            present.say(f"written to {result.file} ({present.many(result.spans, 'span')}, {size})")
+            say(f"written to {result.file} ({many(result.spans, 'span')}, {room})")
         else:
-            present.say(f"exported to {result.file} ({size})")
+            say(f"exported to {result.file} ({room})")
     if result.sent is not None:
         sent = result.sent
-        spans = present.many(sent.spans, "span")
-        present.say(f"sent {sent.recording} to {sent.target} as trace {sent.trace} ({spans})")
+        spans = many(sent.spans, "span")
+        say(f"sent {sent.recording} to {sent.target} as trace {sent.trace} ({spans})")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from reenact.cli import present
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.verbs.export_script import Result
 
 
@@ -14,4 +14,4 @@ def show(result: Result, options: object, context: Context) -> None:
     if result.file is None:
         sys.stdout.write(result.text)
     else:
-        present.say(f"written to {result.file}")
+        say(f"written to {result.file}")

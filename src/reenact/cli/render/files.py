@@ -8,8 +8,10 @@ from pathlib import Path
 from rich.text import Text
 
 from reenact.analysis.views.files import FileDifferencesView, FileDifferenceView, FileView, root_of
+from reenact.analysis.views.text import count, many, one_line
 from reenact.cli import present
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.cli.transcript import Page
 from reenact.core import system
 from reenact.verbs.files import Options, Result
@@ -23,35 +25,35 @@ def show(result: Result, options: Options, context: Context) -> None:
         return
     view = result.view
     if result.out is not None:
-        count = sum(1 for file in view.files if file.change != "removed" and file.kind != "folder")
-        present.say(f"restored {present.many(count - len(result.missing), 'file')} into {result.out}")
+        kept = sum(1 for file in view.files if file.change != "removed" and file.kind != "folder")
+        say(f"restored {many(kept - len(result.missing), 'file')} into {result.out}")
         for path in result.missing:
-            present.say(f"not kept, so not restored: {present.one_line(str(path))}")
+            say(f"not kept, so not restored: {one_line(str(path))}")
         return
     page = Page(present.out(), full=True)
     for root in view.roots:
         _root(page, root, view.roots, view.files)
     if not view.files:
         on_windows = "" if system.FILES else " (files are not recorded on Windows)"
-        present.say(f"no files: the program used none in its folders, or their recording was off{on_windows}")
+        say(f"no files: the program used none in its folders, or their recording was off{on_windows}")
 
 
 def tell_differences(page: Page, view: FileDifferencesView) -> None:
     """Print what a step changed in files."""
     tell_files(page, view.files)
     if not view.files:
-        present.say(f"{'the run' if view.step is None else f'step {view.step}'} changed no files")
+        say(f"{'the run' if view.step is None else f'step {view.step}'} changed no files")
     if view.left_out:
-        present.say(f"… and {present.many(view.left_out, 'more file')}; `reenact files {view.id}` lists all")
+        say(f"… and {many(view.left_out, 'more file')}; `reenact files {view.id}` lists all")
 
 
 def tell_files(page: Page, files: Sequence[FileDifferenceView]) -> None:
     """Print the differences of files."""
     for file in files:
         mark, style = _MARKS[file.change]
-        page.line(Text(present.one_line(f"{mark} {file.path}"), f"bold {style}"))
+        page.line(Text(one_line(f"{mark} {file.path}"), f"bold {style}"))
         for line in file.lines:
-            page.line(Text(present.one_line(line, 400), _style(line)), 2)
+            page.line(Text(one_line(line, 400), _style(line)), 2)
         if file.left_out:
             page.line(Text(f"… {file.left_out} more lines", "dim"), 2)
 
@@ -60,15 +62,15 @@ def _root(page: Page, root: str, roots: Sequence[str], files: Sequence[FileView]
     paths = [Path(each) for each in roots]
     inside = [file for file in files if str(root_of(Path(file.path), paths)) == root]
     if inside:
-        page.line(Text(present.one_line(root), "bold"))
+        page.line(Text(one_line(root), "bold"))
     for file in inside:
         mark, style = _MARKS[file.change]
-        what = "" if file.kind == "folder" else present.count(file.size)
+        what = "" if file.kind == "folder" else count(file.size)
         name = str(Path(file.path).relative_to(root)) + ("/" if file.kind == "folder" else "")
         more = (
             f" -> {file.target}" if file.kind == "link" else f"  ({file.why}: not kept)" if file.why else ""
         )
-        page.line(Text(f"{mark} {what:>9}  {present.one_line(name + more)}", style))
+        page.line(Text(f"{mark} {what:>9}  {one_line(name + more)}", style))
 
 
 def _style(line: str) -> str:

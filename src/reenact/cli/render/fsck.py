@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from reenact.cli import present
+from reenact.analysis.views.text import many, one_line
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.verbs.fsck import Result
 
 
@@ -14,7 +15,7 @@ def show(result: Result, options: object, context: Context) -> None:
     found = result.checked
     for one in found.findings:
         done = f" -> {one.repaired}" if one.repaired else ""
-        print(present.one_line(f"{one.kind}: {one.what}: {one.detail}{done}"))
-    looked = f"{present.many(found.recordings, 'recording')} and {present.many(found.blobs, 'blob')} in {result.place}"
-    many = present.many(len(found.findings), "finding") if found.findings else "nothing is wrong"
-    present.say(f"reenact: {looked}: {many}")
+        print(one_line(f"{one.kind}: {one.what}: {one.detail}{done}"))
+    looked = f"{many(found.recordings, 'recording')} and {many(found.blobs, 'blob')} in {result.place}"
+    faults = many(len(found.findings), "finding") if found.findings else "nothing is wrong"
+    say(f"reenact: {looked}: {faults}")

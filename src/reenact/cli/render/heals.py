@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from reenact.analysis.views.text import ago, many, one_line, seconds
 from reenact.browser.page.target import written_identity
 from reenact.cli import present
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.verbs.heals import Options, Result
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def show(result: Result, options: Options, context: Context) -> None:
         present.show(_runs(result.heals[::-1]) if options.runs else _table(result.stories))
     if not result.heals:
         where = "" if options.script is None else f" of {options.script}"
-        present.say(f"no step{where} needed help{' there' if ' '.join(options.filter).strip() else ''}")
+        say(f"no step{where} needed help{' there' if ' '.join(options.filter).strip() else ''}")
 
 
 def _tell_patch(result: Result, script: Path) -> None:
@@ -39,21 +41,19 @@ def _tell_patch(result: Result, script: Path) -> None:
     assert made is not None
     if result.written:
         for line in made.remarks:
-            present.say(line)
-        present.say(f"{present.many(len(made.changed), 'selector')} changed in {script}; {result.written}")
+            say(line)
+        say(f"{many(len(made.changed), 'selector')} changed in {script}; {result.written}")
         return
     sys.stdout.write(made.text())
     if not made.changed:
-        present.say(
-            f"nothing to change in {script}: {present.many(len(result.heals), 'heal')} of it recorded"
-        )
+        say(f"nothing to change in {script}: {many(len(result.heals), 'heal')} of it recorded")
 
 
 def _table(found: Sequence[StepStatistics]) -> Table:
     rows = []
     for story in found:
         heal = story.last.heal
-        state = f"mended, {present.many(story.since, 'run')} since" if story.since else story.state
+        state = f"mended, {many(story.since, 'run')} since" if story.since else story.state
         by = ", ".join(rung if count == 1 else f"{rung} {count}" for rung, count in story.rungs.items())
         rows.append(
             [
@@ -62,7 +62,7 @@ def _table(found: Sequence[StepStatistics]) -> Table:
                 Text("" if story.runs is None else str(story.runs)),
                 Text(str(story.helped)),
                 Text(by, "cyan"),
-                Text(present.ago(story.last.started), "dim"),
+                Text(ago(story.last.started), "dim"),
                 Text(f"{story.last.recording[:12]} {story.last.step}", "yellow"),
                 Text(state, _STATE[story.state]),
             ]
@@ -77,15 +77,15 @@ def _runs(found: Sequence[RecordedHeal]) -> Table:
         by = heal.verified_by if heal.verified else "unverified" if heal.healed else "failed"
         rows.append(
             [
-                Text(present.ago(one.started), "dim"),
+                Text(ago(one.started), "dim"),
                 Text(f"{one.recording[:12]} {one.step}", "yellow"),
                 _place(heal),
                 Text(f"{heal.action} ") + _selector(heal.old),
                 Text(heal.rung, "cyan"),
                 _selector(heal.new),
                 Text(_element(heal)),
-                Text(present.seconds(heal.seconds), "dim"),
-                Text(present.one_line(by, 60), "" if heal.verified else "yellow" if heal.healed else "red"),
+                Text(seconds(heal.seconds), "dim"),
+                Text(one_line(by, 60), "" if heal.verified else "yellow" if heal.healed else "red"),
             ]
         )
     return _laid_out(
@@ -111,17 +111,17 @@ def _laid_out(titles: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
 
 
 def _place(heal: HealRecord) -> Text:
-    return Text(present.one_line(f"{Path(heal.file).name}:{heal.line}" if heal.file else "?"))
+    return Text(one_line(f"{Path(heal.file).name}:{heal.line}" if heal.file else "?"))
 
 
 def _element(heal: HealRecord) -> str:
     """Return the identity of the meant element, or of the one acted on, in words."""
     if meant := heal.before.get("meant"):
-        return present.one_line(str(meant), 60)
+        return one_line(str(meant), 60)
     parts = heal.after.get("identity") or {}
-    return present.one_line(str(written_identity(parts)), 60) if parts else ""
+    return one_line(str(written_identity(parts)), 60) if parts else ""
 
 
 def _selector(selector: Any) -> Text:
     first = next(iter(selector.values()), "") if isinstance(selector, dict) else selector
-    return Text(present.one_line(str(first or ""), 48))
+    return Text(one_line(str(first or ""), 48))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from reenact.cli import present
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.verbs.import_ import Options, Result
 
 
 def show(result: Result, options: Options, context: Context) -> None:
     """Report the files that could not be imported on standard error."""
     for failure in result.failures:
-        present.say(f"reenact: {failure}")
+        say(f"reenact: {failure}")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 
-from reenact.cli import present
+from reenact.analysis.views.text import visible
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.verbs.keep import Options, Result
 
 
 def show(result: Result, options: Options, context: Context) -> None:
     """Report the kept test on standard error, and the command to run it."""
     test, file = result.test, result.file
-    present.say(
-        f"kept {result.recording.id} as {test.name} in {file}, with its recording in {result.fixture}"
-    )
+    say(f"kept {result.recording.id} as {test.name} in {file}, with its recording in {result.fixture}")
     if result.proof:
-        present.say(present.visible(result.proof))
+        say(visible(result.proof))
     if "pytest.mark.asyncio" in test.text and importlib.util.find_spec("pytest_asyncio") is None:
-        present.say("the test is async: it needs pytest-asyncio")
-    present.say(f"run it with: pytest {file}::{test.name}")
+        say("the test is async: it needs pytest-asyncio")
+    say(f"run it with: pytest {file}::{test.name}")

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from rich.text import Text
 from rich.tree import Tree
 
+from reenact.analysis.views.text import ago, many, one_line
 from reenact.cli import present
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Looked
 from reenact.core.store.shared import Origin
@@ -29,24 +31,24 @@ def show(result: Result, options: Options, context: Context) -> None:
                 present.listed(lines, list(found.ids), steps, width, book=result.book, proofs=result.proofs)
             )
     if options.why:
-        present.say(_work(found.looked, result.searched))
+        say(_work(found.looked, result.searched))
     if not lines and not result.searched:
-        present.say(f"no recordings in {result.place}; `reenact record -- python agent.py` makes one")
+        say(f"no recordings in {result.place}; `reenact record -- python agent.py` makes one")
     elif not lines:
         word = result.unknown
         hint = f"; no step is of kind '{word}': for text, write '\"{word}\"'" if word else ""
-        present.say(f"no recordings match ({result.searched} searched){hint}")
+        say(f"no recordings match ({result.searched} searched){hint}")
     elif found.matching is None:
-        present.say(f"the newest {len(lines)}; --all shows the others")
+        say(f"the newest {len(lines)}; --all shows the others")
     elif len(lines) < found.matching:
-        present.say(f"{len(lines)} of {found.matching}; --all shows the others")
+        say(f"{len(lines)} of {found.matching}; --all shows the others")
 
 
 def _work(looked: Looked | None, total: int) -> str:
     """Return the work of a search in words."""
     if looked is None:
         return "index: columns of recordings; no steps were looked into"
-    steps = present.many(looked.steps, "step")
+    steps = many(looked.steps, "step")
     return f"index: {looked.index}; looked into {looked.recordings} of {total} recordings, {steps}"
 
 
@@ -80,9 +82,9 @@ def _line(line: Summary, origin: Origin | None) -> Text:
         where = f"{origin.how} at {origin.step}" if origin.step is not None else origin.how
         parts.append(Text(where, "cyan"))
     parts += [
-        Text(present.one_line(line.name)),
+        Text(one_line(line.name)),
         present.status(line),
-        Text("" if line.broken else present.many(line.steps, "step"), "dim"),
-        Text("" if line.broken else present.ago(line.started), "dim"),
+        Text("" if line.broken else many(line.steps, "step"), "dim"),
+        Text("" if line.broken else ago(line.started), "dim"),
     ]
     return Text("  ").join(part for part in parts if part.plain)

@@ -6,6 +6,7 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
+from reenact.analysis.views.text import many, visible
 from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.cli.framing import Framed
@@ -23,24 +24,24 @@ def panel(done: Proved) -> Framed:
     """Return the result of the replays, with the likely cause and what was not tried."""
     color = "green" if done.proof is not None else "red"
     word = (
-        f"proved {present.many(done.proof.times, 'time')}"
+        f"proved {many(done.proof.times, 'time')}"
         if done.proof is not None
         else "could not be proved"
         if done.unable
         else "not proved"
     )
-    lines = [Text(present.visible(done.sentence))]
+    lines = [Text(visible(done.sentence))]
     lines += [Text(f"likely: {text}") for text in done.advice]
     lines += [Text(f"not tried: {each.value}: {why}", "yellow") for each, why in done.missed.items()]
     if done.unwritten:
-        lines.append(Text(f"the proof could not be kept: {present.visible(done.unwritten)}", "yellow"))
+        lines.append(Text(f"the proof could not be kept: {visible(done.unwritten)}", "yellow"))
     body = Group(*lines)
     if done.uncovered:
-        uncovered = (Padding(Text(present.visible(text)), (0, 0, 0, 2)) for text in done.uncovered)
+        uncovered = (Padding(Text(visible(text)), (0, 0, 0, 2)) for text in done.uncovered)
         body = Group(body, Text("not covered by the recording:", "dim"), *uncovered)
     title = Text.assemble(
         (word, f"bold {color}"),
         f"  {done.recording.id}",
-        (f"  {present.visible(done.recording.name)}", "dim"),
+        (f"  {visible(done.recording.name)}", "dim"),
     )
     return Framed(title, body, color)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from reenact.cli import present
+from reenact.analysis.views.text import many
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.cli.render import rm
 from reenact.verbs.prune import Options, Result
 from reenact.verbs.rm import named
@@ -13,13 +14,13 @@ def show(result: Result, options: Options, context: Context) -> None:
     """Report the old and the deleted recordings, and left files, on standard error."""
     if result.scratch:
         word = "would delete" if options.dry_run else "deleted"
-        present.say(f"{word} the files of {present.many(len(result.scratch), 'killed replay')}")
+        say(f"{word} the files of {many(len(result.scratch), 'killed replay')}")
     if not result.chosen and result.among == 0 and result.scratch:
         return
     if not result.chosen:
-        present.say(f"nothing to delete among {present.many(result.among, 'recording')}")
+        say(f"nothing to delete among {many(result.among, 'recording')}")
     elif options.dry_run:
         for line in named(result.chosen, "would delete"):
-            present.say(line)
+            say(line)
     else:
         rm.show(result.done, options, context)

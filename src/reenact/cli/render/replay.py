@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reenact.analysis.views.terminal import Terminal
-from reenact.cli import present
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.cli.reference import reference
 from reenact.cli.verdict import panel
 from reenact.core.model.divergence import Verdict
@@ -17,10 +17,10 @@ from reenact.verbs.replay import Options, Result
 def show(result: Result, options: Options, context: Context) -> None:
     """Print warnings and, unless it is printed as JSON, the verdict on standard error."""
     for warning in result.done.warnings:
-        present.say(f"reenact: warning: {warning}")
+        say(f"reenact: warning: {warning}")
     verdict = result.done.verdict
     if verdict is None:
-        present.say(f"reenact: {result.failure}")
+        say(f"reenact: {result.failure}")
     elif not context.json:
         Terminal(stderr=True, highlight=False).print(panel(verdict, name=result.done.recording.name))
         _unused(verdict, options.live)
@@ -28,7 +28,7 @@ def show(result: Result, options: Options, context: Context) -> None:
         if step:
             recording = result.done.recording
             named = reference(recording.id, recording.path, context.home)
-            present.say(f"reenact: go on live from there: reenact fork {named} --at {step}")
+            say(f"reenact: go on live from there: reenact fork {named} --at {step}")
 
 
 def _unused(verdict: Verdict, live: Iterable[str]) -> None:
@@ -36,4 +36,4 @@ def _unused(verdict: Verdict, live: Iterable[str]) -> None:
     came = {word for label in verdict.live for word in (label, label.partition(":")[0])}
     for word in live:
         if word not in came and not verdict.divergences:
-            present.say(f"reenact: --live {word}: nothing of that name came; `reenact show` names the kinds")
+            say(f"reenact: --live {word}: nothing of that name came; `reenact show` names the kinds")

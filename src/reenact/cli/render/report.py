@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from reenact.cli import present
+from reenact.analysis.views.text import size
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.verbs.report import Options, Result
 
 
 def show(result: Result, options: Options, context: Context) -> None:
     """Report the written page on standard error."""
-    size = present.size(result.output.stat().st_size)
+    room = size(result.output.stat().st_size)
     beside = result.beside
     with_it = "with the recording in it" if beside is None else f"the recording lies beside it: {beside}"
-    present.say(f"wrote {result.output} ({size}), {with_it}")
+    say(f"wrote {result.output} ({room}), {with_it}")

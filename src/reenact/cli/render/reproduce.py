@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from reenact.analysis.attempts import Reproduces, Reproduction
+from reenact.analysis.views.text import many, one_line, visible
 from reenact.analysis.world import Asked
 from reenact.cli import present
 from reenact.cli.context import Context
@@ -44,12 +45,12 @@ def _reproduction(done: Reproduction) -> Iterator[RenderableType]:
         for each in done.attempts
     )
     told = ", ".join(f"{number} {word}" for word, number in count.items())
-    yield Text(f"{present.many(len(done.attempts), 'replay')}: {told}" if told else "it was not started")
+    yield Text(f"{many(len(done.attempts), 'replay')}: {told}" if told else "it was not started")
     if done.where:
-        yield Text(present.visible(done.where))
+        yield Text(visible(done.where))
     if done.uncovered:
         yield Text("\nnot covered by the recording:", "dim")
-        yield from (Padding(Text(present.visible(text)), (0, 0, 0, 2)) for text in done.uncovered)
+        yield from (Padding(Text(visible(text)), (0, 0, 0, 2)) for text in done.uncovered)
 
 
 def _world(asked: Sequence[Asked] | None) -> Iterator[RenderableType]:
@@ -60,11 +61,11 @@ def _world(asked: Sequence[Asked] | None) -> Iterator[RenderableType]:
         yield Padding(Text(f"nothing recorded was a {' or '.join(READING)} request"), (0, 0, 0, 2))
     for each in asked:
         color = "green" if each.change == "same" else "yellow"
-        text = Text.assemble((each.change, color), f"  {present.visible(each.label)}")
+        text = Text.assemble((each.change, color), f"  {visible(each.label)}")
         text.append(f"  {each.detail}" if each.detail else "")
         yield Padding(text, (0, 0, 0, 2))
         for mismatch in each.mismatches:
-            yield Padding(Text(present.one_line(str(mismatch), 300)), (0, 0, 0, 4))
+            yield Padding(Text(one_line(str(mismatch), 300)), (0, 0, 0, 4))
         if each.left_out:
             names = ", ".join(each.left_out)
             yield Padding(Text(f"not sent, since it was replaced as a secret: {names}", "dim"), (0, 0, 0, 4))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from reenact.cli import present
+from reenact.analysis.views.text import many
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.cli.reference import reference
 from reenact.verbs.resume import Options, Result
 
@@ -12,20 +13,18 @@ def show(result: Result, options: Options, context: Context) -> None:
     """Report the end on standard error, and the command to replay it."""
     done = result.resumed
     if done.how == "failed":
-        present.say(f"reenact: {result.failure}")
+        say(f"reenact: {result.failure}")
         return
     id = done.recording.id
     if done.how == "stopped":
-        present.say(f"reenact: {id} was not resumed: {done.reason}")
+        say(f"reenact: {id} was not resumed: {done.reason}")
         return
     if done.ran:
-        present.say(f"reenact: ran by the policy: {'; '.join(done.ran)}")
+        say(f"reenact: ran by the policy: {'; '.join(done.ran)}")
     if done.answered:
         tools = "; ".join(done.answered)
-        present.say(f"reenact: did not run again, nor change the program's own state again: {tools}")
-    steps = present.many(len(done.recording.steps), "step")
-    present.say(
-        f"reenact: resumed {id} after {present.many(done.before, 'step')} ({steps}, {done.recording.status})"
-    )
+        say(f"reenact: did not run again, nor change the program's own state again: {tools}")
+    steps = many(len(done.recording.steps), "step")
+    say(f"reenact: resumed {id} after {many(done.before, 'step')} ({steps}, {done.recording.status})")
     named = reference(id, done.recording.path, context.home)
-    present.say(f"reenact: replay it with: reenact replay {named}")
+    say(f"reenact: replay it with: reenact replay {named}")

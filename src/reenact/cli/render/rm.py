@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from reenact.cli import present
+from reenact.analysis.views.text import many
 from reenact.cli.context import Context
+from reenact.cli.printing import say
 from reenact.verbs import rm
 
 
@@ -13,5 +14,5 @@ def show(result: rm.Result, options: object, context: Context) -> None:
         return
     if result.made_whole:
         shares = "it shares" if len(result.made_whole) == 1 else "they share"
-        present.say(f"made whole before, as {shares} lines: {', '.join(result.made_whole)}")
-    present.say(f"deleted {present.many(len(result.deleted), 'recording')}")
+        say(f"made whole before, as {shares} lines: {', '.join(result.made_whole)}")
+    say(f"deleted {many(len(result.deleted), 'recording')}")

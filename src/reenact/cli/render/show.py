@@ -10,11 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from reenact.analysis.views import recording as views
-from reenact.analysis.views.text import marks
+from reenact.analysis.views.text import ago, count, many, marks, money, one_line, seconds
 from reenact.analysis.views.values import pretty
 from reenact.cli import pictures, present
 from reenact.cli.context import Context
 from reenact.cli.framing import paged
+from reenact.cli.printing import say
 from reenact.cli.reference import reference
 from reenact.cli.render.files import tell_differences
 from reenact.cli.state import tell_state
@@ -49,7 +50,7 @@ def show(result: Result, options: Options, context: Context) -> None:
         with paged(console):
             _texts(Page(console, full=options.full), result, options, context)
         if not result.whole and not result.chosen and not options.step.isdigit():
-            present.say(f"no steps match ({len(result.within)} searched)")
+            say(f"no steps match ({len(result.within)} searched)")
 
 
 def _texts(page: Page, result: Result, options: Options, context: Context) -> None:
@@ -80,18 +81,16 @@ def _whole(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof |
 def _head(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | None) -> None:
     recording = facts.recording
     line = summarise(facts, path=recording.path)
-    title = Text(present.one_line(recording.agent) or "recording", "bold").append(
-        f"  {recording.id}  ", "yellow"
-    )
+    title = Text(one_line(recording.agent) or "recording", "bold").append(f"  {recording.id}  ", "yellow")
     page.line(title + present.status(line))
     used = line.input_tokens + line.output_tokens
     parts = [
         _moment(line.started),
-        present.many(line.steps, "step"),
-        present.seconds(line.duration) if line.duration else "",
-        present.one_line(", ".join(line.models), 80),
-        f"{present.count(used)} tokens" if used else "",
-        present.money(line.cost),
+        many(line.steps, "step"),
+        seconds(line.duration) if line.duration else "",
+        one_line(", ".join(line.models), 80),
+        f"{count(used)} tokens" if used else "",
+        money(line.cost),
         f"in {len(recording.logs)} processes" if len(recording.logs) > 1 else "",
     ]
     page.line(Text(" · ".join(part for part in parts if part), "dim"))
@@ -107,9 +106,9 @@ def _head(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | 
     if line.problem:
         page.block("ended with", line.problem, 0, "red")
     if not standing.at_home or standing.name:
-        page.line(Text(present.one_line(standing.sentence), "yellow"))
+        page.line(Text(one_line(standing.sentence), "yellow"))
     if proof is not None:
-        page.line(Text(present.one_line(proof.sentence, 300), "green"))
+        page.line(Text(one_line(proof.sentence, 300), "green"))
     if recording.status == "unsealed":
         page.line(Text("unsealed: the program still runs, or was cut off", "yellow"))
     for note in recording.notes:
@@ -122,7 +121,7 @@ def _head(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | 
 
 
 def _moment(started: str) -> str:
-    age = present.ago(started)
+    age = ago(started)
     past = " ago" if age[-1] in "mhd" else ""
     return f"{started[:19].replace('T', ' ')} UTC ({age}{past})" if started else ""
 
@@ -135,10 +134,10 @@ def _origin(page: Page, recording: Recording) -> None:
             f"  (git {str(git.get('revision'))[:8]}{', edited' if git.get('dirty') else ''})" if git else ""
         )
         words = " ".join(str(word) for word in program.get("argv") or ())
-        page.line(Text(present.one_line(f"{words}{revision}"), "dim"))
+        page.line(Text(one_line(f"{words}{revision}"), "dim"))
     elif isinstance(source, dict):
         how = f"imported from {source['file']}" if source.get("file") else "collected"
-        page.line(Text(present.one_line(f"{how} ({source.get('format')})"), "dim"))
+        page.line(Text(one_line(f"{how} ({source.get('format')})"), "dim"))
 
 
 def _foot(page: Page, facts: RecordingFacts) -> None:
@@ -154,7 +153,7 @@ def _foot(page: Page, facts: RecordingFacts) -> None:
             drawn["timers fired"] = drawn.get("timers fired", 0) + sum(map(len, log.fired.values()))
     if drawn:
         page.line(Text(""))
-        counted = ", ".join(f"{count} {kind}" for kind, count in sorted(drawn.items()))
+        counted = ", ".join(f"{times} {kind}" for kind, times in sorted(drawn.items()))
         page.line(Text(f"also recorded: {counted}", "dim"), 0, 5)
     output = facts.recording.logs[0].sealed or {}
     if "output" in output:

@@ -6,8 +6,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from reenact.analysis.views.terminal import Terminal
+from reenact.analysis.views.text import many
 from reenact.analysis.views.verification import Status, Tone
-from reenact.cli import present
 from reenact.cli.context import Context
 from reenact.verbs.verify.verb import Options, Result
 
@@ -45,7 +45,7 @@ def show(result: Result, options: Options, context: Context) -> None:
         console.print()
     said = [_said(status, f"{count} ") for status, count in found.counts.items()]
     console.print(
-        f"{present.many(len(found.outcomes), 'recording')}: {', '.join(said)}  "
+        f"{many(len(found.outcomes), 'recording')}: {', '.join(said)}  "
         f"[dim]{found.seconds:.1f} s of replays[/]"
     )
 
