@@ -5,30 +5,21 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { get, path } from "../client";
 import { counted, duration } from "../format";
-import type { Job, Line } from "../model";
+import type { Bisection, Diagnosis, Divergence, Forked, Job, Line, Outcome, Reproduction } from "../model";
 import { visible } from "../text";
 import { Failure, Status } from "../ui";
 import { Table } from "./table";
 
-type Tree = Record<string, unknown>;
-
 export function Result({ job }: { job: Job }) {
-  const { result } = job;
-  if (job.kind === "reproduce" && isTree(result)) return <Reproduction tree={result} />;
-  if (job.kind === "verify" && Array.isArray(result)) return <Matrix outcomes={result.filter(isTree)} />;
-  if (job.kind === "diagnose" && Array.isArray(result)) return <Diagnosis runs={result.filter(isTree)} />;
-  if (job.kind === "bisect" && isTree(result)) return <Decisive tree={result} />;
-  if (job.kind === "fork" && isTree(result)) return <Forked tree={result} />;
-  if (!isTree(result)) return null;
+  const { kind, result } = job;
+  if (result === null) return null;
+  // The server has checked it: the kind of a job says which view its result is.
+  if (kind === "reproduce") return <Attempts of={result as Reproduction} />;
+  if (kind === "verify") return <Matrix outcomes={result as Outcome[]} />;
+  if (kind === "diagnose") return <Findings runs={result as Diagnosis[]} />;
+  if (kind === "bisect") return <Decisive of={result as Bisection} />;
+  if (kind === "fork") return <Fork of={result as Forked} />;
   return <pre className="panel">{JSON.stringify(result, null, 2)}</pre>;
-}
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function text(value: unknown): string {
-  return value === null || value === undefined ? "" : String(value);
 }
 
 const WORDS: Record<string, string> = {
@@ -38,26 +29,24 @@ const WORDS: Record<string, string> = {
   "cannot run": "It cannot be run.",
 };
 
-function Reproduction({ tree }: { tree: Tree }) {
-  const attempts = Array.isArray(tree.attempts) ? tree.attempts.filter(isTree) : [];
-  const result = text(tree.result);
-  const departure = attempts.map(departed).find((each) => each !== null) ?? null;
+function Attempts({ of }: { of: Reproduction }) {
+  const { attempts, where } = of;
+  const departure = attempts.map((each) => each.verdict?.divergences[0]).find((each) => each !== undefined);
   return (
     <section>
       <h2>
-        {attempts.length === 1 && verdictOf(attempts[0])?.faithful === true
+        {attempts.length === 1 && attempts[0]?.verdict?.faithful
           ? "The replay is faithful: it did all that was recorded."
-          : (WORDS[result] ?? result)}
+          : (WORDS[of.result] ?? of.result)}
       </h2>
       {departure ? (
-        <Departure tree={departure} recording={text(tree.recording)} />
+        <Departure of={departure} recording={of.recording} />
       ) : (
-        tree.where !== null && <p className="recorded">{text(tree.where)}</p>
+        where !== null && <p className="recorded">{where}</p>
       )}
       <Table heads={["attempt", "outcome", "exit", "took", "why"]}>
         {attempts.map((each, at) => {
-          const verdict = isTree(each.verdict) ? each.verdict : null;
-          const word = each.failed ? "error" : verdict?.faithful === false ? "diverged" : "ok";
+          const word = each.failed ? "error" : each.verdict?.faithful === false ? "diverged" : "ok";
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: attempts are numbered
             <tr key={at}>
@@ -65,9 +54,9 @@ function Reproduction({ tree }: { tree: Tree }) {
               <td>
                 <Status of={word} />
               </td>
-              <td>{text(each.exit)}</td>
-              <td>{duration(Number(each.seconds))}</td>
-              <td className="recorded">{text(each.failed)}</td>
+              <td>{each.exit}</td>
+              <td>{duration(each.seconds)}</td>
+              <td className="recorded">{each.failed}</td>
             </tr>
           );
         })}
@@ -76,47 +65,36 @@ function Reproduction({ tree }: { tree: Tree }) {
   );
 }
 
-function verdictOf(attempt: Tree | undefined): Tree | null {
-  return isTree(attempt?.verdict) ? attempt.verdict : null;
-}
-
-/** The first divergence of a replay. */
-function departed(attempt: Tree): Tree | null {
-  const found = verdictOf(attempt)?.divergences;
-  return Array.isArray(found) && isTree(found[0]) ? found[0] : null;
-}
-
 /** Where a replay left its recording, and in what. */
-function Departure({ tree, recording }: { tree: Tree; recording: string }) {
-  const mismatches = Array.isArray(tree.mismatches) ? tree.mismatches.filter(isTree) : [];
+function Departure({ of, recording }: { of: Divergence; recording: string }) {
   return (
     <>
       <p>
-        <b>{text(tree.kind)}</b>{" "}
-        {tree.step ? (
+        <b>{of.kind}</b>{" "}
+        {of.step ? (
           <>
             at{" "}
-            <Link to={`/r/${recording}/${text(tree.step)}`}>
-              step {text(tree.step)}, <code>{text(tree.address)}</code>
+            <Link to={`/r/${recording}/${of.step}`}>
+              step {of.step}, <code>{of.address}</code>
             </Link>
           </>
         ) : (
-          <code>{text(tree.address)}</code>
+          <code>{of.address}</code>
         )}
       </p>
-      {mismatches.length > 0 && (
+      {of.mismatches.length > 0 && (
         <Table heads={["part", "recorded", "actual"]}>
-          {mismatches.slice(0, 50).map((each) => (
-            <tr key={text(each.path)}>
-              <td className="mono">{text(each.path)}</td>
+          {of.mismatches.slice(0, 50).map((each) => (
+            <tr key={each.path}>
+              <td className="mono">{each.path}</td>
               <td className="recorded">{visible(short(each.recorded))}</td>
               <td className="recorded">{visible(short(each.actual))}</td>
             </tr>
           ))}
         </Table>
       )}
-      {text(tree.detail) && <p className="recorded">{visible(text(tree.detail))}</p>}
-      {text(tree.hint) && <p className="quiet">{text(tree.hint)}</p>}
+      {of.detail && <p className="recorded">{visible(of.detail)}</p>}
+      {of.hint && <p className="quiet">{of.hint}</p>}
     </>
   );
 }
@@ -129,13 +107,13 @@ function short(value: unknown): string {
 const MOST = 500;
 
 /** Recordings against today's code: how each went, those that went wrong first. */
-function Matrix({ outcomes }: { outcomes: Tree[] }) {
+function Matrix({ outcomes }: { outcomes: Outcome[] }) {
   const [only, setOnly] = useState("");
   const kinds = new Map<string, number>();
-  for (const each of outcomes) kinds.set(text(each.status), (kinds.get(text(each.status)) ?? 0) + 1);
+  for (const { status } of outcomes) kinds.set(status, (kinds.get(status) ?? 0) + 1);
   const shown = outcomes
     .filter((each) => !only || each.status === only)
-    .toSorted((one, other) => rank(one) - rank(other));
+    .toSorted((one, other) => rank(one.status) - rank(other.status));
   return (
     <section>
       <h2>{counted(outcomes.length, "recording")} against today's code</h2>
@@ -148,20 +126,20 @@ function Matrix({ outcomes }: { outcomes: Tree[] }) {
             aria-pressed={only === kind}
             onClick={() => setOnly(only === kind ? "" : kind)}
           >
-            <span className={`dot ${rank({ status: kind }) ? "good" : "bad"}`} aria-hidden /> {many} {kind}
+            <span className={`dot ${rank(kind) ? "good" : "bad"}`} aria-hidden /> {many} {kind}
           </button>
         ))}
       </p>
       <ul className="cells" aria-label="All of them">
         {outcomes.slice(0, 2000).map((each) => (
-          <li key={text(each.recording)}>
+          <li key={each.recording}>
             <Link
-              to={`/r/${text(each.recording)}${each.step ? `/${text(each.step)}` : ""}`}
-              className={rank(each) ? "good" : "bad"}
-              title={`${text(each.recording)} ${text(each.status)} ${text(each.cause)}`}
+              to={`/r/${each.recording}${each.step ? `/${each.step}` : ""}`}
+              className={rank(each.status) ? "good" : "bad"}
+              title={`${each.recording} ${each.status} ${each.cause}`}
             >
               <span className="unseen">
-                {text(each.recording)} {text(each.status)}
+                {each.recording} {each.status}
               </span>
             </Link>
           </li>
@@ -169,22 +147,22 @@ function Matrix({ outcomes }: { outcomes: Tree[] }) {
       </ul>
       <Table heads={["recording", "outcome", "step", "why", "took"]}>
         {shown.slice(0, MOST).map((each) => (
-          <tr key={text(each.recording)}>
+          <tr key={each.recording}>
             <td>
-              <Link to={`/r/${text(each.recording)}`} className="mono">
-                {text(each.recording)}
+              <Link to={`/r/${each.recording}`} className="mono">
+                {each.recording}
               </Link>{" "}
-              <span className="quiet">{text(each.name)}</span>
+              <span className="quiet">{each.name}</span>
             </td>
             <td>
-              <span className={rank(each) ? "badge good" : "badge bad"}>{text(each.status)}</span>
+              <span className={rank(each.status) ? "badge good" : "badge bad"}>{each.status}</span>
             </td>
             <td>
               {each.step !== null && each.step !== undefined && (
-                <Link to={`/r/${text(each.recording)}/${text(each.step)}`}>{text(each.step)}</Link>
+                <Link to={`/r/${each.recording}/${each.step}`}>{each.step}</Link>
               )}
             </td>
-            <td className="recorded">{text(each.cause) || text(each.detail)}</td>
+            <td className="recorded">{each.cause || each.detail}</td>
             <td>{duration(Number(each.seconds))}</td>
           </tr>
         ))}
@@ -195,19 +173,18 @@ function Matrix({ outcomes }: { outcomes: Tree[] }) {
 }
 
 /** 1 for what is as it was, 0 for what is not. */
-function rank(outcome: Tree): number {
-  return ["same", "fixed"].includes(text(outcome.status)) ? 1 : 0;
+function rank(status: string): number {
+  return ["same", "fixed"].includes(status) ? 1 : 0;
 }
 
 const TONES: Record<string, string> = { error: "bad", warning: "warn" };
 
 /** What is odd about recordings: those first of which the most is said to be wrong. */
-function Diagnosis({ runs }: { runs: Tree[] }) {
-  const told = runs
-    .map((run) => ({ run, findings: Array.isArray(run.findings) ? run.findings.filter(isTree) : [] }))
-    .toSorted((one, other) => errors(other.findings) - errors(one.findings));
-  const odd = told.filter(({ findings }) => findings.length > 0);
-  const rows = odd.flatMap(({ run, findings }) => findings.map((finding) => ({ run, finding })));
+function Findings({ runs }: { runs: Diagnosis[] }) {
+  const odd = runs
+    .filter((run) => run.findings.length > 0)
+    .toSorted((one, other) => errors(other) - errors(one));
+  const rows = odd.flatMap((run) => run.findings.map((finding) => ({ run, finding })));
   return (
     <section>
       <h2>
@@ -217,8 +194,8 @@ function Diagnosis({ runs }: { runs: Tree[] }) {
       {rows.length > 0 && (
         <Table heads={["recording", "step", "severity", "what", "rule"]}>
           {rows.slice(0, MOST).map(({ run, finding }, at) => {
-            const id = text(run.id);
-            const step = finding.step === null ? "" : text(finding.step);
+            const { id } = run;
+            const { step } = finding;
             return (
               // biome-ignore lint/suspicious/noArrayIndexKey: findings do not move
               <tr key={at}>
@@ -226,19 +203,17 @@ function Diagnosis({ runs }: { runs: Tree[] }) {
                   <Link to={`/r/${id}`} className="mono">
                     {id}
                   </Link>{" "}
-                  <span className="quiet">{text(run.name)}</span>
+                  <span className="quiet">{run.name}</span>
                 </td>
-                <td>{step && <Link to={`/r/${id}/${step}`}>{step}</Link>}</td>
+                <td>{step !== null && <Link to={`/r/${id}/${step}`}>{step}</Link>}</td>
                 <td>
-                  <span className={`badge ${TONES[text(finding.severity)] ?? ""}`}>
-                    {text(finding.severity)}
-                  </span>
+                  <span className={`badge ${TONES[finding.severity] ?? ""}`}>{finding.severity}</span>
                 </td>
                 <td className="recorded">
-                  {text(finding.sentence)}
-                  {text(finding.evidence) && <div className="quiet">{text(finding.evidence)}</div>}
+                  {finding.sentence}
+                  {finding.evidence && <div className="quiet">{finding.evidence}</div>}
                 </td>
-                <td className="mono">{text(finding.rule)}</td>
+                <td className="mono">{finding.rule}</td>
               </tr>
             );
           })}
@@ -249,38 +224,36 @@ function Diagnosis({ runs }: { runs: Tree[] }) {
   );
 }
 
-function errors(findings: Tree[]): number {
-  return findings.filter((finding) => finding.severity === "error").length;
+function errors(run: Diagnosis): number {
+  return run.findings.filter((finding) => finding.severity === "error").length;
 }
 
-function Decisive({ tree }: { tree: Tree }) {
-  const trials = Array.isArray(tree.trials) ? tree.trials.filter(isTree) : [];
-  const changes = Array.isArray(tree.changes) ? tree.changes.filter(isTree) : [];
+function Decisive({ of }: { of: Bisection }) {
   return (
     <section>
-      <h2>{text(tree.summary)}</h2>
+      <h2>{of.summary}</h2>
       <p className="row">
-        {changes.map((change) =>
+        {of.changes.map((change) =>
           change.step ? (
-            <Link key={text(change.name)} to={`/r/${text(tree.bad)}/${text(change.step)}`} className="button">
-              step {text(change.step)}: {text(change.name)}
+            <Link key={change.name} to={`/r/${of.bad}/${change.step}`} className="button">
+              step {change.step}: {change.name}
             </Link>
           ) : (
-            <span key={text(change.name)}>{text(change.name)}</span>
+            <span key={change.name}>{change.name}</span>
           ),
         )}
-        <Link to={`/compare/${text(tree.good)}/${text(tree.bad)}`} className="button">
+        <Link to={`/compare/${of.good}/${of.bad}`} className="button">
           Compare the two
         </Link>
       </p>
       <Table heads={["trial", "answers of the good run", "outcome", "why"]}>
-        {trials.map((trial, at) => (
+        {of.trials.map((trial, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: trials are numbered
           <tr key={at}>
             <td>{at + 1}</td>
-            <td className="recorded">{Array.isArray(trial.changes) ? trial.changes.join(", ") : ""}</td>
-            <td>{text(trial.result)}</td>
-            <td className="recorded">{text(trial.why)}</td>
+            <td className="recorded">{trial.changes.join(", ")}</td>
+            <td>{trial.result}</td>
+            <td className="recorded">{trial.why}</td>
           </tr>
         ))}
       </Table>
@@ -289,10 +262,9 @@ function Decisive({ tree }: { tree: Tree }) {
 }
 
 /** The child of a fork beside its parent: what each ended with, and what ran for real. */
-function Forked({ tree }: { tree: Tree }) {
-  const child = text(tree.recording);
-  const parent = text(tree.parent);
-  const ran = Array.isArray(tree.ran) ? tree.ran : [];
+function Fork({ of }: { of: Forked }) {
+  const { parent, ran } = of;
+  const child = of.recording ?? "";
   const lines = useQuery({
     queryKey: ["forked", parent, child],
     queryFn: ({ signal }) =>
@@ -301,12 +273,12 @@ function Forked({ tree }: { tree: Tree }) {
       ),
     enabled: child !== "" && parent !== "",
   });
-  if (!child) return <Failure error={new Error(text(tree.reason) || "no recording was made")} />;
+  if (!child) return <Failure error={new Error(of.reason || "no recording was made")} />;
   return (
     <section>
       <h2>The fork made a new recording</h2>
-      {tree.how === "stopped" && (
-        <p className="failure">It stopped before its end: {text(tree.reason) || "a call was refused"}</p>
+      {of.how === "stopped" && (
+        <p className="failure">It stopped before its end: {of.reason || "a call was refused"}</p>
       )}
       <Table heads={["", "recording", "status", "outcome", "steps"]}>
         {lines.data?.map((line, at) =>
@@ -314,7 +286,7 @@ function Forked({ tree }: { tree: Tree }) {
             <tr key={line.id}>
               <td className="quiet">{at === 0 ? "before" : "the fork"}</td>
               <td>
-                <Link to={`/r/${line.id}${tree.step ? `/${text(tree.step)}` : ""}`} className="mono">
+                <Link to={`/r/${line.id}${of.step ? `/${of.step}` : ""}`} className="mono">
                   {line.id}
                 </Link>
               </td>
@@ -327,14 +299,9 @@ function Forked({ tree }: { tree: Tree }) {
           ),
         )}
       </Table>
-      {ran.length > 0 && (
-        <p className="quiet">
-          Ran for real:{" "}
-          {ran.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join(", ")}
-        </p>
-      )}
+      {ran.length > 0 && <p className="quiet">Ran for real: {ran.join(", ")}</p>}
       <p className="row">
-        <Link to={`/r/${child}${tree.step ? `/${text(tree.step)}` : ""}`} className="button primary">
+        <Link to={`/r/${child}${of.step ? `/${of.step}` : ""}`} className="button primary">
           Open the fork
         </Link>
         {parent && (

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, create_model
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter, create_model
 
 from reenact.verbs.fields import OptionField
 from reenact.verbs.interface import JSON, RECORDING, Cli, Options, Wire
@@ -107,6 +107,13 @@ def _outcome(verb: Verb) -> str:
     if JSON in verb.module.Options.common:
         return f"The result is that of `reenact {verb.name} --json`."
     return f"The files are those of `reenact {verb.name}`."
+
+
+def results() -> Any:
+    """Return the type of the jobs' results: the views that `--json` prints, or other JSON."""
+    outcomes = [get_type_hints(verb.module.run)["return"] for verb in VERBS if verb.job]
+    kinds = [get_type_hints(outcome.tree)["return"] for outcome in outcomes]
+    return reduce(or_, [*kinds, JsonValue])
 
 
 def field_of(verb: Verb, name: str, info: OptionField) -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
+from reenact.analysis.views.replays import BisectionView, TrialView, change_view
 from reenact.errors import UsageError
 from reenact.verbs import interface
 from reenact.verbs.fields import Field
@@ -12,7 +13,6 @@ from reenact.verbs.interface import LOCAL, RECORDING, Cli, Command, Context, Ign
 from reenact.verbs.reproduce import Decisive, bisect
 from reenact.verbs.reproduce.bisection import TRIALS
 from reenact.verbs.reproduce.rerun import PATIENCE
-from reenact.verbs.reproduce.trees import decisive_tree, summary
 from reenact.verbs.reproduce.verb import Timeout
 
 
@@ -78,9 +78,31 @@ class Result(interface.Result):
         """0 if some answers turn the bad run, else 1."""
         return 0 if self.found.changes else 1
 
-    def tree(self) -> dict[str, Any]:
-        """Return the search as JSON values."""
-        return {"summary": summary(self.found), **decisive_tree(self.found)}
+    def tree(self) -> BisectionView:
+        """Return the search as a view."""
+        found = self.found
+        trials = tuple(
+            TrialView(
+                changes=tuple(change.name for change in trial.changes),
+                result=trial.result,
+                why=trial.why or None,
+                approximate=trial.approximate,
+                seconds=round(trial.seconds, 3),
+            )
+            for trial in found.trials
+        )
+        return BisectionView(
+            summary=found.sentence,
+            bad=found.bad.id,
+            good=found.good.id,
+            changes=tuple(change_view(change) for change in found.changes),
+            minimal=found.minimal,
+            spent=found.spent,
+            turns_back=found.back,
+            runs=found.runs,
+            trials=trials,
+            notes=found.notes,
+        )
 
 
 def run(options: Options, context: Context) -> Result:

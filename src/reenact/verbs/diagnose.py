@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, Rule, examine, installed, ordered
 from reenact.analysis.anomalies.judge import asked
-from reenact.analysis.views.findings import diagnosis
+from reenact.analysis.views.findings import DiagnosisView, diagnosis
 from reenact.core import config
 from reenact.core.query.filter import Filter
 from reenact.core.query.recording import Recording
@@ -116,7 +116,7 @@ class Result(interface.Result):
             return 2
         return int(any(one.severity == "error" for _, anomalies in self.found for one in anomalies))
 
-    def tree(self) -> list[Any]:
+    def tree(self) -> list[DiagnosisView] | list[dict[str, Any]]:
         """Return the findings as views, or the rules as JSON values."""
         if self.rules is not None:
             return [_rule_tree(one) for one in self.rules]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
+from reenact.analysis.views.replays import ForkedView
 from reenact.run.launch import forking
 from reenact.run.launch.forking import Forked
 from reenact.verbs import interface
@@ -78,9 +79,18 @@ class Result(interface.Result):
         done = self.forked
         return f"{done.parent.id} was not forked: {done.reason}" if done.recording is None else ""
 
-    def tree(self) -> dict[str, Any]:
-        """Return the fork as JSON values."""
-        return self.forked.tree(self.at)
+    def tree(self) -> ForkedView:
+        """Return the fork as a view."""
+        done = self.forked
+        return ForkedView(
+            parent=done.parent.id,
+            step=self.at,
+            recording=done.recording.id if done.recording is not None else None,
+            how=done.how,
+            reason=done.reason or None,
+            exit=done.status,
+            ran=tuple(done.ran),
+        )
 
 
 def run(options: Options, context: Context) -> Result:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from reenact.core.model.divergence import verdict_tree
+from reenact.analysis.views.replays import ReplayedView, verdict_view
 from reenact.run import launch
 from reenact.run.launch.process import terminal_here
 from reenact.verbs import interface
@@ -79,13 +79,13 @@ class Result(interface.Result):
         done = self.done
         return f"{done.recording.id} was not replayed: {done.failed}" if done.verdict is None else ""
 
-    def tree(self) -> dict[str, Any]:
-        """Return the verdict as JSON values."""
+    def tree(self) -> ReplayedView:
+        """Return the verdict as a view, or the reason that there is none."""
         done = self.done
-        tree = {"recording": done.recording.id, "exit": done.status, "warnings": done.warnings}
-        if done.verdict is None:
-            return {**tree, "failed": done.failed}
-        return {**tree, "verdict": verdict_tree(done.verdict)}
+        more = {"failed": done.failed} if done.verdict is None else {"verdict": verdict_view(done.verdict)}
+        return ReplayedView(
+            recording=done.recording.id, exit=done.status, warnings=tuple(done.warnings), **more
+        )
 
 
 def run(options: Options, context: Context) -> Result:

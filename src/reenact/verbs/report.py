@@ -30,7 +30,6 @@ from reenact.verbs.fields import Field
 from reenact.verbs.interface import LOCAL, RECORDING, Cli, Command, Context, Ref, Wire
 from reenact.verbs.reproduce.attempts import reproduce
 from reenact.verbs.reproduce.bisection import bisect
-from reenact.verbs.reproduce.trees import summary
 from reenact.verbs.reproduce.world import check_world
 
 ATTACHED = 8_000_000
@@ -160,7 +159,7 @@ def _found(
         return more
     if options.check:
         found = bisect(recording, other, check=options.check, command=options.command, **again)
-        more.append(sections.decisive(summary(found), found.changes, found.notes))
+        more.append(sections.decisive(found.sentence, found.changes, found.notes))
     if recording.steps and other.steps:
         more.append(sections.diff(compare(recording, other)))
     more.append(sections.beside(other.name or other.id, differences(recording, other)))

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Literal
 
-from reenact.analysis.views.base import Json, View
+from reenact.analysis.views.base import View
+from reenact.analysis.views.replays import VerdictView
 
 Tone = Literal["good", "live", "bad", "warn", "quiet"]
 
@@ -68,7 +69,7 @@ class Outcome(View):
     cause: str
     detail: str
     seconds: float
-    verdict: Json = None
+    verdict: VerdictView | None = None
 
 
 class FailuresView(View):

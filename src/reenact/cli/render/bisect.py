@@ -18,7 +18,6 @@ from reenact.cli.context import Context
 from reenact.cli.framing import Framed
 from reenact.verbs.bisect import Options, Result
 from reenact.verbs.reproduce import Decisive
-from reenact.verbs.reproduce.trees import summary
 
 
 def show(result: Result, options: Options, context: Context) -> None:
@@ -53,7 +52,7 @@ def headline(found: Decisive) -> str:
 
 
 def _decisive(found: Decisive) -> Iterator[RenderableType]:
-    yield Text(summary(found), "bold")
+    yield Text(found.sentence, "bold")
     for change in found.changes:
         yield Text()
         yield from _change(change)

@@ -41,18 +41,6 @@ class Forked:
     reason: str = ""
     ran: tuple[str, ...] = ()
 
-    def tree(self, at: int) -> dict[str, Any]:
-        """Return the output of `fork --json`; `at` is the step of the fork."""
-        return {
-            "parent": self.parent.id,
-            "step": at,
-            "recording": self.recording.id if self.recording is not None else None,
-            "how": self.how,
-            "reason": self.reason or None,
-            "exit": self.status,
-            "ran": list(self.ran),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Options:

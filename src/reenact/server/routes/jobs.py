@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Request
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from reenact.server import jobs
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.jobs import ENDED, Status
 from reenact.server.links import Lender, Links
-from reenact.server.orders import AnyOrder
+from reenact.server.orders import AnyOrder, results
 from reenact.server.projects import Projects
 from reenact.server.refusals import refusals
 
@@ -29,6 +29,10 @@ _LOOK = 2.0
 """Seconds between two looks at a job of another server, which sends no notices."""
 
 Id = Annotated[str, Path(pattern=r"^[0-9a-z]{10}$", description="The job's id.")]
+
+
+JobResult: Any = results()
+"""The result of a job of any kind."""
 
 
 class JobProgress(BaseModel):
@@ -54,7 +58,7 @@ class Job(BaseModel):
     recordings: list[str]
     status: Status
     progress: JobProgress
-    result: JsonValue = Field(
+    result: JobResult = Field(
         description="The result, as the command prints it with --json. Null in a list of jobs."
     )
     error: str | None
@@ -78,7 +82,9 @@ def listed(request: Request, access: Reader, links: Lender) -> JobList:
     return JobList(items=[shown(known, access.project, job, links) for job in items])
 
 
-@router.post("", status_code=201, responses=refusals(400, 401, 403, 404, 409))
+@router.post(
+    "", status_code=201, response_model_exclude_unset=True, responses=refusals(400, 401, 403, 404, 409)
+)
 def start(request: Request, access: Writer, links: Lender, order: Annotated[AnyOrder, Field()]) -> Job:
     """Start a job, or queue it. A job that runs programs needs the server's permission."""
     if order.runs and not request.app.state.settings.running:
@@ -89,7 +95,7 @@ def start(request: Request, access: Writer, links: Lender, order: Annotated[AnyO
     return shown(known, access.project, known.start(access.project, order), links)
 
 
-@router.get("/{id}", responses=refusals(401, 404))
+@router.get("/{id}", response_model_exclude_unset=True, responses=refusals(401, 404))
 def one(request: Request, access: Reader, links: Lender, id: Id) -> Job:
     """Return a job's status and its result."""
     return shown(_of(request), access.project, _found(request, access, id), links)
@@ -132,7 +138,9 @@ async def _events(known: jobs.Jobs, project: str, id: str, links: Links) -> Asyn
             job = await asyncio.to_thread(known.find, project, id)
             if job is None:
                 return
-            yield ServerSentEvent(shown(known, project, job, links).model_dump_json(), event="job")
+            yield ServerSentEvent(
+                shown(known, project, job, links).model_dump_json(exclude_unset=True), event="job"
+            )
             if job.status in ENDED:
                 return
             # A job of another server beside this one sends no notices: look again after a while.

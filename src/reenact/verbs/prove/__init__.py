@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
+from reenact.analysis.views.replays import ProofView, ProvingReplayView
 from reenact.verbs import interface
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, Ref
@@ -49,30 +50,31 @@ class Result(interface.Result):
         """0 if all replays were faithful, 1 if one was not, 2 if they could not be judged."""
         return PROVED if self.done.proof is not None else UNABLE if self.done.unable else DEPARTED
 
-    def tree(self) -> dict[str, Any]:
-        """Return the replays as JSON values."""
+    def tree(self) -> ProofView:
+        """Return the replays as a view."""
         done = self.done
-        return {
-            "recording": done.recording.id,
-            "proved": done.proof.times if done.proof is not None else None,
-            "result": done.sentence,
-            "departed": len(done.departures),
-            "advice": done.advice,
-            "not_applied": {each.value: why for each, why in done.missed.items()},
-            "uncovered": done.uncovered,
-            "replays": [
-                {
-                    "number": trial.number,
-                    "conditions": [each.value for each in trial.conditions],
-                    "faithful": trial.departed is None,
-                    "step": trial.departed.step if trial.departed is not None else None,
-                    "departure": trial.departed.text if trial.departed is not None else None,
-                    "exit": trial.attempt.status,
-                    "seconds": round(trial.attempt.seconds, 3),
-                }
-                for trial in done.trials
-            ],
-        }
+        replays = tuple(
+            ProvingReplayView(
+                number=trial.number,
+                conditions=tuple(each.value for each in trial.conditions),
+                faithful=trial.departed is None,
+                step=trial.departed.step if trial.departed is not None else None,
+                departure=trial.departed.text if trial.departed is not None else None,
+                exit=trial.attempt.status,
+                seconds=round(trial.attempt.seconds, 3),
+            )
+            for trial in done.trials
+        )
+        return ProofView(
+            recording=done.recording.id,
+            proved=done.proof.times if done.proof is not None else None,
+            result=done.sentence,
+            departed=len(done.departures),
+            advice=tuple(done.advice),
+            not_applied={each.value: why for each, why in done.missed.items()},
+            uncovered=done.uncovered,
+            replays=replays,
+        )
 
 
 def run(options: Options, context: Context) -> Result:

@@ -84,6 +84,22 @@ class Decisive:
     differences: Differences
     notes: tuple[str, ...] = ()
 
+    @property
+    def sentence(self) -> str:
+        """The result in a sentence."""
+        if len(self.changes) == 1:
+            (change,) = self.changes
+            what = "answer" if change.step is not None else "values"
+            return f"{change.name}: with the good run's {what} the outcome changes"
+        if self.changes:
+            names = "; ".join(change.name for change in self.changes)
+            return f"together they change the outcome, with the good run's answers: {names}"
+        if self.spent:
+            return "the trials were used up before the outcome changed; --trials allows more"
+        if self.trials and self.trials[0].result is Result.UNDECIDED:
+            return "no trial changed the outcome, and some were undecided"
+        return "the good run's answers do not change the outcome, even all together: the cause is elsewhere"
+
 
 def bisect(
     bad: Source,

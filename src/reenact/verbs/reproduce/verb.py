@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from reenact.analysis.attempts import Reproduces, Reproduction
+from reenact.analysis.views.replays import ReproductionView, reproduction_view
 from reenact.analysis.world import Asked
 from reenact.core.query.recording import Recording
 from reenact.verbs import interface
@@ -15,7 +16,6 @@ from reenact.verbs.fields import Field
 from reenact.verbs.interface import Command, Context, Ignore, Live, Ref, Wire
 from reenact.verbs.reproduce.attempts import TIMES, reproduce
 from reenact.verbs.reproduce.rerun import PATIENCE
-from reenact.verbs.reproduce.trees import reproduction_tree
 from reenact.verbs.reproduce.world import check_world
 
 Timeout = Annotated[float, Field(ge=0.1, description="The limit of each run, in seconds."), Wire(le=3600)]
@@ -68,9 +68,9 @@ class Result(interface.Result):
         found = self.reproduction.result
         return {Reproduces.REPRODUCED: 0, Reproduces.CANNOT_RUN: 2}.get(found, 1)
 
-    def tree(self) -> dict[str, Any]:
-        """Return the replays as JSON values."""
-        return reproduction_tree(self.reproduction, self.asked)
+    def tree(self) -> ReproductionView:
+        """Return the replays as a view."""
+        return reproduction_view(self.reproduction, self.asked)
 
 
 def run(options: Options, context: Context) -> Result:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from reenact.analysis.views.replays import verdict_view
 from reenact.analysis.views.verification import Outcome, Status
-from reenact.core.model.divergence import Verdict, verdict_of, verdict_tree
+from reenact.core.model.divergence import Verdict, verdict_of
 
 REFUSED = "refused"
 """In a report: why a foreign recording's command was not run."""
@@ -54,7 +55,7 @@ def outcome(
     verdict: Verdict | None = None,
 ) -> Outcome:
     """Return the result of a recording, with its verdict if there is one."""
-    more = {} if verdict is None else {"verdict": verdict_tree(verdict)}
+    more = {} if verdict is None else {"verdict": verdict_view(verdict)}
     return Outcome(
         recording=recording, name=name, status=status, step=step, cause=cause, detail=detail, seconds=seconds, **more
     )  # fmt: skip
