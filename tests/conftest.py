@@ -123,6 +123,18 @@ def pytest_collection():
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Leave the first and the last row of a `sampled` matrix in the short suite; the others become `thorough`."""
+    matrices: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("thorough"):
+            matrices.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for rows in matrices.values():
+        for row in rows[1:-1]:
+            row.add_marker("thorough")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _one_certificate_authority(tmp_path_factory):
     """Let TLS trust one authority in the place of a hundred: to read those takes 50 ms of CPU for each client."""

@@ -154,6 +154,7 @@ def test_recordings_that_run_as_recorded_are_counted(pull, github):
     assert (pull.folder / "output").read_text().splitlines()[0] == "status=0"
 
 
+@pytest.mark.thorough
 def test_a_difference_is_commented_word_by_word_with_a_page(pull, github):
     agent = pull.folder / "agent.py"
     agent.write_text(agent.read_text().replace("shipped", "delivered"))
@@ -179,6 +180,7 @@ def test_a_second_run_replaces_its_own_comment_and_no_other(pull, github):
     assert ("PATCH", f"/repos/ann/shop/issues/comments/{github.comments[102]['id']}") in github.asked
 
 
+@pytest.mark.thorough
 def test_a_new_recording_is_proved_and_an_old_one_is_not(pull, github):
     pull.record("new")
     pull.git("add", "recordings")
@@ -191,6 +193,7 @@ def test_a_new_recording_is_proved_and_an_old_one_is_not(pull, github):
     assert "New: `recordings/old" not in body
 
 
+@pytest.mark.thorough
 def test_without_a_right_to_comment_the_summary_has_the_report(pull, github):
     github.refuses = 403
     done = pull()
@@ -201,11 +204,13 @@ def test_without_a_right_to_comment_the_summary_has_the_report(pull, github):
     assert "1 of 1 run as recorded." in (pull.folder / "summary.md").read_text()
 
 
+@pytest.mark.thorough
 def test_without_a_pull_request_nothing_is_sent(pull, github):
     assert pull(GITHUB_EVENT_PATH=os.devnull).returncode == 0
     assert github.asked == []
 
 
+@pytest.mark.thorough
 def test_a_foreign_recording_is_refused_unless_it_is_allowed(pull, tmp_path):
     elsewhere = {
         "REENACT_HOME": str(tmp_path / "other"),

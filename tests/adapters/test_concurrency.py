@@ -129,6 +129,7 @@ def pool_with_limits(work):
 PROGRAMS = [called_from_threads, coroutines_of_threads, pool_of_threads, pool_with_limits]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 @pytest.mark.parametrize("slower", [0.0, 0.02])
 def test_threads_do_the_same_again_where_all_is_slower(program, slower, home):

@@ -66,6 +66,7 @@ def sleeps_for_ever():
 over = threading.Event()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", [queued, pooled, beside_a_sleeper])
 def test_it_comes_in_the_recorded_order(program, home):
     for _ in range(3):

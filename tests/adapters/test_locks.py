@@ -256,6 +256,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_threads_take_locks_in_the_recorded_order(program):
     found, recording = record(program)

@@ -71,6 +71,7 @@ def in_threads(work):
     return order
 
 
+@pytest.mark.thorough
 def test_work_in_a_thread_comes_before_the_sleep_of_another_one_again(home):
     with reenact.record("native work") as recording:
         said = in_threads(sleeps)

@@ -201,6 +201,7 @@ SERIAL = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", SERIAL, ids=lambda program: program.__name__)
 def test_threads_run_one_at_a_time_from_one_wait_to_the_next(program):
     for _ in range(5):

@@ -99,6 +99,7 @@ PROGRAMS = [with_selector, with_select, with_timeouts, with_pipe]
 programs = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 
 
+@pytest.mark.sampled
 @programs
 @pytest.mark.parametrize("slower", [0.0, 0.05])
 def test_a_reader_reads_again_what_it_has_read(program, slower, home):

@@ -191,6 +191,7 @@ PROGRAMS = [
 programs = pytest.mark.parametrize("program", PROGRAMS, ids=[program.__name__ for program in PROGRAMS])
 
 
+@pytest.mark.sampled
 @programs
 def test_a_wait_that_was_late_is_late_again_where_all_is_faster(program, home):
     with reenact.record("late") as recording:
@@ -200,6 +201,7 @@ def test_a_wait_that_was_late_is_late_again_where_all_is_faster(program, home):
     assert replay.verdict.faithful, str(replay.verdict)
 
 
+@pytest.mark.sampled
 @programs
 def test_a_wait_that_was_in_time_is_so_again_where_all_is_slower(program, home):
     limit = 0.3
@@ -210,6 +212,7 @@ def test_a_wait_that_was_in_time_is_so_again_where_all_is_slower(program, home):
     assert replay.verdict.faithful, str(replay.verdict)
 
 
+@pytest.mark.sampled
 @programs
 def test_a_late_answer_of_a_tool_is_late_again(program, home):
     @reenact.tool

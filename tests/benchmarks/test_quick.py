@@ -29,6 +29,7 @@ def test_a_workload_is_measured_recorded_and_replayed(ours, workload):
     assert ours.do(workload, "replay", 3, path=path, warm=1, size=500).correct
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("workload", sampled(["chat", "stream"], 2))
 def test_the_sdk_talks_to_the_server_and_its_replay_does_not(ours, workload):
     path = ours.fresh()

@@ -82,6 +82,7 @@ def test_the_schema_names_every_type():
 # -- going places ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_going_on_back_and_forward(session, at, site):
     at("form.html")
     result = session.execute(type="goto", url=site("done.html"))
@@ -92,6 +93,7 @@ def test_going_on_back_and_forward(session, at, site):
     assert failed.message == "there is no page to go forward to in this tab's history"
 
 
+@pytest.mark.thorough
 def test_a_page_is_loaded_again(session, at):
     at("form.html")
     session.execute(type="fill", selector="#name", value="Ada")
@@ -99,6 +101,7 @@ def test_a_page_is_loaded_again(session, at):
     assert value(session, "#name") == ""
 
 
+@pytest.mark.thorough
 def test_tabs_open_change_and_close(session, at, site):
     at("form.html")
     opened = session.execute(type="goto_new_tab", url=site("done.html"))
@@ -111,6 +114,7 @@ def test_tabs_open_change_and_close(session, at, site):
     assert session.execute(type="close_tab").url == site("form.html")
 
 
+@pytest.mark.thorough
 def test_a_tab_that_a_click_opens_comes_to_the_front(session, at, site):
     at("tabs.html")
     clicked = session.execute(type="click", selector="#blank")
@@ -173,6 +177,7 @@ def test_scrolling_by_a_page_and_by_pixels(session, at):
     assert session.page.evaluate("scrollY") == 800
 
 
+@pytest.mark.thorough
 def test_a_form_is_filled_by_what_its_fields_are_for(session, at, site):
     page = (
         "<title>Pay</title><input name='given' autocomplete='given-name'><label>E-mail <input id=m></label>"
@@ -263,6 +268,7 @@ def test_a_selector_that_does_not_parse_is_a_failed_result(session, at):
     assert "does not parse" in failed.message
 
 
+@pytest.mark.thorough
 def test_an_id_of_an_old_observation_is_a_failed_result(session, at, site):
     at("form.html")
     session.execute(type="goto_new_tab", url=site("form.html"))
@@ -326,6 +332,7 @@ def test_a_field_that_is_not_there_is_waited_for_once(session, site, monkeypatch
     assert (result.success, asked) == (False, ["#nowhere"])
 
 
+@pytest.mark.thorough
 def test_a_popup_that_is_closed_leads_back_to_who_opened_it(session, site, at):
     at("form.html")
     session.execute(type="goto_new_tab", url=site("tabs.html"))

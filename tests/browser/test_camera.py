@@ -102,6 +102,7 @@ async def pictured(folder, tab):
 # -- when --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_a_picture_bears_the_time_that_the_page_s_own_clock_shows(browser, shop, folder):
     started = CLOCKS[folder]
     async with filmed(browser, folder, started=started) as (page, camera):
@@ -231,6 +232,7 @@ async def test_each_action_has_its_picture_before_and_after(browser, shop, folde
     assert before.t < after.t
 
 
+@pytest.mark.thorough
 async def test_tabs_are_numbered_as_they_open_and_say_who_opened_them(browser, shop, folder):
     async with filmed(browser, folder) as (page, camera):
         await page.goto(shop + "/clock")

@@ -115,6 +115,7 @@ async def test_bodies_end_at_the_session_s_budget_and_the_file_says_so(browser, 
     ]
 
 
+@pytest.mark.thorough
 async def test_no_secret_of_the_network_reaches_the_disk(browser, shop, tmp_path):
     async with filmed(browser, tmp_path) as (page, _):
         await page.goto(shop + "/login")
@@ -158,6 +159,7 @@ async def test_a_form_of_parts_is_told_by_its_fields():
 # -- what is in no page's pixels ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_a_dialog_is_answered_as_if_nobody_looked(browser, site, tmp_path):
     async with filmed(browser, tmp_path) as (page, _):
         await page.goto(site("dialogs.html"))
@@ -173,6 +175,7 @@ async def test_a_dialog_is_answered_as_if_nobody_looked(browser, site, tmp_path)
     assert told[1:] == [("confirm", "Really?", "dismissed"), ("prompt", "Your name?", "accepted")]
 
 
+@pytest.mark.thorough
 async def test_a_download_works_and_is_told(browser, site, tmp_path):
     async with filmed(browser, tmp_path) as (page, _):
         await page.goto(site("downloads.html"))

@@ -45,6 +45,7 @@ def test_each_element_is_offered_once_with_the_actions_that_fit(session):
     }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "told"),
     [
@@ -58,6 +59,7 @@ def test_an_element_without_a_role_or_behind_a_closed_root_is_clicked_by_its_id(
     assert said(session) == told
 
 
+@pytest.mark.thorough
 def test_an_area_of_an_image_map_and_a_link_in_a_sandbox_are_clicked(session):
     session.execute(type="click", id=id_of(session, "South"))
     assert session.page.url.endswith("#south")
@@ -70,6 +72,7 @@ def test_a_selector_finds_what_a_closed_root_holds_though_nothing_was_observed(s
     assert said(session) == "unsealed, and the page sees null"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("selector", "read", "value"),
     [
@@ -83,6 +86,7 @@ def test_a_text_to_edit_and_sliders_are_filled(session, selector, read, value):
     assert session.page.locator(selector).evaluate(read) == value
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("value", "told"),
     [("12", "does not come to 12 by its keys: it is at 9"), ("hot", "takes a number, not 'hot'")],
@@ -141,6 +145,7 @@ def test_nothing_else_is_done_while_something_is_dragged(session):
         session.execute(type="drop", selector="#hold")
 
 
+@pytest.mark.thorough
 def test_leaving_the_page_ends_a_drag(session, site):
     session.execute(type="drag", selector="#crate")
     session.execute(type="goto", url=site("actable.html"))
@@ -148,6 +153,7 @@ def test_leaving_the_page_ends_a_drag(session, site):
     assert said(session) == "rung"
 
 
+@pytest.mark.thorough
 def test_a_thing_is_not_dropped_on_what_lies_under_another(session):
     session.page.evaluate(
         "() => document.body.insertAdjacentHTML('beforeend',"

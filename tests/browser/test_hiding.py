@@ -149,6 +149,7 @@ async def check(browser, address, policy, seeds):
             assert differ(pictures) == [None] * (len(SECRETS) - 1), (seed, list(parts(seed)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", ["strict", "free"])
 async def test_pictures_of_pages_with_different_secrets_are_equal(browser, generated, policy):
     await check(browser, generated, policy, [f"{policy}-{number}" for number in range(4)])

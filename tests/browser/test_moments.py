@@ -77,6 +77,7 @@ def test_no_secret_is_in_any_moment_though_the_page_shows_it_again(open_session)
         assert [one for one in hidden if one.encode() in data] == []
 
 
+@pytest.mark.thorough
 def test_what_is_typed_into_plain_fields_is_not_kept_either(open_session):
     with (
         served({"/": FIELDS.replace("<script>", "<script>return;")}) as site,
@@ -98,6 +99,7 @@ def test_what_is_typed_into_plain_fields_is_not_kept_either(open_session):
 RULES = "".join(f".rule-{number}{{color:red}}" for number in range(100))
 
 
+@pytest.mark.thorough
 def test_a_page_that_an_action_does_not_change_is_kept_once(open_session):
     with served({"/": "<p>Still</p>"}) as site, open_session(headless=True) as session:
         session.execute(type="goto", url=site)
@@ -118,6 +120,7 @@ document.getElementById('d').showModal()
 </script>"""
 
 
+@pytest.mark.thorough
 @driven
 async def test_frames_shadow_roots_styles_and_small_pictures_are_in_it(page, site):
     from tests.browser.conftest import PIXEL
@@ -172,6 +175,7 @@ async def test_reading_it_changes_nothing_in_the_page(page, site):
     assert await page.evaluate("[...document.querySelectorAll('*')].every((el) => !Object.keys(el).length)")
 
 
+@pytest.mark.thorough
 @driven
 @pytest.mark.parametrize(
     "code",

@@ -36,6 +36,7 @@ def solved(session, address, name, seed):
     return ask(DONE) and ask(REWARD) > 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SOME)
 def test_a_miniwob_task_is_rewarded(session, miniwob, name):
     assert solved(session, miniwob, name, SEEDS.get(name, "abc")[0])
@@ -48,6 +49,7 @@ def test_a_miniwob_task_is_rewarded_with_every_seed(session, miniwob, name):
         assert solved(session, miniwob, name, seed), seed
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     not others.TODOMVC.is_dir(), reason="no TodoMVC here: `make pages` brings it, where npm is"
 )

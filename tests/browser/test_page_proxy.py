@@ -25,6 +25,7 @@ def page(session, site):
     return session.page
 
 
+@pytest.mark.thorough
 def test_locators_are_described_here_and_asked_there(page, session):
     steps = session.recording
     before = len(reenact.load(steps).steps)

@@ -62,6 +62,7 @@ def test_a_dict_gives_its_selectors_in_its_order():
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @driven
 @pytest.mark.parametrize(
     "selector",

@@ -32,6 +32,7 @@ def labels(recording):
 # -- recordings --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_session_alone_has_a_recording_of_its_own(open_session, site, home):
     with open_session(home=home) as session:
         session.execute(type="goto", url=site("form.html"))

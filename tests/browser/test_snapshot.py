@@ -46,6 +46,7 @@ async def test_shapes_and_canvases_are_listed(page, site):
     assert await page.inner_text("#at") == "blue"
 
 
+@pytest.mark.thorough
 async def test_elements_of_frames_have_their_place_in_the_main_window(page, site):
     await page.goto(site("frames.html"))
     await page.frame_locator("#pay").locator("#inside").wait_for()
@@ -89,6 +90,7 @@ async def test_boxes_are_in_the_text_on_request(page, site):
     assert "[box=" in (await look(page, boxes=True)).text
 
 
+@pytest.mark.thorough
 async def test_a_strict_policy_of_the_page_is_no_hindrance(page, site):
     await page.goto(site("csp.html"))
     assert named(await look(page), "button", "Send")
@@ -105,6 +107,7 @@ async def test_ten_thousand_rows_are_cut_with_a_word(page, site):
     assert await (await locate(page, sight, link.id)).get_attribute("href") == "row/12"
 
 
+@pytest.mark.thorough
 async def test_a_long_text_is_cut_where_asked(page, site):
     await page.goto(site("form.html"))
     sight = await look(page, lines=5)
@@ -119,6 +122,7 @@ async def test_a_large_page_shows_where_it_was_scrolled_to(page, site):
     assert named(await look(page), "link", "Row 5000")
 
 
+@pytest.mark.thorough
 async def test_an_id_of_an_older_look_is_refused(page, site):
     await page.goto(site("form.html"))
     old = await look(page)
@@ -139,6 +143,7 @@ async def test_an_id_that_was_never_given_is_refused_with_those_there_are(page, 
         await locate(page, sight, "L7")
 
 
+@pytest.mark.thorough
 async def test_an_element_that_has_gone_is_refused_by_its_name(page, site):
     await page.goto(site("banner.html"))
     sight = await look(page)
@@ -148,6 +153,7 @@ async def test_an_element_that_has_gone_is_refused_by_its_name(page, site):
         await locate(page, sight, accept)
 
 
+@pytest.mark.thorough
 async def test_a_page_that_is_empty_is_seen_as_such(page):
     sight = await look(page)
     assert (sight.elements, sight.more, sight.url) == ((), 0, "about:blank")

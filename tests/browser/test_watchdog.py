@@ -24,6 +24,7 @@ def session(open_session, monkeypatch):
         yield one
 
 
+@pytest.mark.thorough
 def test_a_script_that_does_not_end_is_stopped_and_the_action_goes_on(session, site):
     session.execute(type="goto", url=site(f"echo?html={quote(ENDLESS)}"))
     session.execute(type="wait", time_ms=500)

@@ -103,6 +103,7 @@ SENTENCES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", SENTENCES, ids=lambda case: f"{case[2]} {case[4]}")
 async def test_the_reason_is_said_in_a_sentence(page, site, case):
     address, kind, selector, fields, word, sentence = case
@@ -134,6 +135,7 @@ async def test_an_element_that_is_not_there_is_answered_with_the_closest(page, s
         assert said.facts["reason"] == "missing"
 
 
+@pytest.mark.thorough
 async def test_a_locator_is_called_by_what_it_looks_for(page, site):
     await page.goto(site("disabled.html"))
     said = await why(page, "click", page.locator("#pay"), "Timeout")
@@ -143,6 +145,7 @@ async def test_a_locator_is_called_by_what_it_looks_for(page, site):
     assert 'the closest is the button "Sign in"' in gone.sentence
 
 
+@pytest.mark.thorough
 async def test_what_is_proposed_for_a_renamed_element_is_the_element(page, site):
     await page.goto(site("renamed.html"))
     said = await attempt(page, "click", {"css": "#login-button", "text": "Log in"})
@@ -150,6 +153,7 @@ async def test_what_is_proposed_for_a_renamed_element_is_the_element(page, site)
     assert await found.inner_text() == "Sign in"
 
 
+@pytest.mark.thorough
 async def test_where_nothing_is_like_it_that_is_said(page, site):
     await page.goto(site("done.html"))
     said = await attempt(page, "click", "#zzz")
@@ -162,6 +166,7 @@ POPUPS = """<!doctype html><title>Shop</title><a href="#">Products</a><a href="#
 <button>Add to basket</button><input aria-label="Date"><button class="menu">Menu</button>"""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("selector", [".popup-close", "#close-modal", "~Dismiss", "css=button.cookie-accept"])
 async def test_a_popup_that_has_not_come_is_not_like_another_element_and_may_still_come(
     page, selector, monkeypatch
@@ -176,6 +181,7 @@ async def test_a_popup_that_has_not_come_is_not_like_another_element_and_may_sti
     )
 
 
+@pytest.mark.thorough
 async def test_the_closest_has_a_role_for_the_action(page):
     await page.set_content("<button id=mail>E-mail address</button><input aria-label='Your e-mail address'>")
     said = await attempt(page, "fill", "~E-mail adress", value="a@b.c")
@@ -198,6 +204,7 @@ async def test_a_page_that_still_loads_is_named_as_the_reason(page, site):
     site.gate.clear()
 
 
+@pytest.mark.thorough
 async def test_an_element_that_came_too_late_is_said_to_have_come_late(page, site):
     await page.goto(site("form.html"))
     with pytest.raises(ElementNotFound) as missing:
@@ -210,6 +217,7 @@ async def test_an_element_that_came_too_late_is_said_to_have_come_late(page, sit
     )
 
 
+@pytest.mark.thorough
 async def test_an_element_that_is_drawn_anew_is_said_to_have_gone(page, site):
     await page.goto(site("form.html"))
     handle = await page.locator("#order").element_handle()
@@ -249,6 +257,7 @@ async def test_what_covers_a_frame_covers_its_elements(page, site):
     )
 
 
+@pytest.mark.thorough
 async def test_what_covered_it_only_then_is_taken_from_the_error(page, site):
     await page.goto(site("form.html"))
     log = 'Timeout 150ms exceeded.\n  - <div id="loader" class="x">…</div> intercepts pointer events'
@@ -273,6 +282,7 @@ async def test_a_page_that_does_not_answer_is_said_to_be_silent(page, site, monk
     await waiting[0].dismiss()
 
 
+@pytest.mark.thorough
 async def test_an_address_that_nothing_answers_is_said_so(page, site):
     with pytest.raises(Error) as raised:
         await page.goto("http://127.0.0.1:9/")

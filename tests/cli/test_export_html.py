@@ -59,6 +59,7 @@ def test_a_recording_is_one_file_with_conversation_film_timeline_and_steps(run, 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.thorough
 @needs_browser
 def test_two_recordings_are_compared_in_one_file(run, home, tmp_path, opened):
     good, bad = buy(home).name, buy(home, consent=False).name

@@ -46,6 +46,7 @@ def answered(url, **more):
         return client.get(url, timeout=120, **more)
 
 
+@pytest.mark.thorough
 def test_the_console_is_there_with_nothing_set_up_and_ends_with_open_streams(shell):
     with started(shell, "console", "--port", 0) as ((url,), process):
         assert urlsplit(url).hostname == "127.0.0.1"

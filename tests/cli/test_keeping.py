@@ -86,6 +86,7 @@ def test_a_person_is_asked(home, ids, monkeypatch, answer, left):
     assert len(home.ids()) == left
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("options", "left"),
     [

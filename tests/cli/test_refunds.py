@@ -197,6 +197,7 @@ def test_twenty_forks_of_a_refunding_agent_refund_nothing(shell, shop, body):
     assert refunds(shell, shop) == 3
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("body", BODIES)
 def test_a_fork_does_not_do_what_the_recording_shows_or_hides(shell, shop, body):
     parent = agent(shell, BODIES[body])
@@ -227,6 +228,7 @@ def test_the_option_that_a_refusal_names_allows_it(shell, shop, body):
     assert shell.replay().status == 0
 
 
+@pytest.mark.thorough
 def test_a_tool_of_a_server_with_a_destructive_hint_is_refused_and_one_that_reads_runs(shell, shop):
     shell.write("server.py", SERVER)
     shell.write("agent.py", CLIENT)
@@ -240,6 +242,7 @@ def test_a_tool_of_a_server_with_a_destructive_hint_is_refused_and_one_that_read
     assert shell.last().step(step_of(parent, "tool:look")).call.status == "ok"
 
 
+@pytest.mark.thorough
 def test_a_step_inside_of_a_tool_does_not_run_the_tool_again(shell, shop):
     parent = agent(
         shell,
@@ -258,6 +261,7 @@ def test_a_step_inside_of_a_tool_does_not_run_the_tool_again(shell, shop):
     assert refunds(shell, shop) == 3
 
 
+@pytest.mark.thorough
 def test_a_request_to_a_path_that_models_have_too_is_no_model_call(shell, shop):
     parent = agent(
         shell,
@@ -294,6 +298,7 @@ def test_a_question_without_a_recorded_answer_is_refused(shell, shop):
     assert refunds(shell, shop) == 3
 
 
+@pytest.mark.thorough
 def test_a_process_of_python_obeys_the_policy_of_its_fork(shell, shop):
     shell.write(
         "inner.py", 'import httpx, os; httpx.post(os.environ["SHOP"] + "/refunds", json={"order": "inner"})'
@@ -339,6 +344,7 @@ def test_a_program_outside_of_tools_is_refused_by_its_name(shell, shop):
     assert not (shell.folder / "refunds.txt").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("said", "status", "refunded"), [("y", 0, 6), ("n", 3, 3)])
 def test_on_a_terminal_the_user_is_asked_once_for_each_target(shell, shop, said, status, refunded):
     parent = agent(shell, BODIES["a request"])
@@ -365,6 +371,7 @@ def test_on_a_terminal_the_user_is_asked_once_for_each_target(shell, shop, said,
     running.stdout.close()
 
 
+@pytest.mark.thorough
 def test_a_fork_in_python_names_its_argument(shell, shop, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(shell.home))
     kept = []
@@ -387,6 +394,7 @@ def test_a_fork_in_python_names_its_argument(shell, shop, monkeypatch):
     assert fork.ran == ["tool:refund (--policy refund=live)"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("word", "said"),
     [
@@ -413,6 +421,7 @@ LIVE = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "body", [body if body == "a file" else pytest.param(body, marks=pytest.mark.thorough) for body in BODIES]
 )
@@ -430,6 +439,7 @@ def test_a_replay_that_goes_live_refunds_nothing_unasked(shell, shop, body, opti
     assert done.status == 1, done.err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("body", ["a request", "a file", "a declared effect", "an effect of its own kind"])
 def test_the_option_that_a_refused_replay_names_allows_it(shell, shop, body):
     parent = agent(shell, BODIES[body])
@@ -461,6 +471,7 @@ def test_a_departed_replay_gets_recorded_answers_by_the_policy(shell, shop):
     assert "--policy refund=recorded it got the recorded answer" in " ".join(done.err.split())
 
 
+@pytest.mark.thorough
 def test_a_host_or_a_command_that_may_run_is_enough_for_the_tool_that_asks_it(shell, shop):
     parent = agent(shell, BODIES["a request"])
     done = shell.run("fork", parent.id, "--at", "1", "--policy", f"{shop.host}=live")
@@ -471,6 +482,7 @@ def test_a_host_or_a_command_that_may_run_is_enough_for_the_tool_that_asks_it(sh
     assert (done.status, refunds(shell, shop)) == (0, before + 3), done.err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("given", "why"),
     [

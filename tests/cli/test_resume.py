@@ -133,6 +133,7 @@ def killed(shell, counts, kind, *places):
     return recording
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", TAILS)
 def test_a_run_killed_between_calls_goes_on_and_each_call_is_made_once(shell, counts, kind):
     recording = killed(shell, counts, kind, "after-3")
@@ -154,6 +155,7 @@ def test_a_run_killed_between_calls_goes_on_and_each_call_is_made_once(shell, co
     assert shell.run("fsck").status == 0
 
 
+@pytest.mark.thorough
 def test_a_writing_call_in_flight_is_not_made_again_unless_its_policy_allows_it(shell, counts):
     recording = killed(shell, counts, "one thread", "in-4")
     before = counts.names
@@ -181,6 +183,7 @@ def test_a_reading_call_in_flight_is_made_again(shell, counts):
     assert shell.replay().status == 0
 
 
+@pytest.mark.thorough
 def test_a_resumed_run_that_is_killed_again_is_resumed_again(shell, counts):
     killed(shell, counts, "one thread", "after-2")
     counts.kill("after-6")
@@ -227,6 +230,7 @@ def test_a_changed_program_is_refused_and_the_recording_stays_as_it_was(shell, c
     assert (path.read_bytes(), counts.names) == (before, calls)
 
 
+@pytest.mark.thorough
 def test_a_torn_last_line_is_left_out(shell, counts):
     recording = killed(shell, counts, "one thread", "after-4")
     path = shell.home / "recordings" / recording.id / "events.jsonl"
@@ -258,6 +262,7 @@ def test_a_recording_that_is_still_written_is_refused(shell, counts):
     assert "still being written" in done.err
 
 
+@pytest.mark.thorough
 def test_a_recorded_block_goes_on(shell, counts):
     shell.write("agent.py", HEAD + "\n    with reenact.record('shop'):\n        print(job('a', 3))\n")
     counts.kill("after-4")
@@ -306,6 +311,7 @@ FILE_ACTS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("act", "killed"), [*((act, 3) for act in FILE_ACTS), ("a file in steps", 0)])
 def test_a_resumed_run_records_its_files_and_replays_with_them(shell, act, killed):
     spare = shell.folder / "counts" / "spare"

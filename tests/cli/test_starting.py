@@ -56,6 +56,7 @@ def test_a_replayed_program_imports_no_command(shell):
     assert "reenact.core.replay.replayer" in json.loads(found.out)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("command", "unwanted"),
     [

@@ -106,6 +106,7 @@ async def test_the_palette_goes_anywhere(window):
     await expect(page.get_by_role("heading", name="support", level=1)).to_be_visible()
 
 
+@pytest.mark.thorough
 @driven
 async def test_a_narrow_list_is_sorted_by_a_choice(window):
     page = await window(width=390)
@@ -117,6 +118,7 @@ async def test_a_narrow_list_is_sorted_by_a_choice(window):
     await expect(lines(page).last).to_contain_text("long")
 
 
+@pytest.mark.thorough
 @driven
 async def test_the_list_tells_prompt_and_outcome_and_a_click_on_a_heading_sorts_it(window):
     page = await window(width=1280)

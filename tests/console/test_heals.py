@@ -64,6 +64,7 @@ async def test_a_patch_is_read_and_applied_when_the_person_says_so(window, heale
     script.with_name("shop.py.orig").unlink()
 
 
+@pytest.mark.thorough
 @driven
 @pytest.mark.parametrize(
     ("dark", "width"),

@@ -13,6 +13,7 @@ from tests.console.conftest import serving
 driven = pytest.mark.asyncio(loop_scope="session")
 
 
+@pytest.mark.thorough
 @driven
 async def test_who_has_no_key_is_asked_for_one_and_comes_where_he_wanted(chromium, home, ids):
     keys = Keys(home[0])

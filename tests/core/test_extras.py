@@ -23,6 +23,7 @@ def requirements(extra):
     return {re.split(r"[^\w.-]", each)[0].lower() for each in DECLARED[extra]}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("extra", [name for name in DECLARED if name not in {"all", "ray"}])
 def test_each_requirement_of_an_extra_is_known_by_the_name_that_is_imported(extra):
     brought = packages_distributions()

@@ -43,6 +43,7 @@ def test_a_body_comes_out_whole_whatever_its_pieces(encoding):
         assert found == body
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("encoding", PACKERS)
 def test_a_body_that_unpacks_to_very_much_is_refused_before_it_is_in_memory(encoding):
     packed = PACKERS[encoding](bytes(80 << 20))

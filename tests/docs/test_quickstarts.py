@@ -39,6 +39,7 @@ def walk(tmp_path, provider):
     walk.end()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem in NEEDED], ids=lambda page: page.stem)
 def test_a_quickstart_of_a_framework_works_as_written(walk, provider, page):
     if importlib.util.find_spec(NEEDED[page.stem]) is None:
@@ -48,6 +49,7 @@ def test_a_quickstart_of_a_framework_works_as_written(walk, provider, page):
     assert provider.asked == 2
 
 
+@pytest.mark.thorough
 def test_the_quickstart_of_the_proxy_works_as_written(walk, provider):
     claude = walk.folder / "bin" / "claude"
     claude.write_text(textwrap.dedent(CLAUDE), encoding="utf-8")
@@ -57,6 +59,7 @@ def test_the_quickstart_of_the_proxy_works_as_written(walk, provider):
     assert "ORD-5521" in (walk.folder / "fix-tests.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_the_quickstart_of_a_browser_script_works_as_written(walk):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -69,6 +72,7 @@ def test_the_quickstart_of_a_browser_script_works_as_written(walk):
     assert (walk.folder / "buy.html").stat().st_size > 10_000
 
 
+@pytest.mark.thorough
 def test_the_tutorial_from_a_red_run_to_a_test_works_as_written(walk, provider):
     walk.page((ROOT / "docs" / "tutorials" / "red-run.md").read_text(encoding="utf-8"))
     assert provider.asked == 0

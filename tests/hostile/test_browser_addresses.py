@@ -125,6 +125,7 @@ def act(served):
     return served.open(idle_timeout_minutes=0, max_duration_minutes=60)
 
 
+@pytest.mark.thorough
 def test_a_page_of_the_web_is_seen(served, act):
     """Otherwise the tests below would find nothing whatever happened."""
     in_page(act, "document.body.textContent = 'seen by its client'")

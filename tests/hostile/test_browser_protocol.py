@@ -123,6 +123,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("method", "params"), REFUSED)
 def test_a_command_that_reaches_beyond_the_pages_is_refused(sessions, method, params):
     with Speaking(sessions[0][1]) as speak:
@@ -131,6 +132,7 @@ def test_a_command_that_reaches_beyond_the_pages_is_refused(sessions, method, pa
             assert "error" in speak(method, session, **params), method
 
 
+@pytest.mark.thorough
 def test_downloads_go_where_the_session_has_them_whatever_a_client_sets(sessions, wired, tmp_path):  # noqa: F811
     id, url = sessions[0]
     with Speaking(url) as speak:
@@ -181,6 +183,7 @@ def test_what_a_page_reads_by_the_protocol_is_no_file_and_no_machine_of_the_serv
         assert "root:" not in json.dumps(speak("Page.getResourceTree", page))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", ["", "{", "[]", "1", "{}", '{"id": "x", "method": 1}', "[" * 5000, "\x00"])
 def test_what_is_no_command_ends_the_connection_and_not_the_session(sessions, text):
     with Speaking(sessions[0][1]) as speak:

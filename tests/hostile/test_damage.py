@@ -255,6 +255,7 @@ def mutants(lines: list[dict]) -> list[tuple[str, list[dict]]]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("every", [17, pytest.param(1, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("chained", [True, False], ids=["format 2", "format 1"])
 def test_no_mutant_brings_a_reader_down(small: Path, tmp_path: Path, chained: bool, every: int) -> None:

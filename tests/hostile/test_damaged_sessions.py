@@ -303,6 +303,7 @@ def test_no_verb_is_harmed_by_a_damaged_session(base, tmp_path, every):
     assert not problems, f"{len(problems)} problems:\n\n" + "\n\n".join(problems)
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(600)
 def test_no_route_is_harmed_by_a_damaged_session(base, tmp_path):
     home = tmp_path / "served"

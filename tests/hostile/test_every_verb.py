@@ -167,6 +167,7 @@ def tried(scratch, cases, chosen, lines):
     return problems
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(900)
 def test_no_command_is_harmed_by_a_hostile_recording(tmp_path, lines):
     """In short: one case with all commands, the others with some."""

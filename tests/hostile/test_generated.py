@@ -107,6 +107,7 @@ def _escaped(tree):
     return orjson.loads(codec.dumps(tree))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", TEXTS, ids=ascii)
 def test_a_kept_test_holds_recorded_words_as_constants_alone(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -141,6 +142,7 @@ def test_collecting_a_kept_test_runs_nothing(tmp_path: Path, monkeypatch: pytest
     assert not (tmp_path / "MARK").exists()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", TEXTS, ids=ascii)
 def test_an_exported_script_holds_recorded_words_as_constants_alone(text: str, tmp_path: Path) -> None:
     with reenact.record("session", home=tmp_path) as running:

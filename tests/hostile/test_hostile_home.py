@@ -53,6 +53,7 @@ def run(home, verb):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 def test_a_recording_whose_file_never_ends_holds_up_no_command(home, kind, verb):

@@ -263,6 +263,7 @@ def test_reading_a_gadget_leaves_no_mark(name: str, tmp_path: Path, monkeypatch:
     assert "antigravity" not in sys.modules
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [*GADGETS, *(name for name in BOMBS if name != "deep")])
 def test_every_verb_that_reads_shows_a_gadget_or_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -146,6 +146,7 @@ def packed(tmp_path_factory):
     return bundle.export(local.LocalStore(home), "packed", home / "packed.reenact").read_bytes()
 
 
+@pytest.mark.thorough
 def test_a_large_import_is_unpacked_and_read_in_another_process(packed, app, home, blind):
     client = TestClient(app, base_url="http://localhost")
     answer = client.post("/api/v1/recordings/import", content=packed)
@@ -172,6 +173,7 @@ def test_an_import_whose_process_is_ended_leaves_nothing(app, home, blind, monke
     assert not list(home.glob("incoming-*"))
 
 
+@pytest.mark.thorough
 def test_a_job_about_a_large_recording_is_judged_in_another_process_and_a_debugger_refuses_it(
     home, blind, monkeypatch
 ):
@@ -199,6 +201,7 @@ SPIN = Job(sum, (range(10**15),))
 SWELL = Job(bytearray, (1 << 40,))
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(300)
 def test_a_process_that_takes_too_much_time_or_memory_or_dies_is_ended_and_the_next_job_is_done():
     reader = ReaderProcess(longest=5, memory=600 << 20)

@@ -92,6 +92,7 @@ def test_a_text_of_one_fragment_costs_time_in_proportion(redactor, fragment):
     is_linear(lambda size: redactor.raw(repeated(fragment, size).encode()))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fragment", sampled(FRAGMENTS[1:], 4))
 def test_an_event_with_such_a_text_costs_time_in_proportion_and_stays_json(redactor, fragment):
     def work(size):
@@ -109,6 +110,7 @@ def test_a_text_full_of_the_rules_own_words_costs_some_short_loops(redactor, fra
         assert seconds(lambda clean=clean, data=data: clean(data)) <= 5 * loop, name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", sampled([4096, 1, 7], 3))
 @pytest.mark.parametrize(
     "fragment",
@@ -127,6 +129,7 @@ def test_a_stream_of_such_chunks_costs_time_in_proportion(redactor, fragment, si
     assert many <= 14 * few + 0.5, (few, many)
 
 
+@pytest.mark.thorough
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.sampled_from([*FRAGMENTS, " ", "\n", "x", "1", '", "']), min_size=1, max_size=12),
@@ -143,6 +146,7 @@ def test_a_text_of_many_fragments_costs_time_in_proportion(redactor, fragments, 
     is_linear(work)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fragment", sampled(FRAGMENTS[2:], 4))
 def test_a_secret_in_a_hostile_text_leaves_all_the_same(redactor, fragment):
     half = repeated(fragment, 100_000)

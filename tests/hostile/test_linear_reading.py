@@ -32,6 +32,7 @@ def is_linear(work):
 FRAGMENTS = ("a-", "a", "1", "1,111", "_", "A-", "Aaa ", "`", "```", "é", "a1-", "1.", "$ ", "(", " ")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fragment", FRAGMENTS)
 def test_what_a_text_states_is_found_in_time_in_proportion(fragment):
     is_linear(lambda size: (stated(repeated(fragment, size)), KnownFacts().learn([repeated(fragment, size)])))

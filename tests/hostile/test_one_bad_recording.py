@@ -254,6 +254,7 @@ def test_a_folder_whose_name_is_no_text_is_left_out_of_the_list(home, run):
     assert run("list", "--all", "--home", home.root)[0] == 0
 
 
+@pytest.mark.thorough
 def test_a_server_lists_and_counts_them(home):
     with Asking(home.root) as ask:
         page = ask.until(
@@ -337,6 +338,7 @@ def test_a_team_lists_searches_and_brings_back_all_but_the_broken_ones(
     assert status == 0, err
 
 
+@pytest.mark.thorough
 def test_a_line_that_an_earlier_version_wrote_is_shown_all_the_same(home, place):
     with TeamStore(place) as team, closing(Exchange(home, team)) as exchange:
         exchange.push(list(GOOD))

@@ -137,6 +137,7 @@ def unharmed(place):
     return not (place.folder / "MARK").exists()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("verb", RUNNING)
 @pytest.mark.parametrize("ref", ["evil000001", pytest.param("other.reenact", marks=pytest.mark.thorough)])
 def test_without_a_terminal_every_verb_that_runs_refuses_in_one_line(place, verb, ref):
@@ -153,6 +154,7 @@ def test_without_a_terminal_every_verb_that_runs_refuses_in_one_line(place, verb
         assert consent.OPTION in done.err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("verb", [verb for verb in verbs() if verb not in SERVERS])
 def test_no_verb_of_the_command_line_runs_it(place, verb):
     done = place.run(*verb.split(), *words_of(WORDS.get(verb, ["ID"]), place))
@@ -183,6 +185,7 @@ def test_the_option_lets_it_run_once(place):
     assert unharmed(place)
 
 
+@pytest.mark.thorough
 def test_verify_refuses_the_foreign_and_goes_on_with_its_own(place):
     place.write("agent.py", "print(1)")
     place.record("agent.py")
@@ -219,6 +222,7 @@ def at_a_terminal(place, words, answer):
     return shown.decode(errors="replace")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "answer",
     [
@@ -261,6 +265,7 @@ def test_what_would_deceive_on_the_terminal_is_shown_as_escapes(place):
     assert "\x1b[2J" not in shown
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "options"), [("reproduce", {}), ("fork", {"at": 1})])
 def test_uploaded_to_a_server_it_is_run_by_no_job_and_answered_with_409(tmp_path, kind, options):
     app = application_of(Settings(tmp_path / "home", ("testserver",), keyless=True, running=True))

@@ -82,6 +82,7 @@ def page(proxy):
         browser.close()
 
 
+@pytest.mark.thorough
 def test_a_name_that_leads_elsewhere_after_the_page_was_opened_is_refused(page, names, servers):
     port = servers
     names.answers = [[ATTACKER]]

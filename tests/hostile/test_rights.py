@@ -97,6 +97,7 @@ def others(router, prefix=""):
             yield prefix + getattr(route, "path", "console")
 
 
+@pytest.mark.thorough
 def test_every_operation_of_the_document_and_every_route_is_walked(place):
     app, _, _ = place
     walked = {(one.method, one.path.replace("{path:path}", "{path}")) for one in operations(app)}

@@ -117,6 +117,7 @@ def test_an_import_says_what_the_list_the_page_and_the_report_say(command, stran
     assert sentence(seal) in command("show", file).out
 
 
+@pytest.mark.sampled
 def test_a_server_says_it_of_an_import_and_of_an_upload(stranger, tmp_path):
     id, data, file, seal, _ = stranger
     for way in ("import", "upload", "piece"):

@@ -204,6 +204,7 @@ def hosts(address):
     yield f"[fe80::1%25{address}]"
 
 
+@pytest.mark.thorough
 def test_no_way_to_write_a_forbidden_machine_is_another_address_to_the_proxy(parsed):
     """The proxy gets the host as Chromium has read it: where that is an address, it is refused."""
     asked = [

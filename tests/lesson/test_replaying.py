@@ -38,12 +38,14 @@ def test_the_model_is_the_recorded_one_and_the_tools_are_real(shop, session):
     assert (model.left, model.divergence, model.missing()) == (0, None, None)
 
 
+@pytest.mark.thorough
 def test_it_is_made_of_a_record_a_dict_a_file_or_a_recording(shop, session, tmp_path):
     file = session.save(tmp_path / "s.json")
     for source in (session, json.loads(file.read_text()), file, str(file), reenact.load("last")):
         assert replayed(shop, create_replay_model(source)) == SAID
 
 
+@pytest.mark.thorough
 def test_another_question_is_a_departure_with_its_place(shop, session):
     model = create_replay_model(session)
     with pytest.raises(DivergenceError, match=r"CHANGED at step 1, .*messages\[0\].parts\[1\].content"):
@@ -80,6 +82,7 @@ def test_a_departure_stays_one_though_somebody_caught_it(shop, session):
         replayed(shop, model)
 
 
+@pytest.mark.thorough
 def test_more_questions_than_answers_are_a_departure_that_says_what_to_do(shop, session):
     model = create_replay_model(session)
     replayed(shop, model)
@@ -87,6 +90,7 @@ def test_more_questions_than_answers_are_a_departure_that_says_what_to_do(shop, 
         replayed(shop, model)
 
 
+@pytest.mark.thorough
 def test_answers_that_nobody_asked_for_are_named(shop, session):
     model = create_replay_model(session)
     assert str(model.missing()).startswith("MISSING at step 1")
@@ -104,6 +108,7 @@ def test_it_streams(shop):
     assert len(shop.asked) == 4
 
 
+@pytest.mark.thorough
 def test_earlier_turns_come_along_as_history(shop):
     agent = shop.agent()
     first = agent.run_sync(ASKED)

@@ -139,6 +139,7 @@ def test_secrets_do_not_reach_the_file(tmp_path):
     assert SessionRecord.load(file).user_input.startswith("my key is ")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -205,6 +206,7 @@ def test_a_function_that_asks_no_model_is_recorded_and_says_why_there_is_no_sess
     assert reenact.load("last").output == 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("code", "says"),
     [

@@ -71,6 +71,7 @@ def test_openai_chat_with_streamed_parallel_tools(bench):
     ]
 
 
+@pytest.mark.thorough
 def test_openai_responses_with_reasoning_and_tools_streamed_and_whole(bench):
     url = bench.server.url
 

@@ -98,6 +98,7 @@ def _program(shell, method, *, block=False):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", METHODS)
 def test_a_child_has_a_file_of_its_own_and_replays_it(shell, method):
     _program(shell, method)

@@ -13,6 +13,7 @@ from reenact.server.rates import Rates
 PATH = "/api/v1/me"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "host",
     [
@@ -33,6 +34,7 @@ async def test_a_request_to_another_name_is_refused_though_it_came_here(served, 
     assert "--host-name" in answer.json()["detail"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "host", ["localhost", "LOCALHOST:8090", "127.0.0.1:1", "[::1]:8090", "192.168.1.7:8090"]
 )
@@ -47,6 +49,7 @@ async def test_the_names_that_it_was_given_are_its_own(served):
     assert (await client.get(PATH, headers={"Host": "localhost:8090"})).status_code == 421
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "sent",
     [
@@ -76,6 +79,7 @@ async def test_a_form_of_another_page_that_leads_here_is_refused_and_a_link_is_f
     assert (await client.get(PATH, headers=sent)).status_code == 200
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "sent",
     [{"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {"Origin": "http://localhost:8090"}, {}],
@@ -85,6 +89,7 @@ async def test_its_own_pages_and_programs_are_answered(served, sent):
     assert (await client.post("/api/v1/keys", json={}, headers=sent)).status_code == 201
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["Forwarded", "X-Forwarded-For", "Via"])
 async def test_without_keys_nothing_that_came_by_a_proxy_is_answered(served, name):
     _, keyless = served(keyless=True)
@@ -98,6 +103,7 @@ async def test_without_keys_nothing_that_came_by_a_proxy_is_answered(served, nam
 # -- how long it is ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_a_body_that_says_it_is_too_long_is_not_even_read(served):
     _, client = served(keyless=True)
     read = []
@@ -128,6 +134,7 @@ async def test_a_body_that_goes_on_without_saying_so_is_cut_off(served):
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
+@pytest.mark.thorough
 async def test_an_upload_may_be_longer(served):
     app, client = served(keyless=True)
     path = "/api/v1/recordings/abc/files/events.jsonl"
@@ -147,6 +154,7 @@ async def test_an_upload_may_be_longer(served):
 # -- what is said with every answer ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "path", ["/", "/r/abc", "/login", "/api/v1/me", "/api/v1/health", "/files/x", "/nothing.js", "/api/v1/no"]
 )

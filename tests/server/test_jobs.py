@@ -254,6 +254,7 @@ async def test_who_follows_the_project_is_told_of_its_jobs(shell, recorded, serv
     ]
 
 
+@pytest.mark.thorough
 async def test_programs_run_only_where_they_may_and_for_who_may(shell, recorded, served):
     app, client = served(shell.home, running=True)
     asked = {"Authorization": f"Bearer {app.state.keys.make(role='read')[1]}"}
@@ -266,6 +267,7 @@ async def test_programs_run_only_where_they_may_and_for_who_may(shell, recorded,
         assert (answer.status_code, "reenact serve --running" in answer.text) == (403, True)
 
 
+@pytest.mark.thorough
 async def test_a_project_sees_nothing_of_anothers_recordings_and_jobs(shell, recorded, served):
     app, client = served(shell.home)
     ours, theirs = (
@@ -288,6 +290,7 @@ async def test_a_project_sees_nothing_of_anothers_recordings_and_jobs(shell, rec
     assert (await client.get(f"/api/v1/recordings/{recorded}", headers=ours)).status_code == 200
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("id", ["../../x", "a/b", "..", "", "x" * 200])
 async def test_an_order_names_recordings_and_no_paths(served, id):
     _, client = served(keyless=True, running=True)

@@ -101,6 +101,7 @@ async def test_a_browser_shows_a_key_once_and_its_cookie_is_good_until_the_key_i
     assert (await client.get("/api/v1/me")).status_code == 401
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "sent",
     [

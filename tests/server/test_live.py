@@ -97,6 +97,7 @@ def test_a_recording_that_was_seen_before_its_first_line_is_read_again(home, tmp
         asked.until("/recordings", lambda page: page["items"][0]["name"] == "later")
 
 
+@pytest.mark.thorough
 def test_steps_are_told_as_they_come_each_once_until_the_seal(home, writer):
     library = ProjectLibrary(Path(home))
     writer.step("Rome")

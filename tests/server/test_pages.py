@@ -16,6 +16,7 @@ def console(tmp_path):
     return folder
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "path", ["/", "/r/abc", "/r/abc/7", "/compare/a/b", "/debug/x", "/jobs/y", "/heals", "/login"]
 )
@@ -63,6 +64,7 @@ async def test_what_is_asked_of_the_api_is_never_answered_with_the_page(served, 
     assert (await client.post("/r/abc")).status_code in {404, 405}
 
 
+@pytest.mark.thorough
 async def test_a_console_that_was_not_built_says_how(served, tmp_path):
     _, client = served(console=tmp_path / "none")
     answer = await client.get("/")

@@ -190,6 +190,7 @@ def test_what_comes_changes_and_goes_is_seen(home, filled):
         assert "no recording" in asked.refused(f"/recordings/{filled[1]}", 404)
 
 
+@pytest.mark.thorough
 def test_a_recording_is_labelled_and_found_by_its_label_and_note(home, filled):
     with Asking(Path(home)) as asked:
         asked.listed(4)
@@ -278,6 +279,7 @@ def test_a_recording_goes_out_as_a_file_and_comes_in_again(home, filled, tmp_pat
         assert not list((tmp_path / "other").glob("incoming-*"))
 
 
+@pytest.mark.thorough
 def test_two_runs_are_compared_word_by_word(home):
     one, other = recorded(home, "a", "Rome"), recorded(home, "b", "Bonn")
     with Asking(Path(home)) as asked:

@@ -91,6 +91,7 @@ def test_a_step_says_what_changed_in_the_prompt_and_in_the_state(home):
         assert "not a model call" in asked.refused(f"/recordings/{id}/steps/2/messages", 404)
 
 
+@pytest.mark.thorough
 def test_files_are_listed_and_their_changes_shown_of_a_step_and_of_the_run(home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("notes.md").write_text("first\n", encoding="utf-8")
@@ -126,6 +127,7 @@ def test_files_are_listed_and_their_changes_shown_of_a_step_and_of_the_run(home,
         assert "step" in asked.refused(f"{where}/changes?step=0", 422)
 
 
+@pytest.mark.thorough
 def test_steps_are_found_and_paged(home):
     id = chat(home)
     with Asking(Path(home)) as asked:
@@ -136,6 +138,7 @@ def test_steps_are_found_and_paged(home):
         assert "column" in asked.refused(f"/recordings/{id}/search?q=)", 400)
 
 
+@pytest.mark.thorough
 def test_a_conversation_says_everything_once_whatever_page_is_asked_first(home):
     id = chat(home)
     with Asking(Path(home)) as asked:
@@ -153,6 +156,7 @@ def test_a_conversation_says_everything_once_whatever_page_is_asked_first(home):
         assert whole["total"] == 9
 
 
+@pytest.mark.thorough
 def test_a_tools_result_is_not_said_again_where_it_is_handed_on(home):
     shutil.copytree(REAL / "order-agent", LocalStore(home).folder("b6fw07cjz9"))
     with Asking(Path(home)) as asked:
@@ -180,6 +184,7 @@ def test_what_ran_at_the_same_time_lies_on_lanes_of_its_own(home):
     assert lanes[0][-1][2] == 5
 
 
+@pytest.mark.thorough
 def test_events_are_the_lines_of_the_file(home):
     id = chat(home)
     stored = (LocalStore(home).folder(id) / EVENTS).read_text().splitlines()
@@ -191,6 +196,7 @@ def test_events_are_the_lines_of_the_file(home):
         assert "no process 'other'" in asked.refused(f"/recordings/{id}/events?process=other", 404)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("data", "kind"),
     [

@@ -85,6 +85,7 @@ def exporter(port, key, **more):
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_what_was_acknowledged_is_recorded_once_though_the_server_is_killed(home, key):
     port, some = free(), spans(12)
     with server(home, port):

@@ -56,6 +56,7 @@ def forked(seed, style):
     return f"seed {seed}, step {at}: {replay.verdict}; state equal: {again == state}", doubt
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("style", ["mixed", "async", "sync"])
 def test_a_few_random_programs_fork_and_replay(style, home):
     found = [forked(seed, style) for seed in range(6)]

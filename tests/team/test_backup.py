@@ -65,6 +65,7 @@ def content(team, id):
     return (team.find(id) / "events.jsonl").read_bytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(180)
 def test_what_was_there_is_there_again_after_all_is_lost(s3, tmp_path):
     kept = f"file://{tmp_path}/kept"

@@ -241,6 +241,7 @@ def changed(team, **members):
     return receipt
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("members", "why"),
     [
@@ -295,6 +296,7 @@ def test_a_long_file_has_the_same_digest(team, home, monkeypatch):
 # -- holds -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_what_a_hold_means_is_deleted_by_nobody(team, home, run):
     held, free = recorded(home, tags=["case-17"]), recorded(home)
     pushed(team, home, held, free)
@@ -342,6 +344,7 @@ def test_a_broken_recording_is_held_by_every_hold(team, home):
 # -- servers and shippers --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_server_refuses_what_was_deleted_there_and_a_shipper_drops_it(tmp_path, home):
     id = recorded(home)
     data = (home / "recordings" / id / "events.jsonl").read_bytes()
@@ -355,6 +358,7 @@ def test_a_server_refuses_what_was_deleted_there_and_a_shipper_drops_it(tmp_path
     assert Deleted(tmp_path / "server").get(id) is not None
 
 
+@pytest.mark.thorough
 def test_a_server_before_a_team_obeys_its_holds_and_removes_what_others_delete(team, place, home, tmp_path):
     kept, gone = recorded(home, tags=["case-17"]), recorded(home)
     pushed(team, home, kept, gone)

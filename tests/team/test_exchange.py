@@ -89,6 +89,7 @@ def test_what_is_pushed_and_pulled_elsewhere_is_the_same_and_replays(home, team,
     there.close()
 
 
+@pytest.mark.thorough
 def test_labels_are_pushed_and_pulled_after_the_recording_and_found_there(home, team, exchange, tmp_path):
     (id, _) = ids = filled(home)
     exchange.push(ids)
@@ -211,6 +212,7 @@ def run(*words, capsys):
     return status, said.out + said.err
 
 
+@pytest.mark.thorough
 def test_the_commands(home, place, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("REENACT_STORE", place.database)
     monkeypatch.setenv("REENACT_OBJECTS", place.objects)

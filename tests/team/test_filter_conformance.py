@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +55,7 @@ def test_written_filters_alone_and_joined(tmp_path, team):
     agree(home, team, [*WRITTEN, *(f"({one}) {next(words)} ({other})" for one, other in pairs)])
 
 
+@pytest.mark.thorough
 @settings(max_examples=12, deadline=None, suppress_health_check=[*HealthCheck])
 @given(runs=RUNS, texts=st.lists(FILTERS, min_size=4, max_size=8))
 def test_generated_filters_on_generated_recordings(place, runs, texts):

@@ -52,6 +52,7 @@ class Counting(Local):
         super().run(tasks, job, done)
 
 
+@pytest.mark.thorough
 def test_the_command_finds_and_replays_them(shop):
     done = shop.run("verify", "--team", "--filter", "tool:price", "--entry", "shop:answer")
     assert (done.status, done.out.partition("  ")[0]) == (0, "3 recordings: 3 same"), done.err
@@ -73,6 +74,7 @@ def test_nothing_is_fetched_before_its_turn_and_one_that_is_gone_costs_itself_on
     assert f"no recording '{shop.ids[1]}'" in outcomes[1].detail
 
 
+@pytest.mark.thorough
 def test_what_was_found_holds_until_the_recording_has_grown(shop, team):
     verify(shop.ids, entry="shop:answer", team=team)
     again = Counting()

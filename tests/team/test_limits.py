@@ -215,6 +215,7 @@ def test_one_that_is_written_to_while_others_are_deleted_stays(team):
     assert team.ids() == ["one"]
 
 
+@pytest.mark.thorough
 def test_the_commands(home, team, exchange, place, capsys):
     id = recorded(home, "A-1")
     exchange.push([id])

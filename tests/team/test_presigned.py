@@ -99,6 +99,7 @@ def test_videos_come_from_the_store_for_as_long_as_our_address_is_good(client, t
     assert policy.count(s3["AWS_ENDPOINT_URL"]) == 1
 
 
+@pytest.mark.thorough
 def test_what_is_opened_imported_or_run_comes_from_the_server_itself(client, there, tmp_path):
     _, id, _ = there
     export = client.get(client.get(f"/api/v1/recordings/{id}/export").json()["url"])
@@ -117,6 +118,7 @@ def test_what_is_opened_imported_or_run_comes_from_the_server_itself(client, the
         assert (answer.status_code, answer.content) == (200, b"x"), name
 
 
+@pytest.mark.thorough
 def test_a_video_that_was_put_or_changed_in_the_store_by_another_is_replaced_before_the_redirect(
     client, there, s3, tmp_path
 ):
@@ -137,6 +139,7 @@ def test_a_video_that_was_put_or_changed_in_the_store_by_another_is_replaced_bef
     assert obstore.head(store._store, f"default/lent/{path}")["last_modified"] == sent
 
 
+@pytest.mark.thorough
 def test_an_address_that_was_changed_or_has_expired_or_another_signed_gives_nothing(there, s3, monkeypatch):
     place, _, digest = there
     address = ObjectBlobs(place.objects, "default").url(f"sha256:{digest}", 300)
@@ -166,6 +169,7 @@ def test_an_address_that_was_changed_or_has_expired_or_another_signed_gives_noth
     assert httpx.get(address).content == LARGE
 
 
+@pytest.mark.thorough
 def test_while_the_store_is_away_the_server_answers_itself(client, there, s3, tmp_path, monkeypatch):
     _, id, digest = there
 

@@ -68,6 +68,7 @@ def test_a_colleagues_recording_replays_without_asking_once_it_is_pulled(ann, be
     assert "by project default" in ann.run("list", env=ben).out
 
 
+@pytest.mark.thorough
 def test_a_colleagues_recording_that_is_read_in_the_store_replays_without_asking(ann, ben):
     id = pushed(ann)
     done = ann.run("replay", id, env=ben)
@@ -75,6 +76,7 @@ def test_a_colleagues_recording_that_is_read_in_the_store_replays_without_asking
     assert not (ann.folder / "ben" / "recordings" / id).exists()
 
 
+@pytest.mark.thorough
 def test_a_list_of_the_team_says_where_recordings_come_from(ann, ben):
     id = pushed(ann)
     foreign = ann.home / "recordings" / "evil000001"
@@ -87,6 +89,7 @@ def test_a_list_of_the_team_says_where_recordings_come_from(ann, ben):
     assert "foreign" in ann.run("list", "--team", env=ben).out
 
 
+@pytest.mark.thorough
 def test_a_push_and_a_pull_name_what_was_changed_after_it_was_sealed(team, tmp_path):
     ann, ben = LocalStore(tmp_path / "ann"), LocalStore(tmp_path / "ben")
     with reenact.record("one", home=ann.root) as run:
@@ -103,6 +106,7 @@ def test_a_push_and_a_pull_name_what_was_changed_after_it_was_sealed(team, tmp_p
     assert listed.seal == "changed"
 
 
+@pytest.mark.thorough
 def test_what_a_store_refuses_is_named_with_its_file_once(team, tmp_path):
     ann = LocalStore(tmp_path / "ann")
     with reenact.record("one", home=ann.root) as run:
@@ -115,6 +119,7 @@ def test_what_a_store_refuses_is_named_with_its_file_once(team, tmp_path):
     assert problem.count("events.jsonl") == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("verb", [["pull", "evil000001"], ["sync"]], ids=["pull", "sync"])
 def test_what_was_foreign_to_who_pushed_it_stays_foreign_and_is_not_run(ann, ben, verb):
     pushed(ann)
@@ -133,6 +138,7 @@ def test_what_was_foreign_to_who_pushed_it_stays_foreign_and_is_not_run(ann, ben
     assert origins(ann.run("list", "--team", "--json"))["evil000001"] == ("foreign", None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("signed", [True, False], ids=["with its old signature", "with no signature"])
 def test_a_recording_that_was_chained_anew_with_another_answer_is_not_at_home(team, tmp_path, signed):
     ann, ben = LocalStore(tmp_path / "ann"), LocalStore(tmp_path / "ben")
@@ -155,6 +161,7 @@ def test_a_recording_that_was_chained_anew_with_another_answer_is_not_at_home(te
         consent.check(load(ben.folder(run.id)), ben.root)
 
 
+@pytest.mark.thorough
 def test_an_endorsed_recording_whose_end_was_cut_off_is_not_at_home(ann, ben):
     id = pushed(ann)
     ann.run("pull", id, env=ben)
@@ -163,6 +170,7 @@ def test_an_endorsed_recording_whose_end_was_cut_off_is_not_at_home(ann, ben):
     assert standing(ann.folder / "ben", id).where is Where.FOREIGN
 
 
+@pytest.mark.thorough
 def test_a_file_of_another_process_put_beside_undoes_the_endorsement(ann, ben):
     id = pushed(ann)
     ann.run("pull", id, env=ben)
@@ -171,6 +179,7 @@ def test_a_file_of_another_process_put_beside_undoes_the_endorsement(ann, ben):
     assert not standing(ann.folder / "ben", id).at_home
 
 
+@pytest.mark.thorough
 def test_an_endorsement_of_one_recording_is_none_of_another(ann, ben):
     id = pushed(ann)
     ann.run("pull", id, env=ben)
@@ -183,6 +192,7 @@ def test_an_endorsement_of_one_recording_is_none_of_another(ann, ben):
     assert standing(ann.folder / "ben", "evil000001").where is Where.FOREIGN
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "text", ["", "null", "[]", '{"key": 1, "signature": 2}', '{"key": "ed25519:00"}', "x" * 9000]
 )
@@ -193,6 +203,7 @@ def test_an_endorsement_that_is_none_is_ignored(ann, ben, text):
     assert standing(ann.folder / "ben", id).where is Where.FOREIGN
 
 
+@pytest.mark.thorough
 def test_a_forged_endorsement_is_taken_by_no_intake_and_believed_by_no_home(ann, ben, team):
     pushed(ann)
     public = team.database
@@ -214,6 +225,7 @@ def test_a_forged_endorsement_is_taken_by_no_intake_and_believed_by_no_home(ann,
     assert not (ann.folder / "MARK").exists()
 
 
+@pytest.mark.thorough
 def test_an_endorsement_by_a_key_that_is_not_the_projects_is_not_believed(ann, ben):
     id = pushed(ann)
     ann.run("pull", id, env=ben)
@@ -247,6 +259,7 @@ def test_what_grows_after_its_endorsement_is_endorsed_anew(team, tmp_path):
     ben.close()
 
 
+@pytest.mark.thorough
 def test_trust_list_names_the_projects_key(ann, ben):
     id = pushed(ann)
     ann.run("pull", id, env=ben)

@@ -82,6 +82,7 @@ def test_a_push_that_is_killed_in_the_middle_is_made_whole_by_the_next(home, tea
     compared(home, team)
 
 
+@pytest.mark.thorough
 def test_two_pushes_of_the_same_at_once_leave_it_there_once(home, team, place, tmp_path):
     def push(number):
         with TeamStore(replace(place, cache=tmp_path / f"cache{number}")) as mine:
@@ -136,6 +137,7 @@ def pieces(folder):
     return [*blobs, Piece(folder.name, "events.jsonl", 0, (folder / "events.jsonl").read_bytes())]
 
 
+@pytest.mark.thorough
 def test_a_server_whose_disk_is_full_takes_all_and_has_its_copy_when_there_is_room(
     home, team, place, tmp_path, monkeypatch
 ):

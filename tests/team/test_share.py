@@ -101,6 +101,7 @@ def test_what_is_deleted_on_a_server_is_gone_from_the_store(serve, team, recorde
     assert team.ids() == []
 
 
+@pytest.mark.thorough
 def test_a_store_that_is_away_is_no_refusal(serve, place, recorded, tmp_path):
     away = replace(place, database="postgresql://127.0.0.1:9/none")
     answer = sent(serve(tmp_path / "one", away), recorded)
@@ -108,6 +109,7 @@ def test_a_store_that_is_away_is_no_refusal(serve, place, recorded, tmp_path):
     assert "does not answer" in answer.json()["detail"]
 
 
+@pytest.mark.thorough
 def test_a_server_is_ready_where_its_store_answers_and_says_which_part_does_not(
     serve, place, recorded, tmp_path
 ):
@@ -124,6 +126,7 @@ def test_a_server_is_ready_where_its_store_answers_and_says_which_part_does_not(
     assert "127.0.0.1" not in answer.text
 
 
+@pytest.mark.thorough
 def test_a_project_that_is_full_is_507_and_takes_again_once_there_is_room(serve, team, recorded, tmp_path):
     with team.database.begin() as connection:
         limit(connection, team.database.project, Limits(most_bytes=10))
@@ -137,6 +140,7 @@ def test_a_project_that_is_full_is_507_and_takes_again_once_there_is_room(serve,
     assert team.ids() == [recorded.name]
 
 
+@pytest.mark.thorough
 def test_a_server_finds_no_recording_of_another_project(serve, recorded, place, tmp_path, monkeypatch):
     monkeypatch.setenv("REENACT_STORE", place.database)
     monkeypatch.setenv("REENACT_OBJECTS", place.objects)

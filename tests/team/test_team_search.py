@@ -67,6 +67,7 @@ def test_all_filters_find_what_the_embedded_store_finds(home, team):
     assert gone not in {line.id for line in there.summaries()}
 
 
+@pytest.mark.thorough
 def test_beyond_the_newest_it_is_found_page_by_page_in_the_same_order(home, team, monkeypatch):
     pushed(many(home, 40), team)
     monkeypatch.setattr("reenact.team.index._NEWEST", 4)
@@ -85,6 +86,7 @@ def test_beyond_the_newest_it_is_found_page_by_page_in_the_same_order(home, team
         assert found(there, text, 2) == found(index, text, 2), text
 
 
+@pytest.mark.thorough
 def test_a_list_fetches_what_it_shows_and_a_word_only_the_recordings_that_have_it(home, team):
     pushed(many(home, 300), team)
     rows = []
@@ -112,6 +114,7 @@ def test_a_list_fetches_what_it_shows_and_a_word_only_the_recordings_that_have_i
     assert (listed.hits, listed.matching) == ([], 0)
 
 
+@pytest.mark.thorough
 def test_where_texts_are_not_written_yet_all_is_found_and_they_are_written(home, team, monkeypatch):
     pushed(many(home, 4), team)
     monkeypatch.setattr("reenact.team.index._NEWEST", 1)
@@ -127,6 +130,7 @@ def test_where_texts_are_not_written_yet_all_is_found_and_they_are_written(home,
     assert len(found(there, 'text ~ "ORD-"')) == 1
 
 
+@pytest.mark.thorough
 def test_one_that_grew_is_read_anew_and_found_by_what_is_new(home, team):
     (id,) = many(home, 1).ids()
     lines = (home.folder(id) / "events.jsonl").read_bytes().splitlines(keepends=True)
@@ -137,6 +141,7 @@ def test_one_that_grew_is_read_anew_and_found_by_what_is_new(home, team):
     assert found(there, 'tool:look and text ~ "ORD-0"') == [(id, (1,))]
 
 
+@pytest.mark.thorough
 def test_a_search_that_takes_too_long_is_ended_and_says_what_to_try(home, team, monkeypatch):
     pushed(filled(home), team)
     index = TeamIndex(team)
@@ -180,6 +185,7 @@ def test_a_server_writes_the_lines_of_an_earlier_version_again_from_its_copies(h
         assert connection.execute(team.database.recordings(RECORDINGS.c.outcome)).scalars().all() == ["hi"]
 
 
+@pytest.mark.thorough
 def test_a_value_is_looked_for_only_where_a_fact_says_that_it_may_be(home, team):
     pushed(many(home, 40), team)
     for wanted, count in (
@@ -206,6 +212,7 @@ def test_facts_that_an_earlier_version_did_not_make_are_made_by_a_search(home, t
     assert TeamIndex(team).listed(Filter(wanted)).looked.recordings == 1
 
 
+@pytest.mark.thorough
 def test_the_planner_has_statistics_after_a_push_of_many(home, team):
     pushed(many(home, 120), team)
     with team.database.begin() as connection:

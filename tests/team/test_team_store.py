@@ -105,6 +105,7 @@ class TestBlobsInS3(BlobStoreConformance):
             self.blobs(tmp_path).put(b"x")
 
 
+@pytest.mark.thorough
 def test_lines_that_do_not_continue_a_file_are_refused_by_name(team):
     first = {"event": "opened", "format": 2, "id": "a0", "pid": 1}
     data = forge([first, *({"event": "noted", "what": "hole", "text": f"{at}", "t": 1.0} for at in range(3))])

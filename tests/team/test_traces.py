@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from fastapi.testclient import TestClient
 
 from reenact.core.store.local import LocalStore
@@ -29,6 +30,7 @@ def until(ask, wanted):
         time.sleep(0.1)
 
 
+@pytest.mark.thorough
 def test_what_comes_of_a_trace_goes_to_the_store_and_anew_when_the_trace_goes_on(place, team, tmp_path):
     app = application(Settings(home=tmp_path / "one", hosts=("testserver",), team=place))
     key = Keys(tmp_path / "one").make(role="write")[1]

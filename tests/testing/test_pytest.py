@@ -301,6 +301,7 @@ def test_a_suite_without_marked_tests_loads_no_more_than_the_plugin(suite):
     assert suite.run()[0] == 0
 
 
+@pytest.mark.thorough
 def test_the_configuration_file_sets_options_of_the_replay_and_the_marker_wins(suite):
     suite.write("agent.py", AGENT)
     suite.write("test_agent.py", TEST)

@@ -390,6 +390,7 @@ def test_an_adapter_that_collects_streams_fails(tmp_path):
         Collecting().test_the_first_chunk_is_not_held_back(tmp_path)
 
 
+@pytest.mark.thorough
 def test_the_example_of_the_documentation_passes_its_own_suite(tmp_path):
     """docs/adapters.md holds a whole adapter and its test: as it stands there, it works."""
     page = Path(__file__).parents[2].joinpath("docs", "adapters.md").read_text()

@@ -119,6 +119,7 @@ async def test_a_key_sorts_by_the_next_column_and_another_one_reverses(store):
         assert "status▲" in on.rows[2]
 
 
+@pytest.mark.thorough
 async def test_the_line_below_says_more_of_the_one_under_the_cursor(store):
     async with screen(store) as on:
         place = next(at for at, row in enumerate(on.app.rows.rows) if "no such order" in row.line.problem)
@@ -172,6 +173,7 @@ async def test_a_search_that_means_nothing_says_how_to_go_back(store):
         await on.until(lambda: len(on.app.rows.rows) == 5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 async def test_one_is_opened_as_a_conversation_and_closed_again(store, size):
     async with screen(store, size, filter="tool:look_up", count=2) as on:

@@ -107,6 +107,7 @@ async def screen(shell, size=SMALL, *, recording=None, command=(), options=None,
         driver.close()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [SMALL, (120, 36), LARGE])
 async def test_it_opens_with_the_program_at_its_first_question(shell, size):
     async with screen(shell, size) as at:

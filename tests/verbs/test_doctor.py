@@ -94,6 +94,7 @@ def test_trying_a_program_records_and_replays_it_elsewhere(shell):
     assert not shell.home.exists()
 
 
+@pytest.mark.thorough
 def test_a_faithful_program_is_ok(shell):
     shell.write("agent.py", "import random; print(random.random())")
     done = shell.run("doctor", "--run", "--", sys.executable, "agent.py")

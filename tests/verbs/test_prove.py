@@ -90,6 +90,7 @@ def test_a_steady_program_is_recorded_and_proved_at_once_until_its_recording_cha
     assert "proved" not in shell.run("show", "last").out
 
 
+@pytest.mark.thorough
 def test_an_order_by_hashes_is_found_by_another_hash_seed_and_is_not_kept_as_a_test(shell):
     shell.environ.pop("PYTHONHASHSEED", None)
     shell.write("agent.py", BY_HASH)
@@ -237,6 +238,7 @@ def test_a_shifted_delay_is_made_of_its_place_and_all_of_them_together_are_short
 # -- a call --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_kept_call_is_proved_by_the_call_itself(shell):
     shell.write(
         "shop.py",

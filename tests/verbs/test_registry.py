@@ -94,6 +94,7 @@ def test_a_path_is_offered_to_no_job():
         orders.order_of(verb)
 
 
+@pytest.mark.thorough
 def test_it_is_in_the_document_of_the_server(tmp_path):
     code = (
         "from reenact.verbs import registry\n"

@@ -26,6 +26,7 @@ def sent(seen):
     return base64.b64decode(answer["body"])
 
 
+@pytest.mark.sampled
 @every()
 @pytest.mark.parametrize(
     "body", [b"", b"plain", "zwölf".encode(), bytes(range(256)), b"x" * 1_000_000], ids=len
@@ -46,6 +47,7 @@ def _text(body):
         return body
 
 
+@pytest.mark.thorough
 @SYNC_HTTPX
 def test_a_generator_is_read_once_and_its_own_effects_belong_to_the_program(bench, name):
     library = pytest.importorskip(name)
@@ -146,6 +148,7 @@ def test_a_form_with_a_binary_file_matches_though_its_boundary_is_drawn_anew(ben
         bench.replay(lambda: program(b"another"))
 
 
+@pytest.mark.sampled
 @every()
 def test_a_very_large_body_is_kept_by_its_hash(bench, client, monkeypatch):
     monkeypatch.setattr(exchange, "LARGE", 100_000)
@@ -174,6 +177,7 @@ def test_a_very_large_generator_goes_through_a_file(bench, name, monkeypatch):
     assert live["size"] == 300_000
 
 
+@pytest.mark.sampled
 @every()
 def test_a_compressed_request_is_kept_readable(bench, client):
     body = gzip.compress(b'{"question": "what is in here?"}', mtime=0)

@@ -100,6 +100,7 @@ def ask(library, exchange, url):
     return [told(sync), told(lambda: asyncio.run(asynchronous()))]
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize(
@@ -122,6 +123,7 @@ def test_an_sdk_sees_the_same_in_a_replay(play, path):
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "path",
     sample(found("openinference-cassettes"), 12) + sample(found("openllmetry-cassettes"), 12),

@@ -51,6 +51,7 @@ def test_a_refused_connection(bench, client, nobody):
     assert bench.steps[0].call.status == "error"
 
 
+@pytest.mark.thorough
 @every()
 def test_a_host_that_does_not_exist(bench, client):
     live, again = bench.both(caught(lambda: client.get("http://does-not-exist.invalid/")))
@@ -58,6 +59,7 @@ def test_a_host_that_does_not_exist(bench, client):
     assert live != "no error"
 
 
+@pytest.mark.sampled
 @every()
 def test_an_answer_that_does_not_come_in_time(bench, client):
     live, again = bench.both(caught(lambda: client.get(bench.server.url + "/slow", timeout=0.3)))
@@ -65,6 +67,7 @@ def test_an_answer_that_does_not_come_in_time(bench, client):
     assert "time" in (live[0].__name__ + live[1]).lower()
 
 
+@pytest.mark.sampled
 @every()
 def test_a_body_that_stalls(bench, client):
     live, again = bench.both(caught(lambda: client.get(bench.server.url + "/stalls", timeout=0.3)))
@@ -72,6 +75,7 @@ def test_a_body_that_stalls(bench, client):
     assert live != "no error"
 
 
+@pytest.mark.sampled
 @every()
 @pytest.mark.parametrize("path", ["/reset", "/reset-chunked", "/truncated", "/truncated-chunk", "/no-answer"])
 def test_a_connection_that_breaks(bench, client, path):
@@ -81,6 +85,7 @@ def test_a_connection_that_breaks(bench, client, path):
     assert live != "no error" or (client.name == "urllib" and path == "/truncated")
 
 
+@pytest.mark.sampled
 @every()
 def test_what_came_before_a_reset_is_seen_before_the_error(bench, client):
     def program():
@@ -92,6 +97,7 @@ def test_what_came_before_a_reset_is_seen_before_the_error(bench, client):
     assert live[0] == [b"first"]
 
 
+@pytest.mark.thorough
 @every([client for client in ALL if client.name != "urllib"])
 def test_a_body_that_is_not_what_its_encoding_says(bench, client):
     live, again = bench.both(caught(lambda: client.get(bench.server.url + "/bad-gzip")))
@@ -164,6 +170,7 @@ def test_requests_over_a_session_share_a_connection_and_replay(bench):
     assert [answer["n"] for answer in live[0]] == [1, 2, 3, 4]
 
 
+@pytest.mark.thorough
 @every(ASYNC)
 def test_a_cancelled_request_is_cancelled_again(bench, client):
     async def main():

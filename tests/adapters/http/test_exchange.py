@@ -17,6 +17,7 @@ def every(clients=ALL):
     return pytest.mark.parametrize("client", clients, ids=repr)
 
 
+@pytest.mark.sampled
 @every()
 @pytest.mark.parametrize(
     "path", ["/json", "/sse", "/binary", "/big", "/until-close", "/status/404", "/nothing", "/echo"]
@@ -28,6 +29,7 @@ def test_a_response_comes_back_equal_in_status_headers_bytes_and_chunks(bench, c
     assert bench.server.count(path) == 1
 
 
+@pytest.mark.sampled
 @every()
 def test_the_bodies_are_what_the_server_sent(bench, client):
     url = bench.server.url
@@ -37,6 +39,7 @@ def test_the_bodies_are_what_the_server_sent(bench, client):
     assert live == again == [BINARY, BIG, b"data: event 0\n\ndata: event 1\n\n"]
 
 
+@pytest.mark.sampled
 @every()
 @pytest.mark.parametrize("path", ["/gzip", "/deflate", "/br", "/zstd", "/gzip-sse"])
 def test_a_compressed_body_is_decoded_by_the_library_itself_in_a_replay_too(bench, client, path):
@@ -49,6 +52,7 @@ def test_a_compressed_body_is_decoded_by_the_library_itself_in_a_replay_too(benc
     assert live.body.decode() == (EVENTS if path == "/gzip-sse" else TEXT)
 
 
+@pytest.mark.thorough
 @every()
 def test_what_is_recorded_of_a_compressed_body_can_be_read(bench, client):
     bench.record(lambda: client.get(bench.server.url + "/gzip"))
@@ -78,6 +82,7 @@ def test_the_first_chunk_reaches_the_program_before_the_last_was_sent(bench, cli
     assert bench.record(sent_by_then) < 8, "the response was buffered"
 
 
+@pytest.mark.thorough
 @every()
 def test_a_stream_that_was_closed_early_replays(bench, client):
     live, again = bench.both(lambda: client.get(bench.server.url + "/sse", most=2))
@@ -104,6 +109,7 @@ def test_a_changed_body_is_a_divergence_that_names_the_part(bench, client):
     assert [mismatch.path for mismatch in caught.value.divergence.mismatches] == ["args.body.args.city"]
 
 
+@pytest.mark.thorough
 @every()
 def test_another_header_is_a_divergence_unless_it_is_one_that_always_differs(bench, client):
     url = bench.server.url + "/json"
@@ -114,6 +120,7 @@ def test_another_header_is_a_divergence_unless_it_is_one_that_always_differs(ben
     assert [mismatch.path for mismatch in caught.value.divergence.mismatches] == ["args.headers.x-tenant"]
 
 
+@pytest.mark.thorough
 @every()
 def test_one_exchange_more_than_recorded_is_a_divergence_and_never_reaches_the_network(bench, client):
     url = bench.server.url + "/json"
@@ -149,6 +156,7 @@ def test_ten_equal_questions_at_once_each_get_their_own_answer(bench, client):
     assert len(set(live)) == 10
 
 
+@pytest.mark.thorough
 @every(SYNC)
 def test_ten_threads_with_equal_questions_each_get_their_own_answer(bench, client):
     from concurrent.futures import ThreadPoolExecutor
@@ -162,6 +170,7 @@ def test_ten_threads_with_equal_questions_each_get_their_own_answer(bench, clien
     assert len(set(live)) == 10
 
 
+@pytest.mark.sampled
 @every()
 def test_the_scope_of_the_exchange_does_not_leak_into_the_program(bench, client):
     from reenact.core import boundary
@@ -178,6 +187,7 @@ def test_the_scope_of_the_exchange_does_not_leak_into_the_program(bench, client)
     assert scopes[2] is scopes[3]
 
 
+@pytest.mark.thorough
 @every()
 def test_without_a_recording_nothing_is_in_the_way(bench, client):
     assert json.loads(client.get(bench.server.url + "/json").body)["n"] == 1

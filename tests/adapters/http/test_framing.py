@@ -51,6 +51,7 @@ def test_a_body_that_is_cut_off_says_how_much_was_to_come():
     assert Unframed(chunked=False, length=3).cut_off().left == 3
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
 @given(parts=bodies)
 def test_a_recorded_chunk_is_decoded_to_itself(encoding, parts):

@@ -110,6 +110,7 @@ def test_openai_errors_are_raised_by_the_sdk_itself(bench):
     assert live == again
 
 
+@pytest.mark.thorough
 def test_openai_says_that_it_cannot_connect(bench):
     def program():
         with (

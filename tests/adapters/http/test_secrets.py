@@ -14,6 +14,7 @@ def every(clients=ALL):
     return pytest.mark.parametrize("client", clients, ids=repr)
 
 
+@pytest.mark.sampled
 @every()
 @pytest.mark.parametrize("header", ["Authorization", "X-Api-Key", "Cookie", "Proxy-Authorization"])
 def test_not_from_a_request_header(bench, client, header):
@@ -46,6 +47,7 @@ def test_not_from_an_answer(bench, client):
     assert b"[[secret:" in bench.on_disk
 
 
+@pytest.mark.sampled
 @every([client for client in ALL if client.name != "urllib"])
 def test_not_from_a_compressed_stream(bench, client):
     bench.server.bodies["secret"] = "Authorization: Bearer " + SECRET

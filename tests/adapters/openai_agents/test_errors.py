@@ -27,6 +27,7 @@ def told(error):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(
     ("name", "kind"),

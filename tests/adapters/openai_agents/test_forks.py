@@ -42,6 +42,7 @@ def test_a_tool_with_another_answer_is_what_the_model_then_sees(provider):
     assert "lost" in repr(difference.pairs)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("model", [responses, chat])
 @pytest.mark.parametrize("streaming", [False, True])
 def test_a_model_with_another_text(streaming, model, provider):

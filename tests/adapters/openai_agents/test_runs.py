@@ -97,6 +97,7 @@ def test_run_sync_gives_the_same_items_responses_and_usage(model, provider):
     assert all("/agent:Scout" in step.call.scope for step in recording)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", MODELS)
 def test_a_streamed_run_gives_the_same_events(model, provider):
     async def program():
@@ -280,6 +281,7 @@ ACTS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ACTS)
 def test_what_acts_on_this_machine_does_not_act_in_a_replay(name, provider, monkeypatch):
     machine = Machine()
@@ -405,6 +407,7 @@ def test_a_changed_prompt_is_named_by_its_path(provider):
         replay(lambda: Runner.run_sync(make(responses, provider), "Cold?"), recording)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("streaming", [False, True])
 def test_a_departure_passes_the_handlers_of_the_sdk(streaming, provider):
     caught = []

@@ -120,6 +120,7 @@ def test_sessions_of_the_programs_own(kind, provider):
     assert Notebook.asked == asked
 
 
+@pytest.mark.thorough
 def test_a_fork_goes_on_with_a_copy_of_the_session(provider, tmp_path):
     path = tmp_path / "chat.db"
     program = two_turns(provider, path)
@@ -134,6 +135,7 @@ def test_a_fork_goes_on_with_a_copy_of_the_session(provider, tmp_path):
     assert [s.call.label for s in fork.recording] == [s.call.label for s in recording]
 
 
+@pytest.mark.thorough
 def test_let_through_a_session_is_asked_for_real(provider, tmp_path):
     path = tmp_path / "chat.db"
     program = two_turns(provider, path)

@@ -66,6 +66,7 @@ def departure(program, recording, **options):
     return caught.value.divergence
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "value", "path"),
     [

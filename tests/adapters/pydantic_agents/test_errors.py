@@ -32,6 +32,7 @@ class OutOfStock(Exception):
         self.left = left
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("maker", MAKERS)
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_provider_that_is_out_of_order(maker, stream, provider):
@@ -150,6 +151,7 @@ def test_a_tool_whose_tries_run_out(provider):
     faithful(program)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("error", [CallDeferred, ApprovalRequired])
 def test_calls_put_off_and_taken_up_again(error, provider):
     def program():

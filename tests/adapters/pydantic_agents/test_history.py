@@ -121,6 +121,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_what_is_changed_in_place_is_encoded_as_it_stands_now(change):
     messages = chat()

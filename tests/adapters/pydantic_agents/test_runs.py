@@ -66,6 +66,7 @@ def test_run_sync_gives_the_same_messages_usage_and_output(maker, provider):
     assert [step.call.kind for step in recording] == ["model", *["tool"] * 4, "model"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("maker", MAKERS)
 def test_run_gives_the_same(maker, provider):
     async def program():
@@ -106,6 +107,7 @@ def test_iter_with_next_and_for(provider):
     faithful(program, provider)
 
 
+@pytest.mark.thorough
 def test_equal_parallel_tool_calls_each_get_their_own_answer_in_the_recorded_order(provider):
     finished = []
 
@@ -178,6 +180,7 @@ def test_python_types_of_tool_results_survive(provider):
     assert [type(item) for item in kept[0][0]] == [type(item) for item in kept[1][0]]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["tool", "native", "prompted"])
 def test_typed_outputs_and_their_functions_run_for_real(kind):
     class City(BaseModel):
@@ -209,6 +212,7 @@ def test_typed_outputs_and_their_functions_run_for_real(kind):
     assert len(checked) == 2
 
 
+@pytest.mark.thorough
 def test_history_carried_from_one_run_to_the_next(provider):
     def program():
         agent = make(openai, provider)
@@ -252,6 +256,7 @@ def test_an_agent_as_another_ones_tool(provider):
     assert not verdict.divergences
 
 
+@pytest.mark.thorough
 def test_limits_are_hit_where_they_were(provider):
     def program():
         counted = []
@@ -270,6 +275,7 @@ def test_limits_are_hit_where_they_were(provider):
     assert first[1:3] == (4, 2)
 
 
+@pytest.mark.thorough
 def test_retries_of_tools_and_outputs_are_counted(provider):
     def program():
         agent = make(openai, provider, tools=[])
@@ -324,6 +330,7 @@ def test_toolsets_prefixed_filtered_and_wrapped(provider):
     assert {step.call.label for step in recording if step.call.kind == "tool"} == {"tool:city_traffic"}
 
 
+@pytest.mark.thorough
 def test_test_model_with_random_tools():
     def program():
         result = Agent(TestModel(), tools=[weather, traffic]).run_sync("Hot?")
@@ -332,6 +339,7 @@ def test_test_model_with_random_tools():
     faithful(program)
 
 
+@pytest.mark.thorough
 def test_requests_without_an_agent(provider):
     from pydantic_ai.direct import (
         model_request,

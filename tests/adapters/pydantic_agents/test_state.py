@@ -117,6 +117,7 @@ def test_dependencies_are_tracked(capsys):
     assert deps.connection is connection
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("deps", [None, "a text", 5])
 def test_dependencies_that_cannot_change_are_not_tracked(deps, capsys):
     _, recording = record(lambda: Agent(TestModel()).run_sync("go", deps=deps))
@@ -124,6 +125,7 @@ def test_dependencies_that_cannot_change_are_not_tracked(deps, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.thorough
 def test_an_agent_that_is_handed_the_same_dependencies_has_no_others():
     names = []
 

@@ -46,6 +46,7 @@ def test_debounced_text_is_grouped_as_it_was(maker, provider):
     faithful(program, provider)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("maker", MAKERS)
 @pytest.mark.parametrize("name", ["caller", "thinker"])
 def test_run_stream_events(maker, name, provider):
@@ -59,6 +60,7 @@ def test_run_stream_events(maker, name, provider):
     assert len(events) > 10
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("maker", MAKERS)
 def test_event_stream_handler(maker, provider):
     async def program():
@@ -73,6 +75,7 @@ def test_event_stream_handler(maker, provider):
     faithful(program, provider)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("maker", MAKERS)
 def test_the_response_so_far_at_every_event(maker, provider):
     async def program():
@@ -89,6 +92,7 @@ def test_the_response_so_far_at_every_event(maker, provider):
     faithful(program, provider)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("count", [0, 1, 3])
 @pytest.mark.parametrize("maker", MAKERS)
 def test_reading_is_stopped_early(maker, count, provider):
@@ -107,6 +111,7 @@ def test_reading_is_stopped_early(maker, count, provider):
     faithful(program, provider)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("maker", MAKERS)
 def test_a_stream_is_cancelled_in_the_middle(maker, provider):
     async def program():

@@ -113,6 +113,7 @@ def test_a_part_of_a_package_can_be_counted_as_the_program(drawn, tmp_path, monk
     assert drawn(importlib.import_module("splitpack.store").read) == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("how", ["-m", "script", "REENACT_OWN"])
 def test_an_installed_program_is_the_program(how, tmp_path):
     package = tmp_path / "site-packages" / "shopagent"

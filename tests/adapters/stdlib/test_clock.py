@@ -77,6 +77,7 @@ COARSE = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", READS)
 def test_a_read_gives_the_recorded_time(name, twice):
     first, second, verdict = twice(READS[name])
@@ -92,6 +93,7 @@ def test_without_a_replay_two_reads_differ(name):
     assert READS[name]() != first
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", COARSE)
 def test_a_read_in_whole_seconds_gives_the_recorded_time(name, tmp_path):
     with time_machine.travel(1_000_000_000, tick=False), reenact.record(home=tmp_path) as recording:

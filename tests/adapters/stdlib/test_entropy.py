@@ -68,6 +68,7 @@ def in_threads(number, work):
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", DRAWS)
 def test_a_draw_is_the_recorded_one(name, twice):
     first, second, verdict = twice(DRAWS[name])
@@ -99,6 +100,7 @@ def test_a_recording_within_threads_gives_each_its_own(name, twice):
     assert verdict.faithful
 
 
+@pytest.mark.thorough
 def test_a_temporary_file_has_its_name_again(twice):
     def work():
         with tempfile.NamedTemporaryFile() as file:

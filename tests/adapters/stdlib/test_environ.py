@@ -27,6 +27,7 @@ READS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", READS)
 def test_a_read_gives_the_recorded_value(name, twice, monkeypatch):
     def elsewhere():

@@ -148,6 +148,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.__name__ for program in PROGRAMS])
 def test_a_command_of_a_loop_is_answered_without_a_start(program):
     with reenact.record("command") as recording:

@@ -202,6 +202,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.__name__ for program in PROGRAMS])
 def test_a_command_is_answered_without_a_start(program):
     with reenact.record("command") as recording:
@@ -213,6 +214,7 @@ def test_a_command_is_answered_without_a_start(program):
     assert starts() == 1, "the command ran again"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.__name__ for program in PROGRAMS])
 def test_a_command_without_a_recording_does_what_it_does(program):
     # The hooks stay when a run is over.

@@ -70,6 +70,7 @@ def recorded(shell, request):
     return recording
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("recorded", KINDS, indirect=True)
 def test_the_program_is_told_the_recorded_port(shell, recorded):
     for _ in range(2):
@@ -77,6 +78,7 @@ def test_the_program_is_told_the_recorded_port(shell, recorded):
         assert done.status == 0, done.err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("recorded", KINDS, indirect=True)
 def test_a_port_that_is_taken_by_now_is_told_as_recorded(shell, recorded):
     drawn = [
@@ -103,6 +105,7 @@ def test_a_port_that_is_taken_by_now_is_told_as_recorded(shell, recorded):
     assert done.status == 0, done.err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("port", ["80", '"x"', "-1", "70000", "true", "null"])
 def test_a_recorded_value_that_is_no_usable_port_is_not_bound(shell, port):
     shell.write(

@@ -209,6 +209,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_a_replay_runs_each_handler_at_its_recorded_place(program):
     first, recording = record(program)

@@ -39,6 +39,7 @@ def test_what_is_now_is_recorded(home):
     assert replay.verdict.faithful, str(replay.verdict)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "question",
     [

@@ -243,6 +243,7 @@ def test_speaking_before_listening_where_it_was_the_other_way_round_is_a_departu
         asyncio.run(main(["say", "hear"]))
 
 
+@pytest.mark.thorough
 def test_a_connection_within_a_tool_vanishes_with_it_and_opens_again_where_the_tool_runs(bench):
     ran = []
 

@@ -77,6 +77,7 @@ def test_a_recorded_command_is_kept_as_a_test_that_runs_it_again_from_the_record
     assert "CHANGED at step 1" in said
 
 
+@pytest.mark.thorough
 def test_with_its_tool_live_the_test_is_about_the_tool(shell):
     shell.write("agent.py", PROGRAM)
     shell.run("record", "--", sys.executable, "agent.py", "ORD-1")

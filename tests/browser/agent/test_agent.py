@@ -96,6 +96,7 @@ def test_a_model_that_makes_no_sense_is_given_up(shop):
     assert len(model.told) == 9
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("error", "words"),
     [
@@ -131,6 +132,7 @@ class Sale(BaseModel):
     price: float
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", [Sale, Sale.model_json_schema()])
 def test_an_answer_in_a_form_is_checked_and_comes_as_json(shop, form):
     _, result, model = ran(
@@ -152,6 +154,7 @@ def test_a_failure_needs_no_form(shop):
     assert (result.success, result.answer) == (False, "sold out")
 
 
+@pytest.mark.thorough
 def test_it_begins_where_it_is_told_and_says_when_that_is_nowhere(session):
     _, result, model = ran(session, done(), url=page("<title>Elsewhere</title>"))
     assert result.success
@@ -264,6 +267,7 @@ def test_two_agents_in_one_program_are_told_apart_in_the_recording(shop):
     assert [one["type"] for one in code.json_actions] == ["fill"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wrong", [{"max_steps": 0}, {"max_steps": True}, {"vault": ["x"]}, {"persona": 3}])
 def test_arguments_that_cannot_be_are_refused_at_once(shop, wrong):
     with pytest.raises(UsageError, match=next(iter(wrong))):

@@ -57,6 +57,7 @@ def address():
         yield served
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_is_done_by_what_the_agent_is_shown(session, address, name):
     def ask(code):

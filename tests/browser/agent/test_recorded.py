@@ -50,6 +50,7 @@ def sold(told):
     return done(re.search("sold [^\n]*", told)[0])
 
 
+@pytest.mark.thorough
 def test_another_process_replays_it_without_browser_and_model(browser_here, shell):
     shell.write("app.py", APP)
     first = shell.run("record", "--", sys.executable, "app.py")

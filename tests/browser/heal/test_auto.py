@@ -162,6 +162,7 @@ def test_a_mended_run_is_replayed_without_a_browser_and_without_the_runs_it_lear
     assert replay.output == recording.output
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("learned")
 async def test_a_loop_is_mended_too(open_session, chromium, site, tmp_path):
     async def script(html):

@@ -60,6 +60,7 @@ def test_the_first_step_that_fails_calls_an_agent_at_once_and_the_rest_is_skippe
     assert said(shop) == "sold green to Ada (0)"
 
 
+@pytest.mark.thorough
 def test_the_agent_is_told_the_task_the_error_and_what_the_script_did_in_the_block(shop, fallback):
     shop.execute(type="fill", selector="#name", value="before the block")
     block, model = fallback(shop, done())
@@ -172,6 +173,7 @@ def test_with_heal_off_nobody_helps_and_the_block_stops_where_it_failed(shop, fa
     assert model.told == []
 
 
+@pytest.mark.thorough
 def test_a_failure_of_playwrights_page_calls_the_agent_and_is_raised_all_the_same(shop, fallback):
     block, model = fallback(shop, click("button", "Buy"), done("bought"))
     with block as fb:
@@ -260,6 +262,7 @@ def test_a_missing_model_is_said_where_it_is_missed_with_the_step_that_failed(sh
 # -- what is expected --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "expect",
     [
@@ -309,6 +312,7 @@ def broken(session):
     raise KeyError("total")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("expect", "why"),
     [(nothing, "nothing gave None"), (later, "later gave False"), (broken, "broken raised KeyError")],

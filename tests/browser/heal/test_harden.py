@@ -58,6 +58,7 @@ def scripted(tmp_path, text=SCRIPT):
     return path
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("open_session", "home")  # the former skips where there is no browser
 def test_a_script_is_hardened_on_its_recorded_pages_while_its_server_is_gone(tmp_path, capsys):
     script = scripted(tmp_path)

@@ -75,6 +75,7 @@ def twice(open_session, chromium, harbour, tmp_path):
     return done
 
 
+@pytest.mark.thorough
 def test_a_renamed_element_that_sends_the_same_is_let_go(twice, harbour):
     block, result = twice(hatch("Delete"), hatch("Yes, delete it"))
     assert block.success, result.message
@@ -94,12 +95,14 @@ def test_what_a_renamed_element_sends_is_dropped_if_it_is_another_request(twice,
     assert "the request was dropped" in block.error
 
 
+@pytest.mark.thorough
 def test_the_same_element_under_another_id_may_not_send_another_request(twice, harbour):
     block, _ = twice(hatch("Delete"), hatch("Delete", "/account/delete", mark="b9"))
     assert not block.success
     assert harbour.received == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["Delete all", "Keep", "Delete 2", "Delete and close"])
 def test_an_element_of_another_verb_or_with_more_words_is_not_tried(twice, harbour, name):
     block, result = twice(hatch("Delete"), hatch(name))

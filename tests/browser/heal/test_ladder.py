@@ -110,6 +110,7 @@ def test_a_press_that_arrived_all_the_same_is_known_by_what_is_expected(script):
 # -- one question ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_model_names_the_element_that_nothing_else_tells(script):
     script.learn(OLD, type="click", selector="#save")
     answers = Answers("Keep it")
@@ -154,6 +155,7 @@ def test_no_secret_is_in_the_question_or_the_recording(script):
     assert not any("hunter2" in file.read_text() for file in recordings)
 
 
+@pytest.mark.thorough
 def test_a_model_is_not_asked_for_a_field_of_which_nothing_would_tell_that_it_is_the_one(script):
     script.learn(LOGIN, type="fill", selector="#pw", value="hunter2-old")
     answers = Answers("Passphrase")

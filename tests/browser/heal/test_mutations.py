@@ -51,6 +51,7 @@ def test_every_kind_is_looked_at():
     assert CHANGED.keys() == KINDS.keys()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 @driven
 async def test_a_mutation_does_what_it_says(page, site, kind):
@@ -86,6 +87,7 @@ async def test_a_click_elsewhere_is_a_wrong_one(page, site):
     assert wrong(hits).what == "button Cancel"
 
 
+@pytest.mark.thorough
 @driven
 async def test_to_dismiss_the_banner_is_no_wrong_click_and_it_goes_away(page, site):
     stage, _, told = await mutated(page, site, "overlay")

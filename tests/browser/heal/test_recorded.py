@@ -77,6 +77,7 @@ def program(browser_here, tmp_path_factory):
     return shell
 
 
+@pytest.mark.thorough
 def test_another_process_replays_it_without_browser_model_and_function(program):
     (program.folder / "judged.txt").unlink()
     again = program.run("replay", "last", env={"REENACT_BROWSER": "/nowhere"})

@@ -446,6 +446,7 @@ def tried(later, case):
         assert all(one["why"] for one in told)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
 def test_a_step_acts_on_the_meant_element_or_stops(later, case):
     tried(later, case)
@@ -475,6 +476,7 @@ def test_a_drift_that_is_right_is_accepted_with_a_warning(later):
     assert "It may be the wrong element" in result.message
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("target", "seen"),
     [
@@ -545,6 +547,7 @@ def test_a_stop_waits_less_than_a_second_once_the_page_is_quiet(later, case, mon
     assert waits["after"] < 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", ["covered", "disabled", "hidden"])
 def test_an_act_that_something_is_in_the_way_of_is_given_up_once_the_page_is_quiet(later, monkeypatch, way):
     after = {

@@ -30,6 +30,7 @@ def test_what_comes_late_is_waited_for(script):
     assert (mend.rung, mend.verified_by, script.log) == ("wait", "same element", ["saved"])
 
 
+@pytest.mark.thorough
 def test_a_button_that_is_disabled_for_a_while_is_pressed_once(script):
     slow = (
         OLD.replace("id=save", "id=save disabled")
@@ -52,6 +53,7 @@ BANNER = "<div id=banner style='position:fixed;inset:0;background:#fff8'>{}</div
 GONE = "onclick='noted(this.textContent); banner.remove()'"
 
 
+@pytest.mark.thorough
 def test_a_cookie_banner_is_refused_rather_than_accepted(script):
     banner = BANNER.format(
         f"We use cookies <button {GONE}>Accept all</button><button {GONE}>Reject all</button>"
@@ -86,6 +88,7 @@ def test_two_layers_are_closed_one_after_the_other(script):
     assert (mend.rung, script.log) == ("dismiss", ["OK", "saved"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "inside",
     [
@@ -115,6 +118,7 @@ def test_a_dialog_that_the_script_opened_stays_open(script):
 # -- alternative -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "now",
     [

@@ -79,6 +79,7 @@ def test_a_client_with_the_key_may_give_every_command(session, tmp_path):
             assert "result" in told or "enable-automation" in str(told), told
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("key", ["", "x", "%00", "é", "json/version", "\u2026" * 50])
 def test_another_key_opens_nothing(session, key):
     place, _, _ = session.cdp_url().rpartition("/")

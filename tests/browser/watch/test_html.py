@@ -216,6 +216,7 @@ def test_every_key_does_what_the_help_says(opened, bad):
     assert page.locator("#help").is_hidden()
 
 
+@pytest.mark.thorough
 def test_search_finds_a_step_by_any_of_its_words(opened, bad):
     page = opened(bad)
     press(page, "/")
@@ -257,6 +258,7 @@ def test_tab_leads_through_all_controls_and_each_shows_that_it_has_the_focus(ope
     assert seen == [*wanted, "tab-Step", "panel"]
 
 
+@pytest.mark.thorough
 def test_a_list_is_walked_by_arrows_and_says_which_row_is_chosen(opened, bad):
     page = opened(bad)
     page.focus("#list")
@@ -272,6 +274,7 @@ def test_a_list_is_walked_by_arrows_and_says_which_row_is_chosen(opened, bad):
 # -- links ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_link_leads_to_a_step_and_choosing_one_makes_the_link(opened, bad):
     page = opened(bad, "#step=5")
     assert heading(page).startswith("5. ")
@@ -282,6 +285,7 @@ def test_a_link_leads_to_a_step_and_choosing_one_makes_the_link(opened, bad):
     assert page.locator("#kinds").input_value() == "all"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("link", ["#step=99", "#step=b2", "#step=<script>", "#nothing"])
 def test_a_link_to_nowhere_is_the_beginning(opened, bad, link):
     assert now(opened(bad, link)) == 0
@@ -429,6 +433,7 @@ def test_of_a_thousand_steps_only_those_in_sight_are_on_the_page(opened, tmp_pat
     assert page.locator("#list [aria-selected=true]").get_attribute("aria-posinset") == "300"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [390, 1440])
 def test_nothing_sticks_out_of_the_window(opened, bad, width):
     page = opened(bad, "#step=7")

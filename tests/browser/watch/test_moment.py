@@ -141,6 +141,7 @@ ACTS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 async def test_a_selector_finds_in_a_moment_what_it_found_in_the_live_page(browser, player, tmp_path, act):
     async with moment_of(browser, tmp_path, SHOP, act) as (moment, page):
@@ -159,6 +160,7 @@ async def test_a_selector_finds_in_a_moment_what_it_found_in_the_live_page(brows
         assert sum(1 for all in wanted.values() if all[0] and all != "bad") > 50
 
 
+@pytest.mark.thorough
 async def test_a_generated_page_is_built_with_the_same_elements_at_the_same_places(browser, player, tmp_path):
     chance = random.Random(22)
     tags = [
@@ -198,6 +200,7 @@ async def test_a_generated_page_is_built_with_the_same_elements_at_the_same_plac
         ]
 
 
+@pytest.mark.thorough
 async def test_it_looks_as_the_page_did(browser, player, tmp_path):
     boxes = "(root) => ['h1', '#q', 'table', '#host', 'article:last-of-type button', 'my-card'].map((one) => { const box = root.querySelector(one).getBoundingClientRect();"
     boxes += " return [box.x, box.y, box.width, box.height].map(Math.round) })"
@@ -218,6 +221,7 @@ EXPRESSIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", EXPRESSIONS)
 async def test_an_expression_means_what_playwright_makes_of_it(page, player, text):
     (one,) = parse(text)
@@ -226,6 +230,7 @@ async def test_an_expression_means_what_playwright_makes_of_it(page, player, tex
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [
@@ -258,6 +263,7 @@ async def test_the_installed_playwright_has_the_script():
     assert "InjectedScript" in playwright_source()
 
 
+@pytest.mark.thorough
 async def test_what_is_known_of_an_element_names_it_alone(browser, player, tmp_path):
     async with moment_of(browser, tmp_path, SHOP) as (moment, _):
         await player.evaluate("(moment) => built(moment)", moment)
@@ -362,6 +368,7 @@ async def test_nothing_of_a_hostile_moment_runs_or_is_fetched(player):
     assert len(page["nodes"]) > 40
 
 
+@pytest.mark.thorough
 async def test_deep_and_long_moments_are_built(player):
     deep = plain_page(*([n + 2, "div"] for n in range(moments.DEEPEST - 10)))
     await player.evaluate("(moment) => built(moment)", deep)

@@ -70,6 +70,7 @@ def test_a_selector_is_tried_at_the_moment_of_the_chosen_step(opened, folder):  
     assert page.locator(".moment-screen rect.match").count() == 0
 
 
+@pytest.mark.thorough
 def test_an_element_is_selected_by_mouse_and_by_keys_and_its_selectors_are_at_hand(opened, folder):  # noqa: F811
     page = opened(write(folder, folder / "page.html", frames=True))
     page.keyboard.press("6")
@@ -102,6 +103,7 @@ def test_a_session_without_moments_has_no_such_tab(opened, tmp_path):  # noqa: F
     assert "InjectedScript" not in file.read_text()
 
 
+@pytest.mark.thorough
 def test_a_moment_that_is_damaged_is_said_and_the_others_are_shown(opened, folder, tmp_path):  # noqa: F811
     damaged = tmp_path / folder.name
     shutil.copytree(folder, damaged)
@@ -117,6 +119,7 @@ def test_a_moment_that_is_damaged_is_said_and_the_others_are_shown(opened, folde
     page.wait_for_selector(".moment[data-shown]")
 
 
+@pytest.mark.thorough
 def test_an_exported_file_has_it_too(browser, folder, tmp_path):  # noqa: F811
     file = export(folder.name, tmp_path / "run.html", Context(folder.parent.parent), beside=None, force=False)
     page = browser.new_page()

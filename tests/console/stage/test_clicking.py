@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.browser.watch.shop import buy
 from tests.console.stage.conftest import AXE
 
@@ -87,6 +89,7 @@ def test_every_page_that_is_reached_by_clicking_looks_as_by_its_address(opened, 
             assert boxes == fresh[how], (address, how)
 
 
+@pytest.mark.thorough
 def test_a_recording_shows_its_face_and_its_browser_steps_as_sentences(opened, home):
     recording = buy(home, consent=False).name
     page = opened("/")
@@ -98,6 +101,7 @@ def test_a_recording_shows_its_face_and_its_browser_steps_as_sentences(opened, h
     assert '"success"' not in page.locator(".talk").inner_text()
 
 
+@pytest.mark.thorough
 def test_a_session_opens_at_a_settled_picture(opened, home):
     buy(home, consent=False)
     page = opened("/")

@@ -118,6 +118,7 @@ def test_a_program_is_debugged_by_keys_alone(opened, agent):
     assert standing.count() <= 1
 
 
+@pytest.mark.thorough
 def test_a_text_is_not_checked_while_its_answer_lets_the_program_run(opened, agent):
     page = opened(f"/debug/{agent}")
     page.get_by_role("button", name="Start").press("Enter")
@@ -165,6 +166,7 @@ def test_a_failure_is_reproduced_and_kept_as_a_test(opened, agent):
     sound(page)
 
 
+@pytest.mark.thorough
 def test_a_recording_is_replayed_from_its_page(opened, agent):
     page = opened(f"/r/{agent}")
     page.get_by_role("button", name="Run again").click()
@@ -197,6 +199,7 @@ def test_a_recording_is_forked_from_a_step_with_another_answer(opened, agent):
     sound(page)
 
 
+@pytest.mark.thorough
 def test_a_step_that_fails_in_a_fork_says_so(opened, agent):
     page = opened(f"/r/{agent}/1")
     page.get_by_role("button", name="Edit and fork").click()
@@ -207,6 +210,7 @@ def test_a_step_that_fails_in_a_fork_says_so(opened, agent):
     expect(page.get_by_role("row").nth(2)).to_contain_text("TimeoutError: the shop is closed", timeout=60_000)
 
 
+@pytest.mark.thorough
 def test_a_recording_is_labelled_by_clicks_and_found_by_its_label(opened, agent):
     page = opened(f"/r/{agent}")
     page.get_by_role("button", name="Label").click()

@@ -138,6 +138,7 @@ def test_two_sessions_play_in_step(opened, bought):
     assert "Click" in pair.locator(".doing").first.inner_text()
 
 
+@pytest.mark.thorough
 def test_two_runs_are_chosen_by_clicks_and_play_up_to_their_first_difference(opened, bought):
     page = opened("/compare")
     candidates = page.get_by_role("list", name="Recordings")
@@ -167,6 +168,7 @@ def test_two_runs_are_chosen_by_clicks_and_play_up_to_their_first_difference(ope
     sound(page)
 
 
+@pytest.mark.thorough
 def test_a_strip_of_small_pictures_shows_the_page_after_each_step(opened, bought):
     page = opened(f"/r/{bought[1]}/session/1")
     pictures = page.locator(".filmstrip img")

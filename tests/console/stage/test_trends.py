@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import reenact
 from tests.console.stage.conftest import sound
 
@@ -38,12 +40,14 @@ def test_runs_failures_cost_tokens_and_time_stand_on_one_page(opened, home):
     page.get_by_text("2 recordings").wait_for()
 
 
+@pytest.mark.thorough
 def test_trends_without_a_recording_say_so(opened):
     page = opened("/trends?q=tag:none-such")
     page.get_by_role("heading", name="No recordings match").wait_for()
     sound(page)
 
 
+@pytest.mark.thorough
 def test_the_files_of_a_run_and_of_a_step_are_shown_line_by_line(opened, home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("read.txt").write_text("seen\n", encoding="utf-8")

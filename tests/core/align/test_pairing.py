@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ def close(one, other):
     return 1 - abs(one - other) / 10
 
 
+@pytest.mark.thorough
 @given(texts, texts)
 def test_pairs_in_order_rise_on_both_sides_and_have_equal_keys(a, b):
     pairing = Pairing(a, b)
@@ -52,6 +54,7 @@ def test_gaps_lie_between_pairs_of_the_same_order():
     assert pairing.gaps(all_of("axb"), all_of("ayzb")) == [([1], [1, 2])]
 
 
+@pytest.mark.thorough
 def test_the_pairing_of_greatest_likeness_wins_and_what_is_too_unlike_stays_alone():
     pairing = Pairing([1, 5], [0, 5, 30])
     pairing.alike([0, 1], [0, 1, 2], close, 0.8)

@@ -140,6 +140,7 @@ _KILLED = """
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("killed_at", [1, 4, 6])
 def test_a_killed_restoration_leaves_no_target_and_the_next_one_removes_its_remains(
     tmp_path: Path, killed_at: int

@@ -130,6 +130,7 @@ def test_any_state_comes_back_after_any_other(values):
     follows(*values)
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.sampled_from([LONG + str(number) for number in range(8)]), max_size=12),

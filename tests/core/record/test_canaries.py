@@ -180,6 +180,7 @@ def fail(what):
     raise error from ValueError(text)
 
 
+@pytest.mark.sampled
 @values
 def test_not_from_an_argument(clean, value):
     clean(lambda: echo(value))
@@ -226,6 +227,7 @@ async def aletters(text, size):
         yield text[at : at + size]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_not_from_chunks_of_bytes_that_cut_it_anywhere(clean, size):
     clean(lambda: list(letters(EVERYWHERE.encode(), size)))
@@ -423,6 +425,7 @@ def test_not_from_an_answer(clean, url, client, answer):
     clean(lambda: client.get(f"{url}/{answer}").status)
 
 
+@pytest.mark.sampled
 @clients
 def test_not_from_request_headers(clean, url, client):
     headers = {"Authorization": f"Bearer {NAMED}", "X-Api-Key": NAMED, "Cookie": f"sid={NAMED}; theme=dark"}

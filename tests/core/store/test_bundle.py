@@ -137,6 +137,7 @@ def future(members):
     members["manifest.json"] = members["manifest.json"].replace(b'"reenact": %d' % FORMAT, b'"reenact": 999')
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("change", "error"),
     [

@@ -120,6 +120,7 @@ def test_a_path_below_an_omitted_value_keeps_the_recording():
     assert not facts & set(sought(term('args.order_id == "ORD-2"')))
 
 
+@pytest.mark.thorough
 def test_a_recording_with_too_many_facts_is_always_looked_into():
     texts = [orjson.dumps({"n": str(number)}).decode() for number in range(MOST + 2)]
     assert facts_of(texts, []) == [ALL]

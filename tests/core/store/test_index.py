@@ -157,6 +157,7 @@ def test_a_recording_under_way_is_followed_as_it_grows(store):
     assert counts == [(1, "unsealed"), (2, "unsealed"), (3, "unsealed")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "damage",
     [b"", b"nonsense\n", b'{"event":"opened","format":99}\n', b'{"event":"opened","format":1}\nxx\n{}\n'],
@@ -171,6 +172,7 @@ def test_a_broken_recording_is_listed_with_a_word(store, damage):
     assert all(hit.summary.id != "broken1" for hit in Index(store).search(Filter("")))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("damage", ["missing", "nonsense", "emptied", "old"])
 def test_a_damaged_index_is_made_anew(store, damage):
     Index(store).refresh()
@@ -214,6 +216,7 @@ def test_no_store_is_an_empty_one_and_stays_unmade(tmp_path):
     assert not store.root.exists()
 
 
+@pytest.mark.thorough
 def test_several_processes_may_refresh_at_once(store):
     code = f"from reenact.core.store.index import Index; from reenact.core.store.local import LocalStore; print(len(Index(LocalStore({str(store.root)!r})).summaries()))"
     running = [

@@ -355,6 +355,7 @@ def test_what_the_states_own_code_does_is_no_step():
     assert recording.state(1)["rows"] == [1]
 
 
+@pytest.mark.thorough
 def test_a_state_that_other_threads_change_breaks_nothing():
     memory = {"notes": {}}
     stop = threading.Event()

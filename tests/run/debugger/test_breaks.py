@@ -165,6 +165,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.thorough
 def test_breakpoint_in_the_program_opens_pdb_on_the_terminal_during_a_replay(shell):
     shell.write("agent.py", SCRIPT)
     done, _ = shell.record("agent.py")

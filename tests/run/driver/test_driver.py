@@ -94,6 +94,7 @@ def seen(state):
     return state.phase, state.at, state.passed, state.actual.label, state.actual.args, state.actual.stack
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", [pytest.param(LOOP, marks=pytest.mark.thorough), ASYNC])
 def test_a_random_walk_sees_at_each_place_what_a_fresh_run_sees_there(debug, text):
     driver = debug(text)

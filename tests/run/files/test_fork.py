@@ -44,6 +44,7 @@ def test_a_fork_has_the_files_of_its_step_and_writes_into_scratch(shell, recorde
     assert not (kept / "home").exists()
 
 
+@pytest.mark.thorough
 def test_forks_at_once_do_not_meet(shell, recorded, tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept")
     before = tree(shell.folder)

@@ -55,6 +55,7 @@ def _grown(folder):
     (folder / "tree" / "link").unlink()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("change", [_emptied, _touched, _grown])
 def test_a_replay_lists_the_files_with_their_sizes_times_and_links(shell, recorded, change):
     change(shell.folder)
@@ -112,6 +113,7 @@ def test_a_file_that_native_code_made_is_not_there_when_the_replay_begins(shell)
     assert not (shell.folder / "second.db").exists()
 
 
+@pytest.mark.thorough
 def test_a_command_makes_a_file_that_is_not_kept_and_no_code_reads_it(shell):
     shell.write(
         "agent.py",

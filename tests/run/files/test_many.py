@@ -39,6 +39,7 @@ def test_verify_replays_side_by_side_and_touches_nothing(shell, recorded):
     assert tree(shell.folder) == before
 
 
+@pytest.mark.thorough
 def test_reproduce_and_prove_run_on_the_recorded_files(shell, recorded):
     before = tree(shell.folder)
     done = shell.run("reproduce", recorded.id, "--times", "2")
@@ -48,6 +49,7 @@ def test_reproduce_and_prove_run_on_the_recorded_files(shell, recorded):
     assert tree(shell.folder) == before
 
 
+@pytest.mark.thorough
 def test_the_debugger_sees_at_each_step_the_files_of_that_step_also_when_it_goes_back(
     shell, recorded, monkeypatch
 ):

@@ -193,6 +193,7 @@ def test_a_block_may_run_on_ones_own_files(folder):
         reenact.replay("last", files="mine")
 
 
+@pytest.mark.thorough
 def test_a_program_runs_on_scratch_where_the_system_forbids_namespaces(shell, monkeypatch):
     shell.write("mem", "1")
     shell.write(

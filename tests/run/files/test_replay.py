@@ -53,6 +53,7 @@ def test_a_program_with_its_memory_on_disk_replays_faithfully_twice(shell, recor
     assert (shell.folder / "memory.txt").read_text() == "42"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("change", ["other", "deleted", "folder", "link"])
 def test_files_that_were_changed_since_are_as_they_were(shell, recorded, change):
     recorded(MEMORY, **{"memory.txt": "41"})
@@ -78,6 +79,7 @@ def test_a_file_that_did_not_exist_is_not_seen(shell, recorded):
     assert (shell.folder / "memory.txt").read_text() == "1"
 
 
+@pytest.mark.thorough
 def test_what_a_command_had_changed_is_there_when_it_is_answered(shell, recorded):
     recorded(COMMAND, notes__a="a", gone="g")
     (shell.folder / "gone").unlink()
@@ -107,6 +109,7 @@ def test_a_file_that_was_not_written_is_named(shell, recorded):
     assert found["mismatches"] == [{"path": "line 1", "recorded": "42", "actual": "41"}]
 
 
+@pytest.mark.thorough
 def test_the_replay_on_ones_own_files_is_said(shell, recorded):
     recorded(MEMORY, **{"memory.txt": "41"})
     done = shell.replay("--files", "live", "--json")
@@ -116,6 +119,7 @@ def test_the_replay_on_ones_own_files_is_said(shell, recorded):
     assert found["mismatches"] == [{"path": "args.question", "recorded": 41, "actual": 42}]
 
 
+@pytest.mark.thorough
 def test_another_word_for_the_files_is_refused(shell, recorded):
     recorded(MEMORY)
     done = shell.replay("--files", "mine")
@@ -123,6 +127,7 @@ def test_another_word_for_the_files_is_refused(shell, recorded):
     assert "recorded, live" in done.err
 
 
+@pytest.mark.thorough
 def test_a_file_without_kept_bytes_is_read_where_it_is_the_same_and_named_where_not(shell, recorded):
     secret = """
 import hashlib, hmac
@@ -141,6 +146,7 @@ ask(Path(".env").stat().st_size)
     assert any(".env is not as it was" in note for note in done.json["verdict"]["notes"])
 
 
+@pytest.mark.thorough
 def test_a_listed_folder_has_the_names_that_it_had(shell, recorded):
     listing = """
 say("first", None, data={"kind": "folder", "mode": 0o755, "names": ["a", "b/"]})
@@ -155,6 +161,7 @@ print(sorted(os.listdir("data")))
     assert sorted(os.listdir(shell.folder / "data")) == ["a", "later"]
 
 
+@pytest.mark.thorough
 def test_a_folder_is_renamed_as_on_any_disk(shell, recorded):
     moving = """
 say("first", None, "old", "old/a", "old/deep", "old/deep/b", new={"kind": "none"})
@@ -213,6 +220,7 @@ REAL = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("act", REAL)
 def test_a_change_of_a_file_that_the_recorded_run_did_not_use_is_a_departure(shell, act):
     shell.write("kept.txt", "kept")
@@ -252,6 +260,7 @@ def test_a_file_with_two_names_replays(shell):
     assert (again.status, again.out) == (0, done.out), again.err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "act",
     [
@@ -272,6 +281,7 @@ def test_a_folder_that_was_removed_and_made_again_replays_on_what_the_run_has_le
     assert done.status == 0, done.err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("end", ["shutil.rmtree('box')", "os.rename('box', 'other')", "os.rmdir('box')"])
 def test_a_folder_that_is_listed_after_its_removal_is_there_at_the_beginning(shell, end):
     (shell.folder / "box").mkdir()

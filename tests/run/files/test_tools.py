@@ -92,6 +92,7 @@ def again(shell, *words):
     return done, done.json["verdict"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("body", BODIES)
 def test_a_tool_that_uses_recorded_files_runs_again_and_its_state_is_kept(shell, body):
     shell.write("notes.txt", "as it was")
@@ -121,6 +122,7 @@ def test_a_file_outside_of_the_recorded_folders_may_be_asked_for(shell, tmp_path
     assert verdict["again"] == {"tool:work": 2}
 
 
+@pytest.mark.thorough
 def test_a_tool_that_asks_for_very_many_files_is_answered(shell):
     shell.write("agent.py", tool("    seen.append(sum(os.path.exists(str(n)) for n in range(3000)))"))
     shell.record("agent.py")
@@ -128,6 +130,7 @@ def test_a_tool_that_asks_for_very_many_files_is_answered(shell):
     assert verdict["answered"] == {"tool:work": "asks for the state of many files"}
 
 
+@pytest.mark.thorough
 def test_files_are_copied_and_trees_deleted_by_tools_as_before(shell):
     shell.write(
         "agent.py",
@@ -141,6 +144,7 @@ def test_files_are_copied_and_trees_deleted_by_tools_as_before(shell):
     assert verdict["again"] == {"tool:work": 2}
 
 
+@pytest.mark.thorough
 def test_a_tool_that_reads_a_file_whose_content_is_not_recorded_is_answered(shell):
     shell.write(".env", "NAME=value")
     shell.write("agent.py", tool('    seen.append(len(open(".env").read()))'))
@@ -150,6 +154,7 @@ def test_a_tool_that_reads_a_file_whose_content_is_not_recorded_is_answered(shel
     assert verdict["answered"] == {"tool:work": "reads the file .env"}
 
 
+@pytest.mark.thorough
 def test_without_the_recorded_files_it_is_answered(shell):
     shell.write("agent.py", tool(BODIES["a file that is written"]))
     shell.record("agent.py")
@@ -186,6 +191,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("waits", [(0.0, 0.05, 0.1), (0.1, 0.05, 0.0), (0.05, 0.0, 0.1), (0.0, 0.0, 0.0)])
 def test_tools_side_by_side_that_are_answered_leave_the_files_as_they_were_at_each_answer(shell, waits):
     named = [*zip("abc", waits, strict=True)]

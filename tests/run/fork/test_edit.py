@@ -63,6 +63,7 @@ ORDER = Order("A1", decimal.Decimal("12.50"), date(2026, 1, 2), ("hat", "shoe"))
 
 
 class TestSettings:
+    @pytest.mark.sampled
     @pytest.mark.parametrize(
         ("text", "found"),
         [
@@ -77,6 +78,7 @@ class TestSettings:
     def test_a_value_is_json_or_bare_text(self, text, found):
         assert parse([text]) == found
 
+    @pytest.mark.sampled
     @pytest.mark.parametrize("text", ["", "output", "= 3", '"output" = 3', 'output = "open', "output = [1,"])
     def test_what_does_not_parse_is_named(self, text):
         with pytest.raises(UsageError, match="--set"):

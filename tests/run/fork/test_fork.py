@@ -62,6 +62,7 @@ class TestUpToTheStep:
         assert not set(after[2:]) & set(before)
         assert [step.output["drawn"] for step in fork.recording] == after
 
+    @pytest.mark.sampled
     @pytest.mark.parametrize("at", range(1, 6))
     def test_the_child_replays_faithfully_wherever_it_was_forked(self, at):
         parent, _ = recorded()

@@ -93,6 +93,7 @@ def test_another_question_is_a_departure_that_no_sdk_asks_again(desk):
     assert desk.halted.is_set()
 
 
+@pytest.mark.thorough
 def test_one_question_more_and_one_less_are_departures(desk, monkeypatch):
     monkeypatch.setattr(order, "PATIENCE", 0.2)
     desk.record(asking("one", "two"))
@@ -100,6 +101,7 @@ def test_one_question_more_and_one_less_are_departures(desk, monkeypatch):
     assert desk.replay(asking("one"))[1].divergence.kind is Departure.MISSING
 
 
+@pytest.mark.thorough
 def test_a_divergence_that_the_program_swallows_stays_one(desk):
     desk.record(asking("one", "two"))
     given, verdict = desk.replay(asking("other", "two"))
@@ -133,6 +135,7 @@ def test_different_questions_at_once_may_come_in_another_order(desk):
     assert ARRIVAL not in verdict.rules
 
 
+@pytest.mark.thorough
 def test_answers_come_in_the_order_in_which_they_came(desk):
     async def program(client):
         came = []
@@ -149,6 +152,7 @@ def test_answers_come_in_the_order_in_which_they_came(desk):
     assert [desk.replay(program)[0] for _ in range(3)] == [came] * 3
 
 
+@pytest.mark.thorough
 def test_equal_questions_at_once_are_told_apart_by_their_arrival_and_the_verdict_says_so(desk):
     # Long enough that the second is asked before the first is answered, on a busy machine too.
     given = desk.record(at_once(("same", 2), ("same", 2)))
@@ -158,6 +162,7 @@ def test_equal_questions_at_once_are_told_apart_by_their_arrival_and_the_verdict
     assert ARRIVAL in verdict.rules
 
 
+@pytest.mark.thorough
 def test_questions_one_after_the_other_must_come_in_their_order(desk, monkeypatch):
     monkeypatch.setattr(order, "PATIENCE", 0.2)
     desk.record(asking("one", "two"))
@@ -201,6 +206,7 @@ def test_a_stream_that_the_program_leaves_is_left_again(desk):
     assert verdict.faithful
 
 
+@pytest.mark.thorough
 def test_who_reads_on_where_the_program_had_left_departs(desk, monkeypatch):
     monkeypatch.setattr(order, "PATIENCE", 0.2)
     desk.record(left_early)
@@ -213,6 +219,7 @@ def test_who_reads_on_where_the_program_had_left_departs(desk, monkeypatch):
     assert verdict.divergence.kind is Departure.EXTRA
 
 
+@pytest.mark.thorough
 def test_who_has_no_patience_has_none_again(desk):
     async def program(client):
         try:
@@ -265,6 +272,7 @@ def test_a_stream_that_breaks_off_breaks_off_again(desk):
     assert verdict.faithful
 
 
+@pytest.mark.thorough
 def test_a_provider_that_is_not_there_is_a_502_in_one_line(desk, scripted):
     scripted.stop()
     ((status, said),) = desk.record(asking("one"))
@@ -276,6 +284,7 @@ def test_a_provider_that_is_not_there_is_a_502_in_one_line(desk, scripted):
     assert verdict.faithful
 
 
+@pytest.mark.thorough
 def test_an_error_of_the_provider_comes_as_it_is(desk):
     async def program(client):
         done = await client.post("/broken", json={})
@@ -286,6 +295,7 @@ def test_an_error_of_the_provider_comes_as_it_is(desk):
     assert desk.replay(program)[0] == given
 
 
+@pytest.mark.thorough
 def test_a_compressed_answer_is_recorded_plain_and_given_compressed(desk):
     async def program(client):
         done = await client.post("/packed", json={})

@@ -175,6 +175,7 @@ def shell_run(command, folder):
     subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, check=False)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("session", [8, pytest.param(50, marks=pytest.mark.slow)], indirect=True)
 def test_a_fork_at_a_turn_goes_on_with_that_turns_files_and_leaves_the_users(session):
     shell, model, _, _ = session
@@ -217,6 +218,7 @@ def test_the_commands_of_each_turn_are_shown_with_their_exit_codes(session):
     assert steps[1]["commands"] == [{"command": model.commands[2], "exit": 1}]
 
 
+@pytest.mark.thorough
 def test_without_files_nothing_of_the_workspace_is_kept(session):
     shell, _, _, _ = session
     done = shell.run("record", "--proxy", "--files", "off", "--", sys.executable, "agent.py")

@@ -82,6 +82,7 @@ def answer(client):
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "sent",
     [

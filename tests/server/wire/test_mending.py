@@ -46,6 +46,7 @@ def bought(client, pages):
     return run
 
 
+@pytest.mark.thorough
 def test_a_step_is_mended_there_by_what_earlier_runs_led_to_and_remembered(bought, wired, key, capsys):
     assert bought(OLD, timeout=60_000)[0].heals == []
     block, _ = bought(NEW)

@@ -15,6 +15,7 @@ def recorded(home):
     return recording.id
 
 
+@pytest.mark.thorough
 def test_what_a_server_has_no_room_for_waits_and_is_there_once_it_has(mortal, tmp_path):
     mortal.words = ("--quota-recordings", "1")
     mortal.start()

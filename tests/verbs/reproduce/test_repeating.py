@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import reenact
 from reenact.verbs.reproduce import Reproduces
 
@@ -49,6 +51,7 @@ def test_a_failure_that_replays_alike_each_time_is_reproduced(runs):
     assert len(lines) == 2
 
 
+@pytest.mark.thorough
 def test_changed_code_is_different_each_time_and_the_place_is_named(runs, shell):
     (recording,) = runs(STEADY, "any")
     shell.write("agent.py", STEADY.replace('draw("a")', 'draw("b")'))
@@ -57,6 +60,7 @@ def test_changed_code_is_different_each_time_and_the_place_is_named(runs, shell)
     assert "CHANGED at step 1, main/tool:draw#0" in done.where
 
 
+@pytest.mark.thorough
 def test_output_that_no_recorded_answer_explains_is_flaky_and_its_line_is_named(runs, shell):
     (shell.folder / "counter.txt").write_text("")
     (recording,) = runs(UNCOVERED, "any")
@@ -65,6 +69,7 @@ def test_output_that_no_recorded_answer_explains_is_flaky_and_its_line_is_named(
     assert done.where == "line 2 of the output: replay 1 'process 1', replay 2 'process 2'"
 
 
+@pytest.mark.thorough
 def test_replays_that_part_at_a_step_are_flaky_and_the_step_is_named(runs, shell):
     (shell.folder / "counter.txt").write_text("")
     (recording,) = runs(PARTING, "any")
@@ -73,6 +78,7 @@ def test_replays_that_part_at_a_step_are_flaky_and_the_step_is_named(runs, shell
     assert "replay 1: faithful; replay 2: CHANGED at step 2, main/tool:draw#1" in done.where
 
 
+@pytest.mark.thorough
 def test_a_file_that_is_another_now_is_named_among_what_is_not_covered(runs, shell):
     (recording,) = runs('print(len(open("mood.txt").read()) > 0)', "any")
     done = reenact.reproduce(recording, times=1)
@@ -80,6 +86,7 @@ def test_a_file_that_is_another_now_is_named_among_what_is_not_covered(runs, she
     assert any("mood.txt has changed since the recording" in text for text in done.uncovered)
 
 
+@pytest.mark.thorough
 def test_a_program_that_is_gone_cannot_be_run(runs, shell):
     (recording,) = runs(STEADY, "any")
     (shell.folder / "agent.py").unlink()
@@ -88,6 +95,7 @@ def test_a_program_that_is_gone_cannot_be_run(runs, shell):
     assert "the program is gone" in done.where
 
 
+@pytest.mark.thorough
 def test_a_program_that_no_longer_starts_cannot_be_run_and_the_reason_is_its_own(runs, shell):
     (recording,) = runs(STEADY, "any")
     shell.write("agent.py", "import nothing_of_that_name\n")
@@ -96,6 +104,7 @@ def test_a_program_that_no_longer_starts_cannot_be_run_and_the_reason_is_its_own
     assert "ModuleNotFoundError: No module named 'nothing_of_that_name'" in done.where
 
 
+@pytest.mark.thorough
 def test_a_program_that_hangs_is_ended_once_and_not_five_times(runs, shell):
     (recording,) = runs(STEADY, "any")
     shell.write("agent.py", "while True: pass\n")

@@ -98,6 +98,7 @@ def test_an_error_that_is_gone_is_fixed_and_a_new_one_is_broken(shop, shell):
     assert not verification(outcomes).passed
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("does", "timeout", "said"),
     [
@@ -149,6 +150,7 @@ def test_an_entry_may_take_the_recording_itself(shop, shell):
     assert statuses(outcomes) == [Status.SAME, Status.DIVERGED]
 
 
+@pytest.mark.thorough
 def test_recordings_of_commands_are_run_as_commands(shell, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(shell.home))
     shell.write("agent.py", "import random\nprint(random.random())\n")
@@ -237,6 +239,7 @@ def test_an_outcome_that_comes_twice_counts_once(shop):
     assert len(seen) == 3
 
 
+@pytest.mark.thorough
 def test_a_fleet_that_was_interrupted_goes_on_with_the_rest_until_the_code_changes(shop, shell):
     with pytest.raises(KeyError):  # of the five only two came back
         verify(shop, entry="shop:answer", engine=Counting([]))

@@ -62,6 +62,7 @@ def test_each_turn_shows_the_files_of_its_commit_and_the_edits_since(joined, tmp
     }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_what_was_checked_out_counts_and_not_the_branch_alone(joined, tmp_path):
     repository = GitFolder(tmp_path / "w")
     first = repository.commit(-50, a="1")
@@ -292,6 +293,7 @@ def test_a_branch_is_no_option_of_git(joined, tmp_path):
     assert not made.exists()
 
 
+@pytest.mark.thorough
 def test_nothing_that_a_repository_names_is_run(joined, tmp_path):
     repository = GitFolder(tmp_path / "w")
     head = repository.commit(-50, _dot_gitattributes="* filter=bad diff=bad\n", **{"a.txt": "1\n"})
@@ -347,6 +349,7 @@ def session(shell):
     return repository
 
 
+@pytest.mark.thorough
 def test_the_repository_that_you_are_in_is_joined_and_its_files_restored(shell, session):
     done = shell.run("import", shell.folder / "s.jsonl", cwd=session.path / "sub")
     assert done.status == 0, done.err
@@ -357,6 +360,7 @@ def test_the_repository_that_you_are_in_is_joined_and_its_files_restored(shell, 
     assert (shell.folder / "two" / "sub" / "b.txt").read_text() == "b\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [(), ("--repository", "off")])
 def test_a_repository_that_only_the_log_names_is_not_read(shell, session, words):
     folder = shell.folder if not words else session.path
@@ -386,6 +390,7 @@ def test_a_named_repository_is_joined_and_one_that_is_none_refused(shell, sessio
     assert "lies in no Git repository" in refused.err
 
 
+@pytest.mark.thorough
 def test_commands_are_shown_with_their_exit_codes_as_the_log_tells_them(shell):
     log = ClaudeLog("/w").bash("pytest -q", "1 failed", code=1).bash("ls", "a")
     log.write(shell.folder / "s.jsonl")
