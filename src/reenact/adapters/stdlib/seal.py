@@ -114,10 +114,13 @@ class _Event:
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in file_uses.EVENTS and _watches:
+    # Nothing else is there any more when the interpreter ends.
+    if not _watches:
+        return
+    if event in file_uses.EVENTS:
         file_uses.heard(event, arguments, _getframe(0).f_back)
     handle = _HANDLERS.get(event)
-    if not _watches or (handle is None and event not in witness.EVENTS):
+    if handle is None and event not in witness.EVENTS:
         return
     scope = current()
     if scope is not None and scope.tool is not None and not scope.hidden and event in witness.EVENTS:
