@@ -21,6 +21,7 @@
 #   make sbom     the list of the dependencies' versions as CycloneDX, for a release
 #   make dist     the wheel and the source distribution, the same bytes each time
 #   make test-wheel  the wheel in empty environments: the core alone, and with the server
+#   make test-fresh  the wheel on a Debian of its own with Python alone: no compiler, no network (needs root)
 #   make test-browser-use   the adapter of browser-use, with a real browser, in environments of its own
 #   make test-ray    a fleet of replays on a Ray cluster of several nodes, all on this machine
 #   make bench    figures side by side with peers, written to benchmarks/RESULTS.md and HEALING.md
@@ -62,7 +63,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 .PHONY: help audit demo demo-browser exercise picture console-pictures test test-browser-use test-ray soak faults load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console dist docs test-wheel \
-	check-platforms test-portable test-windows sbom
+	check-platforms test-portable test-windows test-fresh sbom
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -304,6 +305,18 @@ dist: console $(BIN)/uv
 test-wheel: dist setup-dev chromium
 	REENACT_WHEEL=$$(ls $(CURDIR)/$(DIST)/*.whl) $(PYTEST) -n 2 tests/wheel $(PYTEST_ARGS)
 
+# A Debian in a folder. It stays there for the next time.
+test-fresh: dist setup-dev .fresh/.stamp
+	REENACT_FRESH=$(CURDIR)/.fresh REENACT_WHEEL=$$(ls $(CURDIR)/$(DIST)/*.whl) $(PYTEST) -n 0 tests/wheel/test_fresh.py $(PYTEST_ARGS)
+
+.fresh/.stamp:
+	@[ "$$(id -u)" = 0 ] || { echo "a system in a folder is made by root alone" >&2; exit 2; }
+	@command -v debootstrap >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends debootstrap >/dev/null; }
+	@rm -rf .fresh
+	@debootstrap --variant=minbase --include=python3,python3-venv,ca-certificates stable .fresh >.fresh.log 2>&1 \
+		|| { tail -n 3 .fresh.log >&2; exit 2; }
+	@rm .fresh.log && touch $@
+
 # The browser itself comes from the system: $$CHROME, or one on the path, or Debian's where one may install it.
 chromium:
 	@if [ -n "$$CHROME" ] || command -v chromium >/dev/null || command -v google-chrome >/dev/null; then :; \
@@ -327,6 +340,6 @@ pages: .pages/.stamp
 	@touch $@
 
 clean:
-	rm -rf site .windows $(SITE) .pages console/node_modules console/.stamp console/.api console/openapi.json src/reenact/server/console $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) $(BROWSER_USE_OLDER) .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf site .windows .fresh $(SITE) .pages console/node_modules console/.stamp console/.api console/openapi.json src/reenact/server/console $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) $(BROWSER_USE_OLDER) .mypy_cache .ruff_cache .pytest_cache \
 		.import_linter_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
