@@ -18,7 +18,7 @@
 #   make check-platforms  the pinned dependencies can be resolved for every platform
 #   make test-portable  the ways of systems without fork, Unix sockets and signals, forced on this one
 #   make test-windows   commands and tests of the core in a Windows Python under Wine
-#   make sbom     the list of the dependencies' versions as CycloneDX, for a release
+#   make sbom     what `pip install 'reenact[all]'` brings, with versions, as CycloneDX
 #   make dist     the wheel and the source distribution, the same bytes each time
 #   make test-wheel  the wheel in empty environments: the core alone, and with the server
 #   make test-fresh  the wheel on a Debian of its own with Python alone: no compiler, no network (needs root)
@@ -166,7 +166,8 @@ test-windows: setup-dev
 
 sbom: $(BIN)/uv
 	@mkdir -p $(DIST)
-	@grep -v '^-' constraints.txt | $(BIN)/uvx --quiet --from cyclonedx-bom cyclonedx-py requirements --output-reproducible \
+	@$(BIN)/uv pip compile --quiet --no-header --no-annotate --extra all --constraints constraints.txt pyproject.toml \
+		| $(BIN)/uvx --quiet --from cyclonedx-bom cyclonedx-py requirements --output-reproducible \
 		--of JSON --output-file $(DIST)/sbom.cdx.json -
 	@ls -l $(DIST)/sbom.cdx.json
 
