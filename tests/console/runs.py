@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from contextvars import ContextVar
 
 import reenact
 
@@ -49,21 +50,25 @@ _SAID = itertools.cycle(
 )
 
 
+FOUND: ContextVar[asyncio.Event] = ContextVar("FOUND")
+"""The order is found: the customer is found after it, on a busy machine too."""
+
+
 @reenact.tool
 async def get_order(order_id):
     await asyncio.sleep(0.004)
-    return await reenact.effect(
-        "db", "orders", sql="SELECT * FROM orders WHERE id = ?", id=order_id
-    ).aperform(
+    row = await reenact.effect("db", "orders", sql="SELECT * FROM orders WHERE id = ?", id=order_id).aperform(
         lambda: _later(
             {"id": order_id, "status": "paid", "total": 86.4, "items": [{"sku": "lamp", "many": 2}]}
         )
     )
+    FOUND.get().set()
+    return row
 
 
 @reenact.tool
 async def get_customer(email):
-    await asyncio.sleep(0.006)
+    await FOUND.get().wait()
     return {"email": email, "name": "Mara", "since": "2024-03-01"}
 
 
@@ -94,6 +99,7 @@ def support(total=86.4):
             {"role": "user", "content": "Please cancel my order ORD-5521, I have changed my mind."},
         ]
         await ask(messages)
+        FOUND.set(asyncio.Event())
         found = await asyncio.gather(get_order("ORD-5521"), get_customer("mara@example.org"))
         messages += [
             {"role": "tool", "tool_call_id": f"call_{n}", "content": str(one)} for n, one in enumerate(found)
