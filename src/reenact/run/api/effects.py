@@ -87,7 +87,7 @@ def tool(
 
 
 def _binder(signature: inspect.Signature) -> Callable[[Any, Any], dict[str, Any] | None]:
-    """Return the function that names the arguments of a call; it returns None for a call that will fail.
+    """Return the function that names a call's arguments: None if it does not fit the signature.
 
     A default is part of the question too: changed, it is another question.
     """
