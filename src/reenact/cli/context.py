@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -15,9 +16,7 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from reenact.analysis.views.text import visible
-from reenact.cli.consent import agreed
 from reenact.cli.printing import say
-from reenact.core.query.recording import Recording
 from reenact.core.store.base import Library
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
@@ -28,6 +27,8 @@ from reenact.verbs import interface
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+    from reenact.core.query.recording import Recording
 
 EVERY = 10.0
 """Seconds between lines on the progress if standard error is no terminal."""
@@ -61,7 +62,9 @@ class Context(interface.Context):
         self, recordings: Sequence[str | Recording], command: Sequence[str] = (), *, requests: bool = False
     ) -> bool:
         """Ask the user for each foreign recording."""
-        return agreed(recordings, command, self.home, run_foreign=self.run_foreign, requests=requests)
+        agreed = import_module("reenact.cli.consent").agreed
+        asked: bool = agreed(recordings, command, self.home, run_foreign=self.run_foreign, requests=requests)
+        return asked
 
     def say(self, line: str, of: int | None = None) -> None:
         """Print the line, unless the result is printed as JSON."""

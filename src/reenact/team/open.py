@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from reenact.core.extras import needing
 from reenact.core.store.base import ID
-from reenact.core.store.bundle import SAME, bring
 from reenact.core.store.local import LocalStore
 from reenact.core.store.writer import warn
 from reenact.errors import AmbiguousRecording, RecordingError, StoreAway, UsageError
@@ -76,6 +75,8 @@ class Reaching(LocalStore):
 
     def _imported(self, file: Path) -> str:
         """Import an exported file, unless it is here already; return the recording's id."""
+        from reenact.core.store.bundle import SAME, bring  # noqa: PLC0415 - zip files, which few commands read
+
         try:
             return bring(self, file)
         except RecordingError as error:

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_origin
 
 from reenact.core import config
 from reenact.core.config import ConfigurationFile, KeyPath
-from reenact.core.replay.policy import policy_of
 from reenact.errors import UsageError
 from reenact.verbs.fields import NotValid, OptionField, choices, field_of_annotation, words
 from reenact.verbs.interface import NEVER, SHARED, Cli, Configured, Options, Wire
@@ -72,9 +72,14 @@ def settings(
     for key, path in _table(file, command, options):
         name, setting = _checked(file, command, options, key, path)
         chosen[name] = setting
-    if POLICY in fields and (rules := policy_of(file)):
+    if POLICY in fields and (rules := _policy_of(file)):
         chosen[POLICY] = Setting(rules, file.place((POLICY,)), POLICY)
     return chosen
+
+
+def _policy_of(file: ConfigurationFile) -> Any:
+    """Return the rules of a file's table `policy`. Few files have one."""
+    return import_module("reenact.core.replay.policy").policy_of(file) if POLICY in file.tree else ()
 
 
 def problems(
@@ -88,7 +93,7 @@ def problems(
         names: The names of all commands.
     """
     checks: list[Any] = [lambda: unknown_keys(file, names), lambda: file.home]
-    checks += [lambda: policy_of(file)]
+    checks += [lambda: _policy_of(file)]
     for name, marked in SHARED.items():
         if name in file.tree:
             checks.append(

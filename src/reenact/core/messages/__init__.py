@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from reenact.core.messages import browser_use, http, langchain, openai, openai_agents, pydantic_ai, realtime
-from reenact.core.messages.call import Asked, Embedded, Message, ModelCall, Reader, ToolCall, Usage
+from reenact.core.messages.call import CHATS, Embedded, Message, ModelCall, Reader, ToolCall, Usage
 from reenact.core.messages.growing import Memory
 from reenact.core.messages.price import cost
-from reenact.core.messages.text import content, counted
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import binary, plain
 
@@ -94,7 +93,7 @@ def read(log: Log, call: CallRecord) -> ModelCall | None:
     if not readable(call.kind):
         return None
     asked = Exchange(log, call)
-    for reader in _readers:
+    for reader in (*_added, *_own()):
         found = None
         with suppress(Exception):
             found = reader(asked)
@@ -123,45 +122,19 @@ def request(log: Log, body: Any) -> Any:
 def asks_model(kind: str, name: str) -> bool:
     """Return True if an effect of that kind and name calls a language model."""
     return kind == "model" or (
-        kind == "http" and name.startswith("POST ") and name.rstrip("/").endswith(http.CHATS)
+        kind == "http" and name.startswith("POST ") and name.rstrip("/").endswith(CHATS)
     )
 
 
 def add_reader(reader: Reader, kind: str) -> None:
     """Have effects of that kind read by one more reader, asked before those there are."""
     _KINDS.add(kind)
-    _readers.insert(0, reader)
+    _added.insert(0, reader)
 
 
 def add_readers_later(load: Callable[[], None]) -> None:
     """Call `load`, which adds readers, before an effect is read for the first time."""
     _later.append(load)
-
-
-def _model(asked: Asked) -> ModelCall | None:
-    """Read another effect of kind `model`: as a chat in OpenAI's form, else as any text."""
-    if asked.kind != "model":
-        return None
-    args, value = asked.args, asked.value
-    name = str(args.get("model") or asked.name)
-    if isinstance(value, dict) and ("choices" in value or "error" in value):
-        return openai.read_chat({"model": name, **args}, value, [], asked.memory)
-    messages = openai.chat_messages(args.get("messages"), asked.memory)
-    if not messages:
-        given = (
-            args.get("prompt") or args.get("question") or args.get("input") or next(iter(args.values()), None)
-        )
-        messages = (Message("user", content(given)),) if given is not None else ()
-    if asked.stream:
-        answer: Message | None = Message(
-            "assistant", asked.body.decode(errors="replace") or content(asked.chunks)
-        )
-    elif isinstance(value, dict) and ("role" in value or "tool_calls" in value):
-        answer = openai.chat_message(value)
-    else:
-        answer = Message("assistant", content(value)) if value is not None else None
-    usage = counted(value.get("usage")) if isinstance(value, dict) else None
-    return ModelCall(name, messages, answer, usage, streamed=asked.stream)
 
 
 def _memory(log: Log) -> Memory:
@@ -176,13 +149,14 @@ def _told(log: Log) -> dict[str, list[tuple[int, str]]]:
     length, found = _connections.get(log, (-1, {}))
     if length != len(log.times):
         found = {}
+        kinds: tuple[str, ...] = import_module("reenact.core.messages.realtime").TOLD
         for call in log.calls.values():
             if call.kind != "websocket":
                 continue
             received = call.name.startswith("receive ")
             order = call.order if received else call.place
             text = plain((call.outcome or {}).get("value") if received else log.args(call).get("message"))
-            if order is not None and isinstance(text, str) and any(kind in text for kind in realtime.TOLD):
+            if order is not None and isinstance(text, str) and any(kind in text for kind in kinds):
                 found.setdefault(call.scope, []).append((order, text))
         for messages in found.values():
             messages.sort()
@@ -194,12 +168,16 @@ _connections: WeakKeyDictionary[Log, tuple[int, dict[str, list[tuple[int, str]]]
 _memories: WeakKeyDictionary[Log, Memory] = WeakKeyDictionary()
 _later: list[Callable[[], None]] = []
 _KINDS = {"model", "http", "websocket"}
-_readers: list[Reader] = [
-    pydantic_ai.reader,
-    openai_agents.reader,
-    langchain.reader,
-    browser_use.read,
-    http.read,
-    realtime.read,
-    _model,
-]
+_added: list[Reader] = []
+"""The readers of others, the last one first."""
+
+
+@cache
+def _own() -> list[Reader]:
+    """Return the readers of this package. Many commands and programs read no model call."""
+    frameworks = ("pydantic_ai", "openai_agents", "langchain")
+    others = ("browser_use", "http", "realtime", "any_model")
+    return [
+        *(import_module(f"reenact.core.messages.{name}").reader for name in frameworks),
+        *(import_module(f"reenact.core.messages.{name}").read for name in others),
+    ]

@@ -9,6 +9,23 @@ from typing import Any, Protocol
 from reenact.core.dataclass import dataclass
 from reenact.core.messages.growing import Memory
 
+CHATS = (
+    "chat/completions",
+    "completions",
+    "responses",
+    "messages",
+    "api/chat",
+    "api/generate",
+    "v2/chat",
+    "enerateContent",
+    "awPredict",
+    "/converse",
+    "/converse-stream",
+    "/invoke",
+    "/invoke-with-response-stream",
+)
+"""The path endings of language model calls."""
+
 _CUT = {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "model_length"}
 
 

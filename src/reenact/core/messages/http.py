@@ -9,28 +9,11 @@ from urllib.parse import unquote, urlsplit
 
 from reenact.core.dataclass import dataclass
 from reenact.core.messages import anthropic, bedrock, cohere, embedding, google, openai
-from reenact.core.messages.call import Asked, ModelCall
+from reenact.core.messages.call import CHATS, Asked, ModelCall
 from reenact.core.messages.growing import Memory
 from reenact.core.messages.text import events
 from reenact.core.model.plain import parsed
 from reenact.core.patterns import lazy
-
-CHATS = (
-    "chat/completions",
-    "completions",
-    "responses",
-    "messages",
-    "api/chat",
-    "api/generate",
-    "v2/chat",
-    "enerateContent",
-    "awPredict",
-    "/converse",
-    "/converse-stream",
-    "/invoke",
-    "/invoke-with-response-stream",
-)
-"""The path endings of language model calls."""
 
 EMBEDDINGS = ("embeddings", "api/embed", "v1/embed", "v2/embed", "mbedContent", "mbedContents")
 """The path endings of embedding calls."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from reenact.core.dataclass import dataclass
-from reenact.core.messages import openai_agents, pydantic_ai
 from reenact.core.model import patch
 from reenact.core.model.event import Tree
 from reenact.core.model.log import CallRecord, Log
@@ -44,14 +44,20 @@ class _Kind:
 
 
 def _response(value: Tree, chunks: list[Tree]) -> list[Tree]:
+    pydantic_ai = import_module("reenact.core.messages.pydantic_ai")
     if chunks:
         value = pydantic_ai.streamed(value, chunks)
     return [pydantic_ai.in_history(value)] if isinstance(value, dict) and "parts" in value else []
 
 
+def _items(value: Tree, chunks: list[Tree]) -> list[Tree]:
+    found: list[Tree] = import_module("reenact.core.messages.openai_agents").output(value, chunks)
+    return found
+
+
 _KINDS = (
     _Kind("pydantic_ai.messages", "messages", "provider", _response),
-    _Kind("openai_agents.items", "input", "handoffs", openai_agents.output),
+    _Kind("openai_agents.items", "input", "handoffs", _items),
 )
 
 HISTORIES = tuple(kind.name for kind in _KINDS)
