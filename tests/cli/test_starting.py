@@ -85,3 +85,29 @@ def test_a_command_imports_no_module_that_it_does_not_need(shell, command, unwan
         env=shell.environ,
     )  # fmt: skip
     assert loaded(done.stdout, *unwanted) == []
+
+
+def test_a_program_that_makes_no_session_imports_no_browser():
+    text = f"from reenact import Client; Client(); {PROGRAM}"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert loaded(done.stdout, "playwright", "pydantic", "starlette", "uvicorn", "reenact.browser.page") == []
+
+
+def test_a_command_that_reads_no_model_call_imports_no_reader_of_one(shell):
+    shell.run("record", "--", sys.executable, "-c", "print(1)")
+    subprocess.run(
+        [sys.executable, "-c", COMMAND, "list"],
+        capture_output=True,
+        check=True,
+        cwd=shell.folder,
+        env=shell.environ,
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, "list"], capture_output=True, text=True, check=True, cwd=shell.folder,
+        env=shell.environ,
+    )  # fmt: skip
+    readers = [
+        f"reenact.core.messages.{name}"
+        for name in ("http", "openai", "anthropic", "pydantic_ai", "langchain")
+    ]
+    assert loaded(done.stdout, *readers, "reenact.core.replay", "reenact.core.store.bundle") == []

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reenact.browser import extra as _extra  # noqa: F401 - says what is missing, before anything is imported in vain
-from reenact.browser.heal.block import AgentFallback as _Fallback
-from reenact.browser.heal.block import Heal as _Heal
-from reenact.browser.session.remote.agent_choice import agent_for as _agent_for
 from reenact.browser.session.remote.link import Server as _Server
-from reenact.browser.session.session import Session as _Session
 
 if TYPE_CHECKING:
     from reenact.browser.agent import Agent as _Agent
+    from reenact.browser.heal.block import AgentFallback as _Fallback
+    from reenact.browser.heal.block import Heal as _Heal
     from reenact.browser.session.remote.agent import RemoteAgent as _RemoteAgent
+    from reenact.browser.session.session import Session as _Session
 
 
 class Client:
@@ -40,10 +39,15 @@ class Client:
 
     def Session(self, session_id: str | None = None, **options: Any) -> _Session:  # noqa: N802 - as the API has it
         """Return a session; see `reenact.browser.session.session.Session`."""
+        # The browser's libraries take half a second: a program that makes no session does not import them.
+        from reenact.browser.session.session import Session as _Session  # noqa: PLC0415
+
         return _Session(session_id, server=self._server, **{**self._defaults, **options})
 
     def Agent(self, session: _Session, **options: Any) -> _Agent | _RemoteAgent:  # noqa: N802 - as the API has it
         """Return an agent for a session; see `reenact.browser.agent.Agent`."""
+        from reenact.browser.session.remote.agent_choice import agent_for as _agent_for  # noqa: PLC0415 - as above
+
         return _agent_for(session, **options)
 
     def AgentFallback(  # noqa: N802 - as the API has it
@@ -57,6 +61,8 @@ class Client:
         **agent_params: Any,
     ) -> _Fallback:
         """Return a block of steps that an agent finishes; see `reenact.browser.heal.block`."""
+        from reenact.browser.heal.block import AgentFallback as _Fallback  # noqa: PLC0415 - as above
+
         return _Fallback(session, task, response_format, heal=heal, expect=expect, **agent_params)
 
     def scrape(self, url: str, instructions: str | None = None, **options: Any) -> Any:

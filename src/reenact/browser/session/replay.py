@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from reenact.browser.camera.footage import Footage
-from reenact.browser.session.file_server import shelf
 from reenact.browser.video import Video, render
 from reenact.browser.video.pace import Kind
 from reenact.core import boundary, private
@@ -113,6 +112,8 @@ def replay(
     video = render(source, session=session, pace=pace, mask=mask)
     name = f"videos/{video.session}/{video.path.name}"
     with boundary.entered(None):
+        # A web server, for the few programs that show a video.
+        shelf = import_module("reenact.browser.session.file_server").shelf
         url, expires = shelf(home or store_home()).lend(name, video.path, seconds=seconds)
     return ReplayResponse(
         mp4_url=url,
