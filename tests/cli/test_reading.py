@@ -16,7 +16,7 @@ import pytest
 import reenact
 from reenact.analysis.interchange import importers
 from reenact.analysis.views.text import ago, count, money, numbers, seconds
-from reenact.cli import present
+from reenact.cli import recordings
 from reenact.core.store.local import LocalStore
 from tests.forked import forker
 
@@ -461,4 +461,4 @@ def test_numbers_are_told_shortly():
         "$12.50",
     ]
     assert numbers((1, 2, 3, 7, 9, 10)) == "1-3, 7, 9-10"
-    assert present.short_lengths(["abcdef", "abcxyz", "q"]) == {"abcdef": 4, "abcxyz": 4, "q": 1}
+    assert recordings.short_lengths(["abcdef", "abcxyz", "q"]) == {"abcdef": 4, "abcxyz": 4, "q": 1}

@@ -63,7 +63,7 @@ def test_a_replayed_program_imports_no_command(shell):
         (
             ("list",),
             ("asyncio", "logging", "pydantic", "reenact.adapters", "reenact.browser", "typer",
-             "reenact.core.record.recorder", "reenact.core.redact", "reenact.server", "rich.progress"),
+             "reenact.core.record.recorder", "reenact.core.redact", "reenact.server", "rich"),
         ),
         (
             ("show", "last"),

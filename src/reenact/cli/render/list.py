@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from importlib import import_module
 
-from rich.text import Text
-from rich.tree import Tree
-
-from reenact.analysis.views.text import ago, many, one_line
-from reenact.cli import present
+from reenact.analysis.views.text import many
+from reenact.cli import recordings
 from reenact.cli.context import Context
 from reenact.cli.printing import say
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Looked
-from reenact.core.store.shared import Origin
 from reenact.verbs.list import Options, Result
 
 
@@ -23,13 +20,9 @@ def show(result: Result, options: Options, context: Context) -> None:
     lines = [hit.summary for hit in found.hits]
     if lines and not context.json:
         if options.tree:
-            present.out().print(_drawn(lines, result.origins))
+            import_module("reenact.cli.forks").show(lines, result.origins)
         else:
-            steps = {hit.summary.id: hit.steps for hit in found.hits if result.wanted.about_steps}
-            width = present.out().width
-            present.show(
-                present.listed(lines, list(found.ids), steps, width, book=result.book, proofs=result.proofs)
-            )
+            _print_table(result, lines)
     if options.why:
         say(_work(found.looked, result.searched))
     if not lines and not result.searched:
@@ -52,39 +45,15 @@ def _work(looked: Looked | None, total: int) -> str:
     return f"index: {looked.index}; looked into {looked.recordings} of {total} recordings, {steps}"
 
 
-def _drawn(lines: Sequence[Summary], origins: Mapping[str, Origin]) -> Tree:
-    """Return recordings under those that they were forked from."""
-    known = {line.id: line for line in lines}
-    below: dict[str, list[str]] = {}
-    # They come the newest first.
-    for line in reversed(lines):
-        said = origins.get(line.id)
-        if said is not None and said.id in known:
-            below.setdefault(said.id, []).append(line.id)
-    under = {id for ids in below.values() for id in ids}
-    root = Tree("", hide_root=True, guide_style="dim")
-
-    def hang(at: Tree, id: str) -> None:
-        branch = at.add(_line(known[id], origins.get(id)))
-        # Of one parent in the order of their steps, and of one step the oldest first.
-        for child in sorted(below.get(id, ()), key=lambda child: origins[child].step or 0):
-            hang(branch, child)
-
-    for line in lines:
-        if line.id not in under:
-            hang(root, line.id)
-    return root
-
-
-def _line(line: Summary, origin: Origin | None) -> Text:
-    parts = [Text(line.id, "yellow")]
-    if origin is not None:
-        where = f"{origin.how} at {origin.step}" if origin.step is not None else origin.how
-        parts.append(Text(where, "cyan"))
-    parts += [
-        Text(one_line(line.name)),
-        present.status(line),
-        Text("" if line.broken else many(line.steps, "step"), "dim"),
-        Text("" if line.broken else ago(line.started), "dim"),
-    ]
-    return Text("  ").join(part for part in parts if part.plain)
+def _print_table(result: Result, lines: list[Summary]) -> None:
+    found = result.listed
+    steps = {hit.summary.id: hit.steps for hit in found.hits if result.wanted.about_steps}
+    piped = recordings.in_a_pipe()
+    # Only on a terminal is rich imported.
+    present = None if piped else import_module("reenact.cli.present")
+    width = recordings.WIDE if present is None else present.out().width
+    columns = recordings.columns(lines, list(found.ids), steps, width, book=result.book, proofs=result.proofs)
+    if present is None:
+        sys.stdout.write(recordings.printed(columns))
+    else:
+        present.show(present.listed(columns, width))

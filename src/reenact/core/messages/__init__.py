@@ -93,7 +93,7 @@ def read(log: Log, call: CallRecord) -> ModelCall | None:
     if not readable(call.kind):
         return None
     asked = Exchange(log, call)
-    for reader in (*_added, *_own()):
+    for reader in (*_readers, *_own()):
         found = None
         with suppress(Exception):
             found = reader(asked)
@@ -129,7 +129,7 @@ def asks_model(kind: str, name: str) -> bool:
 def add_reader(reader: Reader, kind: str) -> None:
     """Have effects of that kind read by one more reader, asked before those there are."""
     _KINDS.add(kind)
-    _added.insert(0, reader)
+    _readers.insert(0, reader)
 
 
 def add_readers_later(load: Callable[[], None]) -> None:
@@ -168,7 +168,7 @@ _connections: WeakKeyDictionary[Log, tuple[int, dict[str, list[tuple[int, str]]]
 _memories: WeakKeyDictionary[Log, Memory] = WeakKeyDictionary()
 _later: list[Callable[[], None]] = []
 _KINDS = {"model", "http", "websocket"}
-_added: list[Reader] = []
+_readers: list[Reader] = []
 """The readers of others, the last one first."""
 
 

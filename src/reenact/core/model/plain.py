@@ -48,17 +48,29 @@ def binary(tree: Tree) -> bytes | None:
     return tree.encode("utf-8", "surrogatepass") if isinstance(tree, str) else None
 
 
-_BEGINNINGS: frozenset[str | bytes] = frozenset('{["-0123456789tfn').union(
-    bytes([letter]) for letter in b'{["-0123456789tfn'
-)
-"""The first letters of JSON texts."""
+_ENDS: dict[str | bytes, str | bytes] = {
+    "{": "}", "[": "]", '"': '"', b"{": b"}", b"[": b"]", b'"': b'"',
+}  # fmt: skip
+"""The last letter of JSON texts with a bracket or a quote as their first."""
+
+_DIGITS: frozenset[str | bytes] = frozenset("0123456789").union(bytes([digit]) for digit in b"0123456789")
+_NUMBERS: frozenset[str | bytes] = _DIGITS | {"-", b"-"}
+_WORDS: frozenset[str | bytes] = frozenset(("true", "false", "null", b"true", b"false", b"null"))
 
 
 def parsed(text: Any) -> Any:
     """Return the value of a JSON text, or the value itself if it is no JSON text."""
     if isinstance(text, (str, bytes)):
-        if text.lstrip()[:1] not in _BEGINNINGS:
-            # Most texts are none, and an error costs more than a look.
+        # Most texts are none, and an error costs more than a look at both ends.
+        inside = text.strip()
+        first, last = inside[:1], inside[-1:]
+        if first in _ENDS:
+            likely = last == _ENDS[first]
+        elif first in _NUMBERS:
+            likely = last in _DIGITS
+        else:
+            likely = inside in _WORDS
+        if not likely:
             return text
         try:
             return orjson.loads(text)

@@ -1,0 +1,56 @@
+"""The tree of `reenact list --tree`: recordings under those that they were forked from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.text import Text
+from rich.tree import Tree
+
+from reenact.analysis.views.text import ago, many, one_line
+from reenact.cli import present
+from reenact.core.query.summary import Summary
+from reenact.core.store.shared import Origin
+
+
+def show(lines: Sequence[Summary], origins: Mapping[str, Origin]) -> None:
+    """Print the tree."""
+    present.out().print(_drawn(lines, origins))
+
+
+def _drawn(lines: Sequence[Summary], origins: Mapping[str, Origin]) -> Tree:
+    """Return recordings under those that they were forked from."""
+    known = {line.id: line for line in lines}
+    below: dict[str, list[str]] = {}
+    # They come the newest first.
+    for line in reversed(lines):
+        said = origins.get(line.id)
+        if said is not None and said.id in known:
+            below.setdefault(said.id, []).append(line.id)
+    under = {id for ids in below.values() for id in ids}
+    root = Tree("", hide_root=True, guide_style="dim")
+
+    def hang(at: Tree, id: str) -> None:
+        branch = at.add(_line(known[id], origins.get(id)))
+        # Of one parent in the order of their steps, and of one step the oldest first.
+        for child in sorted(below.get(id, ()), key=lambda child: origins[child].step or 0):
+            hang(branch, child)
+
+    for line in lines:
+        if line.id not in under:
+            hang(root, line.id)
+    return root
+
+
+def _line(line: Summary, origin: Origin | None) -> Text:
+    parts = [Text(line.id, "yellow")]
+    if origin is not None:
+        where = f"{origin.how} at {origin.step}" if origin.step is not None else origin.how
+        parts.append(Text(where, "cyan"))
+    parts += [
+        Text(one_line(line.name)),
+        present.status(line),
+        Text("" if line.broken else many(line.steps, "step"), "dim"),
+        Text("" if line.broken else ago(line.started), "dim"),
+    ]
+    return Text("  ").join(part for part in parts if part.plain)
