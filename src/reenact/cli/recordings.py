@@ -27,8 +27,6 @@ _PIPED = 60
 """Maximum characters of a prompt and an outcome in a pipe; `--json` has them in full."""
 
 _STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yellow", "broken": "bold red"}
-_COLOURED = ("FORCE_COLOR", "TTY_COMPATIBLE")
-"""Environment variables with which rich takes a pipe for a terminal."""
 
 
 def columns(
@@ -66,11 +64,11 @@ def columns(
 
 def in_a_pipe() -> bool:
     """Return True if standard output is neither a terminal nor to be treated as one."""
-    return not sys.stdout.isatty() and not any(os.environ.get(name) for name in _COLOURED)
+    return not sys.stdout.isatty() and not os.environ.get("FORCE_COLOR")
 
 
 def printed(found: list[Column]) -> str:
-    """Return the lines of a list in a pipe: the columns as wide as their widest cell, without colours."""
+    """Return the lines of a list in a pipe, without colours."""
     padded = []
     for title, right, cells in found:
         texts = [title, *map(text_of, cells)]

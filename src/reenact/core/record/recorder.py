@@ -26,7 +26,7 @@ from reenact.core.record.printed import PrintRecorder
 from reenact.core.record.question import Questions, number_of
 from reenact.core.record.sidecar import SidecarFile
 from reenact.core.record.snapshot import Snapshots
-from reenact.core.redact import Redactor, StreamRedactor
+from reenact.core.redact import DEFAULT_RULES, Redactor, StreamRedactor
 from reenact.core.store.writer import Writer, warn
 from reenact.core.trust import Identity
 
@@ -39,6 +39,9 @@ _CHUNK = b'{"event":"chunk","call":%d,"value":%b,"t":%.6f}'
 _TEXT = b'{"event":"chunk","call":%d,"value":{"$utf8":%b},"t":%.6f}'
 _FIRED = b'{"event":"fired",%b,"in":%b,%b,"t":%.6f}'
 _DREW = b'{"event":"drew",%b,"in":%b,%b,"value":%b}'
+_OWN_RULES = {"names": sorted(DEFAULT_RULES.names), "headers": sorted(DEFAULT_RULES.headers)}
+"""The rules of a recording whose user has none, as its header tells them."""
+
 _END = b'{"event":"%b","call":%d,"t":%.6f}'
 
 
@@ -189,7 +192,14 @@ class Recorder(Handler):
 
     def open(self, header: dict[str, Tree]) -> None:
         """Write the header, the first line."""
-        line = self._redactor.line(codec.dumps({"event": "opened", **header}))
+        rules = header.get("secrets")
+        if rules == _OWN_RULES:
+            # Words of ours: there is nothing to look for, and each of them would be looked at.
+            rest = {name: value for name, value in header.items() if name != "secrets"}
+            line = self._redactor.line(codec.dumps({"event": "opened", **rest}))
+            line = line[:-1] + b',"secrets":%b}' % codec.dumps(rules)
+        else:
+            line = self._redactor.line(codec.dumps({"event": "opened", **header}))
         self._writer.append(line if self._identity is None else marked(line, self._identity))
 
     def seal(self, ending: dict[str, Tree]) -> None:
