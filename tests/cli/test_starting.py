@@ -71,6 +71,11 @@ def test_a_replayed_program_imports_no_command(shell):
              "rich.progress"),
         ),
         (
+            ("replay", "last"),
+            ("asyncio", "pydantic", "typer", "reenact.adapters", "reenact.analysis.diff", "reenact.core.boundary",
+             "reenact.core.redact", "reenact.server", "rich.progress"),
+        ),
+        (
             ("record", "--", sys.executable, "-c", "pass"),
             ("asyncio", "pydantic", "typer", "reenact.adapters", "reenact.core.record.recorder", "reenact.core.redact", "reenact.server",
              "reenact.testing", "rich"),

@@ -9,8 +9,7 @@ from reenact.cli.context import Context
 from reenact.cli.printing import say
 from reenact.cli.reference import reference
 from reenact.cli.verdict import panel
-from reenact.core.model.divergence import Verdict
-from reenact.core.replay.departures import forking_step
+from reenact.core.model.divergence import Verdict, forking_step
 from reenact.verbs.replay import Options, Result
 
 

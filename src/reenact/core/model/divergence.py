@@ -8,7 +8,10 @@ from dataclasses import asdict, field
 from typing import Any
 
 from reenact.core.dataclass import dataclass
+from reenact.core.patterns import lazy
 from reenact.errors import Departure, Divergence, Mismatch, one_line
+
+_FORK = lazy(r"a fork with at=(\d+) goes on live")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +150,14 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
         ),
         notes=tuple(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
     )
+
+
+def forking_hint(step: int) -> str:
+    """Return the hint for a run in which a recorded tool ran for real."""
+    return f"step {step} ran for real and may have answered otherwise: a fork with at={step} goes on live from there"
+
+
+def forking_step(divergence: Divergence) -> int | None:
+    """Return the step of `forking_hint`, or None for another hint."""
+    found = _FORK.search(divergence.hint)
+    return int(found[1]) if found else None

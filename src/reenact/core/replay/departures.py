@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from reenact.core.boundary import ReplayingTurnstile, Scope
 from reenact.core.model.log import CallRecord, Log
-from reenact.core.patterns import lazy
 from reenact.core.replay import match
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.question import Question
@@ -15,19 +14,7 @@ from reenact.errors import Departure, Divergence
 ALIKE = 0.6
 """The likeness, from 0 to 1, from which one question counts as a change of another."""
 
-_FORK = lazy(r"a fork with at=(\d+) goes on live")
 HINT = "was the program edited on purpose? on_divergence='realign' gives other calls their own answers"
-
-
-def forking_hint(step: int) -> str:
-    """Return the hint for a run in which a recorded tool ran for real."""
-    return f"step {step} ran for real and may have answered otherwise: a fork with at={step} goes on live from there"
-
-
-def forking_step(divergence: Divergence) -> int | None:
-    """Return the step of `forking_hint`, or None for another hint."""
-    found = _FORK.search(divergence.hint)
-    return int(found[1]) if found else None
 
 
 class Departures:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from reenact.core.boundary import Answer, Handler, ReplayingTurnstile, Scope, Ticket
-from reenact.core.model.divergence import Verdict
+from reenact.core.model.divergence import Verdict, forking_hint
 from reenact.core.model.event import Cancelled, Effect, Outcome, Tree, Value
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.redact import Redactor
@@ -21,7 +21,7 @@ from reenact.core.replay import match
 from reenact.core.replay.acts import act_of
 from reenact.core.replay.answers import Answers
 from reenact.core.replay.cursor import Cursor
-from reenact.core.replay.departures import HINT, Departures, forking_hint
+from reenact.core.replay.departures import HINT, Departures
 from reenact.core.replay.live_calls import LiveCalls
 from reenact.core.replay.own_requests import OwnRequests, departure
 from reenact.core.replay.printed import RecordedPrints
