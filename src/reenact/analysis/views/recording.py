@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
 from reenact.core.query.summary import summarise
-from reenact.core.store import bundle, shared
+from reenact.core.store import shared
 from reenact.core.trust import Standing
 from reenact.core.trust.proofs import Proof
 from reenact.core.unpack import Archive
@@ -119,7 +120,9 @@ def fields_of_head(found: Recording) -> dict[str, Any]:
 def stored(path: Path, first: str) -> Iterator[list[bytes]]:
     """The lines of each process's events, from a folder or an exported file."""
     if path.is_file():
-        with Archive(path, str(path), bundle.LIMIT) as archive:
+        # Zip files, which few recordings are in.
+        limit: int = import_module("reenact.core.store.bundle").LIMIT
+        with Archive(path, str(path), limit) as archive:
             names = [name for name in archive.names if name.endswith(".jsonl")]
             for name in sorted(names, key=lambda name: (name != first, name)):
                 yield _lines(archive.read(name))
