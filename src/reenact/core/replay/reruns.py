@@ -13,6 +13,7 @@ from typing import Literal, get_args
 from reenact.core.boundary import ToolInside
 from reenact.core.model import codec
 from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value
+from reenact.core.model.exact import exact
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import match
 from reenact.core.replay.question import Question
@@ -175,7 +176,13 @@ class Tools:
         return ", ".join(effect.source.unrecorded)
 
     def _differences(self, call: CallRecord, outcome: Outcome) -> tuple[Mismatch, ...]:
-        then, now = _recorded(call.outcome or {}), self._actual(outcome)
+        told = call.outcome or {}
+        if isinstance(outcome, Value) and told.get("event") == "returned":
+            data = exact(outcome.value)
+            if data is not None and data == codec.dumps(told.get("value")):
+                # As recorded, byte for byte: so it holds no secret either, which would be a token there.
+                return ()
+        then, now = _recorded(told), self._actual(outcome)
         if match.same(then, now):
             return ()
         found = match.mismatches(call.label, then, now, self._rules)
