@@ -418,9 +418,6 @@ def test_on_a_terminal_nothing_is_wider_than_it(home, columns):
     id = agent("客服" * 20, tags=["a-very-long-tag-indeed", "another"])
     from rich.cells import cell_len
 
-    subprocess.run(
-        [*COMMAND, "list"], check=True, capture_output=True
-    )  # on a busy machine the first one shows a bar on its way
     for arguments in (["list"], ["list", "tool"], ["show", id], ["show", id, "2"]):
         for line in forker.on_a_terminal(arguments, dict(os.environ), columns).splitlines():
             assert cell_len(line.rstrip()) <= columns, line

@@ -113,14 +113,20 @@ class Context(interface.Context):
             self._next = monotonic() + EVERY
             say(f"reenact: {done} of {total}, {note}")
 
+    def end_progress(self) -> None:
+        """Remove the bar from the terminal, so that the result begins on a line of its own."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+            self._tasks.clear()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self.end_progress()
 
 
 def _new_bar() -> Progress:

@@ -161,6 +161,7 @@ def _naming(configured: Sequence[configuration.Setting]) -> Iterator[None]:
 
 def _show(result: Result, options: Options, context: Context) -> None:
     """Print the result by the module for results of its verb, or as JSON."""
+    context.end_progress()
     word = type(result).__module__.removeprefix("reenact.verbs.").partition(".")[0]
     name = f"reenact.cli.render.{word}"
     module = importlib.import_module(name) if importlib.util.find_spec(name) is not None else None
