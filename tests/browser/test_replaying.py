@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
 import reenact
+from reenact.browser.camera.footage import sessions
+from reenact.browser.video import render
+from reenact.browser.watch.content import film
+from reenact.core.query.facts import RecordingFacts
 from reenact.errors import DivergenceError
 from tests.conftest import Shell
 
@@ -24,6 +29,7 @@ PROGRAM = """
             print(session.execute(type="select_dropdown_option", selector="#colour", value="Green").message)
             failed = session.execute(type="click", selector="#no", timeout=100, raise_on_failure=False)
             print(failed.message, failed.why["reason"])
+            print("step", failed.step)
             print(session.page.locator("#name").input_value(), session.page.get_by_role("button").count())
             print(session.execute(type="click", id=ids["Place order"]).url)
             print(session.id, session.scrape(), session.offset(), session.status().status)
@@ -52,6 +58,19 @@ def test_a_replay_needs_no_browser_and_gives_the_same(shop):
     assert f"{shop.id}.1" in again.out
 
 
+def test_the_result_of_an_action_the_video_and_the_page_of_watch_show_one_number(shop):
+    recording = reenact.load(shop.id, home=shop.home)
+    (step,) = (step for step in recording if step.label == "browser:click" and not step.output["success"])
+    assert f"step {step.number}\n" in shop.first.out
+    footage = sessions(Path(recording.path))
+    (chapter,) = (chapter for chapter in render(footage[0]).chapters if chapter.call == step.call.number)
+    assert chapter.title.startswith(f"{step.number}. Click")
+    rows = film(RecordingFacts(recording), footage, 1).view.steps
+    assert [row.n for row in rows if row.call == step.call.number] == [step.number]
+    shown = shop.run("show", shop.id).out
+    assert any(line.split()[:2] == [str(step.number), "browser:click"] for line in shown.splitlines()), shown
+
+
 @pytest.mark.thorough
 def test_a_replay_of_another_program_says_where_it_departs(shop):
     program = shop.folder / "shop.py"
@@ -66,7 +85,7 @@ def test_a_replay_of_another_program_says_where_it_departs(shop):
 
 @pytest.mark.thorough
 def test_the_browser_can_be_let_live_in_a_replay(shop):
-    live = shop.run("replay", shop.id, "--live", "browser")
+    live = shop.run("replay", shop.id, "--live", "browser", "--policy", "browser=live")
     assert live.out == shop.first.out, live.err
     assert "partly from the recording" in live.err
     assert "ran for real: browser:select_dropdown_option × 1" in live.err

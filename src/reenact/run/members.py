@@ -220,6 +220,7 @@ class Member:
         else:
             obeyed = GuardPlan.of(guarding)
             self._recorder = GuardedRecorder(obeyed, writer, redactor, started=now, identity=identity)
+        self._recorder.alone = False
         self._recorder.snapshots.every = plan.every or self._recorder.snapshots.every
         self._recorder.snapshots.risky = risky_filter(plan.risky)
         self._recorder.open(

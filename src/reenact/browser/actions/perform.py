@@ -60,6 +60,7 @@ async def act(
 async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: int | None) -> dict[str, Any]:
     live, camera = deed.live, deed.live.camera
     told = {"type": deed.action.type, **args}
+    filmed = False
     await live.kept()
     if camera is not None:
         camera.begin(deed.page)
@@ -71,6 +72,7 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
             deed.before = await consequence.digest(deed.page, live.mask(deed.page))
         await _keep_moment(live, deed.page, "before", call)
         if camera is not None:
+            filmed = True
             await camera.before(call, deed.page, actor, told, _target(deed))
         deed.navigations, deed.requests = live.navigations, live.requests.count
         await _done(deed)
@@ -85,6 +87,9 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
             )
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
         deed.error = error
+        if camera is not None and not filmed:
+            # No element was found, or another one than meant: the search is what there is to see.
+            await camera.before(call, deed.page, actor, told, _target(deed), began=deed.began)
         deed.said, deed.why = await _reason(deed, error, told)
         deed.said += live.watchdog.said()
     outcome = await _outcome(deed, actor, told)

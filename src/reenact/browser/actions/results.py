@@ -30,6 +30,8 @@ class ExecutionResult(BaseModel):
             added, removed and changed).
         delivered: For a failed action, True if it may have reached the page all the same; `unknown` for a press
             of which the page saw no click.
+        step: The number of its step in the recording, the same as in `show`, the video and the console. None
+            where nothing is recorded, and once the program has started another recorded process.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -49,6 +51,7 @@ class ExecutionResult(BaseModel):
     why: dict[str, Any] | None = Field(None, repr=False)
     consequence: dict[str, Any] | None = Field(None, repr=False)
     delivered: bool | Literal["unknown"] = Field(False, repr=False)
+    step: int | None = Field(None, exclude=True)
 
 
 class Tab(BaseModel):
@@ -130,8 +133,8 @@ class SessionStatus(BaseModel):
     recording: str | None = None
 
 
-def result_of(action: Action, outcome: Mapping[str, Any]) -> ExecutionResult:
-    """Build the result of an action from its effect's outcome."""
+def result_of(action: Action, outcome: Mapping[str, Any], step: int | None = None) -> ExecutionResult:
+    """Build the result of an action from its effect's outcome, with the number of its step."""
     error = outcome.get("error")
     result = ExecutionResult(
         action=action,
@@ -149,6 +152,7 @@ def result_of(action: Action, outcome: Mapping[str, Any]) -> ExecutionResult:
         why=outcome.get("why"),
         consequence=outcome.get("consequence"),
         delivered="unknown" if outcome.get("delivered") == "unknown" else bool(outcome.get("delivered")),
+        step=step,
     )
     if error is not None:
         result.exception = ActionError(f"{action.type}: {result.message}", result)

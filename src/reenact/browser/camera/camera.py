@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from playwright.async_api import BrowserContext, Error, Page
@@ -130,6 +131,8 @@ class Camera:
         actor: str,
         action: Mapping[str, Tree],
         target: Mapping[str, Tree] | None,
+        *,
+        began: datetime | None = None,
     ) -> None:
         """Write the line of an action that is about to be done.
 
@@ -139,11 +142,18 @@ class Camera:
             actor: `script`, `agent` or `heal`.
             action: Its type and fields, without secrets.
             target: `box`, `point`, `selector`, `frame` and `secret` of its element, or None.
+            began: Its beginning, if that is over: the action has failed before it was done.
         """
         tab = self._tab(page)
         if tab is not None:
             self.active(page)
-            self._log.guarded(self._before)(tab, call, actor, action, target)
+            told: dict[str, Any] = {
+                "action": dict(action),
+                "url": tab.page.url,
+                "target": target and dict(target),
+            }
+            told["t"] = None if began is None else self._log.at(began.timestamp() * 1000)
+            self._log.guarded(self._before)(tab, call, actor, told)
 
     async def after(  # noqa: PLR0917 - as a sentence: after this call, in this tab, it succeeded, saying so
         self,
@@ -188,21 +198,9 @@ class Camera:
         if (tab := self._tab(page)) is not None:
             self._log.guarded(self._tree)(tab, text, call)
 
-    def _before(
-        self,
-        tab: FilmedTab,
-        call: int | None,
-        actor: str,
-        action: Mapping[str, Tree],
-        target: Mapping[str, Tree] | None,
-    ) -> None:
+    def _before(self, tab: FilmedTab, call: int | None, actor: str, told: dict[str, Any]) -> None:
         tab.reel.cut()
         tab.reel.want("before", call)
-        told: dict[str, Any] = {
-            "action": dict(action),
-            "url": tab.page.url,
-            "target": target and dict(target),
-        }
         self._log.write("before", call=call, tab=tab.number, actor=actor, **told)
 
     def _after(self, tab: FilmedTab, call: int | None, told: Mapping[str, Any]) -> None:

@@ -94,8 +94,8 @@ class BrowserDriver:
                 step.asked = yield self.call(lambda: self._backend.ask_for(step))
             effect = self._effect(step)
             answer = yield AwaitedValue(
-                lambda: perform(effect, lambda: self._done(step).block()),
-                lambda: aperform(effect, lambda: self._done(step).wait()),
+                lambda: perform(effect, lambda: self._done(step).block(), begun=step.began),
+                lambda: aperform(effect, lambda: self._done(step).wait(), begun=step.began),
             )
             return step.done(answer)
 

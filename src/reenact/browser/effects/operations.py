@@ -32,7 +32,7 @@ from reenact.browser.actions.running import TargetCheck
 from reenact.browser.page import snapshot
 from reenact.browser.page.fitting import actions_of
 from reenact.browser.page.live_browser import LiveBrowser
-from reenact.core.boundary import draw
+from reenact.core.boundary import Call, draw
 from reenact.core.redact import says_secret
 from reenact.errors import UsageError
 
@@ -68,6 +68,7 @@ class Operation:
         wire: Has a server do it; None for a step that needs the browser in this process.
         wire_ask: `ask`, sent to the server.
         kind: The effect's kind: `heal` for a step that only looks into how a block can go on.
+        number: The number of its step in the recording; without one here, in the server's recording.
     """
 
     name: str
@@ -80,6 +81,12 @@ class Operation:
     kind: str = "browser"
     wire: Callable[[ServerSession], Coroutine[Any, Any, Any]] | None = None
     wire_ask: Callable[[ServerSession], Coroutine[Any, Any, Any]] | None = None
+    number: int | None = None
+    recorded: bool = False
+
+    def began(self, call: Call) -> None:
+        """Note the number of its step."""
+        self.number, self.recorded = call.step, True
 
 
 # -- actions -----------------------------------------------------------------------------------------------------
@@ -115,11 +122,14 @@ def acting(
 
     def done(outcome: dict[str, Any]) -> ExecutionResult:
         hear(outcome)
-        return result_of(_masked(action, secret=secret), outcome)
+        return result_of(_masked(action, secret=secret), outcome, step.number)
 
     async def wire(link: ServerSession) -> Any:
         asked = {"type": action.type, **asked_of(action)}
-        return (await link.ask("POST", "page/execute", {**asked, "actor": actor}))["outcome"]
+        told = await link.ask("POST", "page/execute", {**asked, "actor": actor})
+        if not step.recorded:
+            step.number = told.get("step")
+        return told["outcome"]
 
     async def wire_ask(link: ServerSession) -> bool:
         asked = {"type": action.type, **asked_of(action)}

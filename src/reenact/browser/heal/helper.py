@@ -188,5 +188,5 @@ def made(action: do.Action, at: datetime, url: str, *, success: bool, message: s
     """Return a result that involves no page."""
     return ExecutionResult(
         action=action, exception=None, success=success, message=message, started_at=at, ended_at=at, url=url,
-        selectors=None, why=None, consequence=None, delivered=False,
+        selectors=None, why=None, consequence=None, delivered=False, step=None,
     )  # fmt: skip

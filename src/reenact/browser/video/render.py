@@ -152,7 +152,8 @@ def _make(
 def _numbers(footage: Footage) -> dict[object, int]:
     """Return the recording's step numbers by effect number; empty where there are no events."""
     try:
-        return {step.call.number: step.number for step in local.load(footage.path.parent)}
+        steps = local.load(footage.path.parent).steps
+        return {step.call.number: step.number for step in steps if step.call.kind == "browser"}
     except (ReenactError, OSError):
         return {}
 

@@ -14,12 +14,14 @@ from reenact.core.model.event import Outcome, Tree
 class Ticket:
     """Permission to go live. `order` is the recorded place of the outcome, if it has one.
 
-    `tool` is the inside of a tool's code that is watched while it runs.
+    `tool` is the inside of a tool's code that is watched while it runs. `step` is the number of the step that the call
+    became in the recording that is written, if it is known.
     """
 
     call: int | None
     order: int | None = None
     tool: ToolInside | None = None
+    step: int | None = None
 
     @property
     def again(self) -> bool:

@@ -49,6 +49,12 @@ class Call:
     served: int = field(default=0)
     instead: Answer | None = None
 
+    @property
+    def step(self) -> int | None:
+        """The number of its step in the recording, or None: see `Handler.step`."""
+        decision = self.answer or self.ticket
+        return None if decision is None else self.scope.run.handler.step(decision)
+
     # -- live ------------------------------------------------------------------------------------------------
 
     def returned(self, value: T, *, stream: bool = False) -> T:

@@ -50,11 +50,22 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
     return call
 
 
-def perform(effect: Effect, live: Callable[[], T], wire: Wire = PLAIN) -> T:
-    """Ask an effect's question: answered from the recording in a replay, by `live()` otherwise."""
+def perform(
+    effect: Effect, live: Callable[[], T], wire: Wire = PLAIN, *, begun: Callable[[Call], None] | None = None
+) -> T:
+    """Ask an effect's question: answered from the recording in a replay, by `live()` otherwise.
+
+    Args:
+        effect: The question.
+        live: Gives the answer for real.
+        wire: Converts the answer to a recordable form and back.
+        begun: Called with the call when its question is written, or its recorded answer found.
+    """
     call = begin(effect, wire)
     if call is None:
         return live()
+    if begun is not None:
+        begun(call)
     if call.answer is not None:
         result: T = call.serve()
         return result
@@ -75,11 +86,19 @@ def perform(effect: Effect, live: Callable[[], T], wire: Wire = PLAIN) -> T:
         return call.returned(value)
 
 
-async def aperform(effect: Effect, live: Callable[[], Awaitable[T]], wire: Wire = PLAIN) -> T:
+async def aperform(
+    effect: Effect,
+    live: Callable[[], Awaitable[T]],
+    wire: Wire = PLAIN,
+    *,
+    begun: Callable[[Call], None] | None = None,
+) -> T:
     """`perform` for an awaitable answer."""
     call = begin(effect, wire)
     if call is None:
         return await live()
+    if begun is not None:
+        begun(call)
     if call.answer is not None:
         result: T = await call.aserve()
         return result

@@ -50,6 +50,14 @@ class Handler:
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         """Take the outcome of a live call, before the program sees it."""
 
+    def step(self, decision: Answer | Ticket) -> int | None:
+        """Return the number of the step that a call is in its recording, as all interfaces show it.
+
+        None where nothing is recorded, and where another process writes to the same recording: its steps may come
+        before this one.
+        """
+        return decision.step if isinstance(decision, Ticket) else None
+
     def ran_again(self, ticket: Ticket, outcome: Outcome) -> Answer | None:
         """Compare the outcome of a tool that ran again with the recorded one.
 

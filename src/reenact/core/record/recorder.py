@@ -7,6 +7,7 @@ not serialise leaves a hole in the recording, and a fault of the recorder costs 
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
@@ -73,6 +74,11 @@ class Recorder(Handler):
         self._questions = Questions(redactor)
         self._streams: dict[int, StreamRedactor] = {}
         self._warned: set[str] = set()
+        self._order = threading.RLock()
+        self.asked = 0
+        """The questions in the file so far."""
+        self.alone = True
+        """False once another process writes to this recording."""
         self._printed = PrintRecorder(self.stamped)
         self.files: FileRecorder | None = None
         """Records the files of the program, if they are to be recorded."""
@@ -85,7 +91,7 @@ class Recorder(Handler):
 
     def question(self, effect: Effect, scope: Scope, ordinal: int) -> Ticket:
         """Write a question; return the ticket of the call."""
-        number = next(self._numbers)
+        number, step = next(self._numbers), None
         try:
             self._printed.flush(scope.call)
             if self.files is not None:
@@ -94,14 +100,23 @@ class Recorder(Handler):
             if tracked is not None and (number >= tracked.due or self.snapshots.risky is not None):
                 self.snapshots.before(number, effect, scope)
             self.snapshots.last = number
-            line = self._called(number, effect, scope, ordinal)
+            line, step = self._called(number, effect, scope, ordinal)
             if scope.run.asked is not None:
                 scope.run.asked(line, effect.label, number)
         except Exception as error:
             self.failed(error)
         if effect.source is None or effect.kind != TOOL:
-            return Ticket(number)
-        return Ticket(number, tool=ToolInside(effect.source.unrecorded))
+            return Ticket(number, step=step)
+        return Ticket(number, tool=ToolInside(effect.source.unrecorded), step=step)
+
+    def counted(self, write: Callable[[], bool]) -> int | None:
+        """Write a question. Return the number of its step; None if it is not known or not written."""
+        # Two threads may ask at once: the file's order is the order of the steps.
+        with self._order:
+            if not write():
+                return None
+            self.asked += 1
+            return self.asked if self.alone else None
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         try:
@@ -187,6 +202,7 @@ class Recorder(Handler):
 
     def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
         """Write that the program starts a process; its own events go to a file of their own."""
+        self.alone = False
         line: dict[str, Tree] = {"event": "spawned", "at": scope.path, "in": scope.call, "process": process}
         self._write({**line, "command": [word[:1000] for word in command], "t": self._now()})
 
@@ -240,7 +256,7 @@ class Recorder(Handler):
 
     # -- within ----------------------------------------------------------------------------------------------
 
-    def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> bytes:
+    def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> tuple[bytes, int | None]:
         unkept: list[str] = []
 
         def encode(value: Any) -> Tree:
@@ -253,10 +269,10 @@ class Recorder(Handler):
         line = self._questions.line(
             effect, scope, number=number, ordinal=ordinal, now=self._seconds(), encode=encode
         )
-        self._writer.append(line)
+        step = self.counted(lambda: self._writer.append(line))
         if unkept:
             self._note_unkept(unkept, number)
-        return line
+        return line, step
 
     def _left(self, ticket: Ticket, outcome: Outcome) -> None:
         unkept: list[str] = []

@@ -6,6 +6,7 @@ diverged: code that swallows the `Halt` meets it again at the next effect.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -91,6 +92,7 @@ class Replayer(Handler):
         """The recorded things that could not be compared, with the reason."""
         self._log = log
         self._steps = steps
+        self._alone_until = min((line["t"] for line in log.spawned.values()), default=math.inf)
         self._live = self._named_live = frozenset(live)
         self._policy = policy
         self._inserted = inserted
@@ -156,6 +158,13 @@ class Replayer(Handler):
         self.turnstile.rest()
         with self._lock:
             return self._find(question) or self._departs(question)
+
+    def step(self, decision: Answer | Ticket) -> int | None:
+        if decision.call is None or self._log.opened.get("process", "main") != "main":
+            return None
+        # As it was while the recording was made: behind the start of another process it was not known.
+        alone = self._log.calls[decision.call].began <= self._alone_until
+        return self._steps[decision.call] if alone else None
 
     def ran_again(self, ticket: Ticket, outcome: Outcome) -> Answer | None:
         if self._gone_live or self._poison is not None or ticket.call is None:

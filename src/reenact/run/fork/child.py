@@ -135,15 +135,14 @@ class Child:
 
     # -- within ----------------------------------------------------------------------------------------------
 
-    def _share(self, line: int) -> None:
+    def _share(self, line: int) -> bool:
         raw = self._lines.raw(line)
         if self._by_reference:
-            self._writer.refer(line, raw)
-            return
+            return self._writer.refer(line, raw)
         # The parent lies elsewhere, and may be gone tomorrow.
         if b'"$blob"' in raw:
             shared.fetch(raw, [self._source, *shared.ancestors(self._source)], self.folder)
-        self._writer.append(raw)
+        return self._writer.append(raw)
 
     def _recording_plan(self) -> Plan:
         """Return the plan of the processes that the live part starts."""

@@ -56,7 +56,7 @@ class Forker(Handler):
         *,
         at: CallRecord | None,
         edit: Edit | None,
-        share: Callable[[int], None],
+        share: Callable[[int], bool],
         guard: ActionGuard,
     ) -> None:
         self.replayer = replayer
@@ -125,6 +125,11 @@ class Forker(Handler):
         if isinstance(decision, Ticket):
             self._runs_again(effect, scope, decision)
         return decision
+
+    def step(self, decision: Answer | Ticket) -> int | None:
+        if decision.call not in self._sharing.written:
+            return self.recorder.step(decision)
+        return self._sharing.written[decision.call] if self.recorder.alone else None
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         if ticket.call in self._asking and not self._answered and not isinstance(outcome, Cancelled):
@@ -282,6 +287,7 @@ class Forker(Handler):
 
     def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
         """The program starts a process."""
+        self.recorder.alone = False
         line = self._lines.spawned.get(process)
         with self._lock:
             if line is None or self.gone_live:

@@ -74,7 +74,7 @@ class _Noticed(Sharing):
     """Takes notice of recorded events that come to pass again; they stand in the file already."""
 
     def question(self, number: int) -> None:
-        self.written.add(number)
+        self.written[number] = None
 
 
 class Resumer(Forker):
@@ -134,6 +134,12 @@ class Resumer(Forker):
         if self.gate.guard.policy.rule(act_of(effect)) is not None:
             return self._ask(effect, scope, ordinal)
         return self.recorder.question(effect, scope, ordinal)
+
+    def step(self, decision: Answer | Ticket) -> int | None:
+        # The recorded calls keep their steps.
+        return (
+            self.replayer.step(decision) if decision.call in self._log.calls else self.recorder.step(decision)
+        )
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         if not ticket.again:
@@ -285,6 +291,7 @@ class Resumption:
             first=max(log.calls, default=0) + 1,
             identity=own_identity(plan.home, plan.keys),
         )
+        self.recorder.asked, self.recorder.alone = len(log.calls), len(recording.logs) == 1
         turnstile = ResumingTurnstile(len(log.times))
         options = {"live": (), "ignore": (), "policy": "raise"}
         self.replayer = replayer_of(recording, log, options, turnstile)
@@ -415,5 +422,6 @@ def _overlapped(calls: list[CallRecord]) -> bool:
     return sum(map(_unfinished, calls)) > 1
 
 
-def _nothing(line: int) -> None:
+def _nothing(line: int) -> bool:
     """Write nothing: the line stands in the file."""
+    return True

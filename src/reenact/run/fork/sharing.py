@@ -21,27 +21,28 @@ class Sharing:
         recorder: Writes the new events.
         lines: The line numbers of the parent's file.
         log: The parent's process.
-        write: Writes a reference to a line of the parent's.
+        write: Writes a reference to a line of the parent's; returns False if writing has stopped.
 
     Attributes:
-        written: The parent's calls whose questions are in the child.
+        written: The parent's calls whose questions are in the child, with the numbers of their steps there.
     """
 
-    def __init__(self, recorder: Recorder, lines: Lines, log: Log, write: Callable[[int], None]) -> None:
-        self.written: set[int] = set()
+    def __init__(self, recorder: Recorder, lines: Lines, log: Log, write: Callable[[int], bool]) -> None:
+        self.written: dict[int, int | None] = {}
         self._beside: set[int] = set()
         self._recorder = recorder
         self._lines = lines
         self._log = log
         self._write = write
 
-    def share(self, line: int) -> None:
-        """Write down that a line of the parent's came to pass."""
-        self._write(line)
+    def share(self, line: int) -> bool:
+        """Write down that a line of the parent's came to pass. Return False if writing has stopped."""
+        written = self._write(line)
         t = self._lines.time(line)
         if t is not None:
             # What is written next goes on from there.
             self._recorder.started = perf_counter() - t
+        return written
 
     def _aside(self, line: int) -> None:
         """A line that comes along with others, once."""
@@ -57,12 +58,13 @@ class Sharing:
             self._aside(line)
         call, args = self._log.calls[number], self._log.args(self._log.calls[number])
         bases = {delta.base_of(tree) for tree in call.called["args"].values()}
-        if bases - {None} <= self.written:
-            self.share(self._lines.called[number])
+        if bases - {None} <= self.written.keys():
+            step = self._recorder.counted(lambda: self.share(self._lines.called[number]))
         else:
             # What it was written against has not come to pass here.
-            self._recorder._writer.append(codec.dumps({**call.called, "args": args}))
-        self.written.add(number)
+            whole = codec.dumps({**call.called, "args": args})
+            step = self._recorder.counted(lambda: self._recorder._writer.append(whole))
+        self.written[number] = step
 
     def came(self, answer: Answer, number: int, piece: int | None) -> None:
         """Write down that an outcome, a chunk or an end of the parent's reaches the program."""

@@ -84,7 +84,7 @@ class DataResponse(BaseModel):
 
 
 class ExecutionResponse(BaseModel):
-    """The result of an action; `outcome` is the whole recorded result."""
+    """The result of an action: `outcome` is the whole recorded one, `step` its step there."""
 
     action: dict[str, Json]
     success: bool
@@ -94,6 +94,7 @@ class ExecutionResponse(BaseModel):
     exception_detail: ErrorResponse | None
     started_at: datetime
     ended_at: datetime
+    step: int | None = None
     outcome: dict[str, Json]
 
 
@@ -220,6 +221,7 @@ def execution(
         exception_detail=detail,
         started_at=result.started_at,
         ended_at=max(result.ended_at, result.started_at),
+        step=result.step,
         outcome=told,
     )
 
