@@ -36,6 +36,7 @@ PAGES = {
     "step": ("/r/support0001/7", "text=since step 5"),
     "steps": ("/r/support0001?view=steps", "[role=row] >> nth=4"),
     "session": ("/r/lamp000001/session/1?step=3", ".filmstrip img >> nth=3"),
+    "moment": ("/r/lamp000001/session/1?step=7", ".moment rect.match >> nth=1"),
     "choose": ("/compare?a=support0001", ".candidate >> nth=2"),
     "compare": ("/compare/lamp000001/lamp000002", "text=First difference >> nth=0"),
     "debug": ("/debug/support0001", "text=Start >> nth=0"),
@@ -44,6 +45,20 @@ PAGES = {
     "heals": ("/heals", "h1"),
 }
 """Each page's address, and what is there when it is drawn."""
+
+
+def tried(page) -> None:
+    """Look at the page itself, try a selector on it and select what matches first."""
+    page.get_by_role("tab", name="Page").click()
+    page.locator(".moment[data-shown]").wait_for()
+    page.get_by_label("Try a selector").fill("button")
+    page.get_by_label("Try a selector").press("Enter")
+    page.locator(".moment-facts h2").wait_for()
+    page.locator(".moment-facts h2").evaluate("one => document.activeElement.blur()")
+
+
+CLICKS = {"moment": tried}
+"""What is clicked on a page before its picture is taken."""
 
 TRENDS = {
     "by": "day",
@@ -90,8 +105,26 @@ def fixed(folder: Path, id: str, started: str) -> None:
             line["t"] = number / 10
         if line["event"] == "sealed":
             line["t"] = max(each.get("t", 0.0) for each in lines[:-1]) + 0.1
-    events.write_bytes(chained(orjson.dumps(line) for line in lines))
+    events.write_bytes(chained(orjson.dumps(line) for line in settled(lines)))
     folder.rename(folder.with_name(id))
+
+
+def settled(lines: list[dict]) -> list[dict]:
+    """Order the answers between two questions by their calls, the inner ones first: it depended on the machine."""
+    inner = {line["call"] for line in lines if line["event"] == "called" and line["in"] is not None}
+    found, places = list(lines), []
+    for place, line in enumerate(lines):
+        if line["event"] in ("called", "sealed"):
+            answers = sorted(
+                (lines[one] for one in places), key=lambda one: (one["call"] not in inner, one["call"])
+            )
+            times = [lines[one]["t"] for one in places]
+            for one, answer, t in zip(places, answers, times, strict=True):
+                found[one] = answer | {"t": t}
+            places = []
+        elif line["event"] in ("returned", "raised"):
+            places.append(place)
+    return found
 
 
 def made(home: Path) -> None:
@@ -100,7 +133,7 @@ def made(home: Path) -> None:
         with reenact.record("support", home=home, tags=["staging"]) as recording:
             runs.support(price)
         fixed(Path(recording.path), f"support000{number}", f"2026-11-20T12:0{number}:00.000+00:00")
-    fixed(buy(home, consent=False), "lamp000001", "2026-11-20T11:00:00.000+00:00")
+    fixed(buy(home, consent=False, dom=True), "lamp000001", "2026-11-20T11:00:00.000+00:00")
     fixed(buy(home), "lamp000002", "2026-11-20T11:30:00.000+00:00")
 
 
@@ -124,7 +157,10 @@ def served():
             yield site
 
 
-TO_THE_TOP = "document.querySelectorAll('*').forEach((one) => { if (one.scrollTop) one.scrollTop = 0 })"
+TO_THE_TOP = """
+document.querySelectorAll('*').forEach((one) => { if (one.scrollTop) one.scrollTop = 0 });
+document.querySelector('.moment')?.scrollIntoView({ block: 'end' });
+"""
 
 
 def taken(browser, site: str, width: int, theme: str):
@@ -147,6 +183,7 @@ def taken(browser, site: str, width: int, theme: str):
         for name, (address, drawn) in PAGES.items():
             page.goto(site + address)
             page.add_style_tag(content=FONTS)
+            CLICKS.get(name, lambda _: None)(page)
             page.locator(drawn).first.wait_for(state="attached")
             page.wait_for_load_state("networkidle")
             page.evaluate("document.fonts.ready")

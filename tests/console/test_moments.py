@@ -31,19 +31,24 @@ def session(tmp_path_factory):
     return home, f"/r/{Path(session.recording).name}/session/1"
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_a_selector_is_tried_on_the_page_of_a_past_step(chromium, session, dark):
+@pytest.mark.parametrize(
+    ("dark", "width"), [(False, 390), (True, 390), (True, 1024), (False, 1440), (True, 2560)]
+)
+async def test_a_selector_is_tried_on_the_page_of_a_past_step(chromium, session, dark, width):
     home, address = session
     with serving(home, keyless=True) as site:
         context = await chromium.new_context(
-            base_url=site, viewport={"width": 1440, "height": 1000}, color_scheme="dark" if dark else "light"
+            base_url=site, viewport={"width": width, "height": 1000}, color_scheme="dark" if dark else "light"
         )
         page = await context.new_page()
         errors, asked = [], []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))
         await page.add_init_script(WATCH)
-        await page.goto(address)
+        await page.goto("/")
+        await page.locator("[role=row] a").first.click()
+        await page.get_by_role("link", name="Session").first.click()
+        await page.wait_for_url(f"**{address}*")
         await page.get_by_role("tab", name="Page").click()
         await page.locator(".moment[data-shown]").wait_for()
         await page.get_by_label("Try a selector").fill('get_by_role("button", name="Order")')
@@ -65,7 +70,8 @@ async def test_a_selector_is_tried_on_the_page_of_a_past_step(chromium, session,
         assert not [url for url in asked if not url.startswith((site, "data:", "blob:", "about:"))]
         await page.evaluate(AXE.read_text())
         found = await page.evaluate(
-            "() => axe.run('.moment', { iframes: false }).then((all) => all.violations.map((one) => `${one.id}: ${one.nodes[0].html}`))"
+            "() => axe.run(document, { iframes: false }).then((all) => all.violations.map((one) => `${one.id}: ${one.nodes[0].html}`))"
         )
         assert found == []
+        assert not await page.evaluate("document.documentElement.scrollWidth > innerWidth")
         await context.close()

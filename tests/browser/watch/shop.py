@@ -5,6 +5,7 @@ The first run accepts what covers the page and pays; the second does not, and fa
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import orjson
@@ -31,10 +32,29 @@ def picture(name, mark=None):
     return jpeg(image)
 
 
-class Shop:
-    """A session's file and effects, one action a second."""
+def moment(name, url):
+    """A page of the shop as a camera keeps it: a heading, a field with a hidden value, and two buttons."""
+    nodes = [
+        [-1, "#document", {}],
+        [0, "html", {"lang": "en", "style": "font: 20px 'DejaVu Sans'"}],
+        [1, "head", {}],
+        [1, "body", {}],
+        [3, "h1", {}],
+        [4, "#text", name.title()],
+        [3, "label", {}],
+        [6, "#text", "Password "],
+        [6, "input", {"id": "password", "type": "password"}],
+    ]
+    for id, text in (("accept", "Accept all"), ("pay", "Pay")):
+        nodes += [[3, "p", {}], [len(nodes), "button", {"id": id}], [len(nodes) + 1, "#text", text]]
+    return {"url": url, "title": name, "viewport": [*SIZE], "whole": True, "nodes": nodes, "parts": []}
 
-    def __init__(self, recording, number=1):
+
+class Shop:
+    """A session's file and effects, one action a second; with `dom`, the page itself is kept before each."""
+
+    def __init__(self, recording, number=1, *, dom=False):
+        self.dom = dom
         self.file = recording._recorder.sidecar(f"session.{number}.jsonl")
         self.t = 0.0
         self.requests = 0
@@ -78,6 +98,9 @@ class Shop:
         write, url = self.file.write, f"https://shop.test/{page}"
         target = box and {"box": list(box), "point": [box[0] + box[2] / 2, box[1] + box[3] / 2], "frame": []}
         write("before", t=t + 0.2, call=call, tab=tab, actor=actor, action=action, url=url, target=target)
+        if self.dom:
+            blob = self.file.blob(gzip.compress(orjson.dumps(moment(page, url)), mtime=0))
+            write("dom", t=t + 0.2, tab=tab, call=call, why="before", blob=blob, parts=[])
         self.request(t + 0.3, url, body=f"<h1>{page}</h1>", tab=tab)
         blob = self.file.blob(picture(page, mask))
         masks = [list(mask)] if mask else []
@@ -131,10 +154,10 @@ class Shop:
         self.file.close()
 
 
-def buy(home, *, consent=True) -> Path:
+def buy(home, *, consent=True, dom=False) -> Path:
     """Record a run of the shop; returns its folder."""
     with reenact.record("buy a lamp" if consent else "buy a lamp, again", home=home) as recording:
-        shop = Shop(recording)
+        shop = Shop(recording, dom=dom)
         shop.act("shop", actor="script", type="goto", url="https://shop.test/shop")
         shop.think("I open the lamp.")
         shop.act("item", box=(10, 10, 90, 30), type="click", selector="a.brass", name="Brass lamp")
