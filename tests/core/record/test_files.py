@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import shutil
 import sqlite3
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 import reenact
 from reenact.core import boundary
 from reenact.core.files import trees
+from reenact.core.files.restore import restore
 from reenact.core.model.event import Effect
 from reenact.core.query.recording import Recording
 from reenact.errors import UsageError
@@ -285,6 +287,22 @@ def test_a_file_with_a_secret_is_not_stored(folder: Path) -> None:
         for one in Path(recording.path).rglob("*")
         if one.is_file() and secret.encode() in one.read_bytes()
     ]
+
+
+def test_binary_files_with_bytes_like_secrets_are_kept_and_restored(folder: Path) -> None:
+    made = random.Random(20)
+    data = b"".join(
+        made.randbytes(made.randrange(20_000)) + name for name in [b"oTp=", b"pwd:", b"key="] * 20
+    )
+    (folder / "a.bin").write_bytes(data)
+
+    recording = _recorded((folder / "a.bin").read_bytes)
+
+    states = trees.first_states(recording)
+    assert [state.why for state in states.values()] == [""]
+    restored = folder.parent / "restored"
+    restore(states, restored, relative_to=folder, blobs=recording.logs[0]._blob)
+    assert [path.read_bytes() for path in restored.rglob("a.bin")] == [data]
 
 
 def test_a_secret_in_a_file_name_is_not_stored(folder: Path) -> None:

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import io
+import pickle
+import random
 import re
+import sqlite3
+import zipfile
 import zlib
+from pathlib import Path
+
+import pytest
 
 from reenact.core.redact import Redactor
 from tests.core.redact.samples import CANARIES
@@ -32,6 +40,57 @@ class TestRaw:
         assert b"deadbeef" not in redactor.raw(
             b"https://b.s3.amazonaws.com/k?X-Amz-Date=1&X-Amz-Signature=deadbeefdeadbeef&z=1"
         )
+
+
+class TestBinary:
+    @pytest.mark.parametrize(
+        "name", [b"oTp=", b"pwd:", b"password=", b"?key=", b"--pin ", b"token: ", b"://a:", b"pass='"]
+    )
+    @pytest.mark.parametrize("seed", range(3))
+    def test_a_name_among_random_bytes_is_no_secret(self, redactor: Redactor, name: bytes, seed: int) -> None:
+        made = random.Random(f"{name!r} {seed}")
+        data = b"".join(made.randbytes(made.randrange(500, 4000)) + name for _ in range(200))
+        assert redactor.raw(data) is data
+
+    def test_a_name_before_a_zero_is_no_secret(self, redactor: Redactor) -> None:
+        data = b"\0\0_Open\0Password:\0Paste\0api_key=\x00\x01\x02\x03\x04abcdefgh\0"
+        assert redactor.raw(data) is data
+
+    def test_a_value_ends_at_a_zero(self, redactor: Redactor) -> None:
+        clean = redactor.raw(b"HOME=/root\0DB_PASSWORD=hunter2-hunter2\0LANG=C.UTF-8\0")
+        assert re.fullmatch(rb"HOME=/root\0DB_PASSWORD=\[\[secret:secret:\w{8}\]\]\0LANG=C.UTF-8\0", clean)
+
+    def test_secrets_in_databases_pickles_and_archives_are_found(
+        self, redactor: Redactor, tmp_path: Path
+    ) -> None:
+        text = "DB_PASSWORD=hunter2-hunter2"
+        database = sqlite3.connect(tmp_path / "a.db")
+        database.execute("create table t (x)")
+        database.executemany("insert into t values (?)", [(text,), ("else",)])
+        database.commit()
+        database.close()
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+            archive.writestr("settings", text)
+        for data in [
+            (tmp_path / "a.db").read_bytes(),
+            pickle.dumps({"settings": text, "n": [1, 2.5, None]}),
+            packed.getvalue(),
+        ]:
+            assert b"hunter2" in data
+            assert b"hunter2" not in redactor.raw(data)
+
+    def test_a_long_secret_among_random_bytes_is_found(self, redactor: Redactor) -> None:
+        made = random.Random(7)
+        for secret in (b"\nDB_PASSWORD=hunter2-hunter2\n", CANARIES["anthropic"].encode()):
+            data = made.randbytes(3000) + b"\0" + secret + b"\0" + made.randbytes(3000)
+            assert secret.strip().split(b"=")[-1] not in redactor.raw(data)
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "koi8-r", "cp1251", "shift-jis", "latin-1"])
+    def test_text_of_any_encoding_is_no_noise(self, redactor: Redactor, encoding: str) -> None:
+        words = {"shift-jis": "パスワード ", "latin-1": "ÄÖÜ äöü ß "}.get(encoding, "Пароль доступа ")
+        text = f"{words * 20}\npin=hunt7\n{words * 20}\n"
+        assert b"hunt7" not in redactor.raw(text.encode(encoding))
 
 
 class TestCompressedBodies:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from reenact.core.model.automaton import Automaton, byte_automaton
+from reenact.core.redact.binary import in_text
 from reenact.core.redact.column_names import row_marks
 from reenact.core.redact.declared import declared_marks
 from reenact.core.redact.marks import Database, Mark, name_marks, own_name_marks, tag_marks
@@ -70,6 +71,7 @@ class Finder:
             hits += passwords(data, work)
         if others:
             hits += self._expressions.look(data, others, work)
+        hits = list(in_text(data, hits)) if hits else hits
         for pattern in self._patterns:
             hits += _matches(pattern, data, work)
         return hits
