@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from reenact.core.model.codec.written import DEEPEST, nested
+from reenact.core.model.codec.written import DEEPEST, MOST, nested
 from reenact.core.patterns import lazy
 
 # Each object that is referred to more than once is written once, which is what makes it twice as fast as version 2: a
@@ -26,6 +26,7 @@ _SHARED_NO_NUMBER = lazy(rb"\xe7.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL).search
 _LARGE = 1 << 24
 _PLAIN = {str, bool, type(None)}
 _FEW = 64
+_ROOM = MOST - DEEPEST
 
 
 def exact(value: Any) -> bytes | None:
@@ -39,9 +40,12 @@ def exact(value: Any) -> bytes | None:
     if known is False:
         return None
     try:
-        # marshal refuses subclasses (an IntEnum, a namedtuple), which orjson would take for their bases.
-        inside = None if known else marshal.dumps(value, _VERSION)
-        data = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
+        if known:
+            data, inside = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER), None
+        else:
+            # marshal refuses subclasses (an IntEnum, a namedtuple), which orjson would take for their bases.
+            inside = marshal.dumps(value, _VERSION)
+            data = _written(value)
     except (TypeError, ValueError):
         return None
     return data if _reads_back(value, inside, data) else None
@@ -57,7 +61,20 @@ def exact_items(value: list[Any]) -> list[bytes] | None:
         items = [orjson.dumps(item, option=orjson.OPT_STRICT_INTEGER) for item in value]
     except (TypeError, ValueError):
         return None
-    return items if _reads_back(value, inside, b"[%b]" % b",".join(items)) else None
+    data = b"[%b]" % b",".join(items)
+    if inside is not None and nested(data, value, DEEPEST):
+        return None
+    return items if _reads_back(value, inside, data) else None
+
+
+def _written(value: Any) -> bytes:
+    """Return a value's JSON. Raises TypeError if it is nested too deeply, and for other types.
+
+    Within so many lists orjson refuses what is deeper than the limit, so that nothing is written twice.
+    """
+    for _ in range(_ROOM):
+        value = [value]
+    return orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)[_ROOM:-_ROOM]
 
 
 def _known(value: Any) -> bool | None:
@@ -87,8 +104,8 @@ def _known(value: Any) -> bool | None:
 
 
 def _reads_back(value: Any, inside: bytes | None, data: bytes) -> bool:
-    """Return True if a value of known types reads back from its JSON unchanged."""
-    if (b"$" in data and b'"$' in data) or nested(data, value, DEEPEST):
+    """Return True if a value of known types, none too deep, reads back from its JSON unchanged."""
+    if b"$" in data and b'"$' in data:
         return False
     # A tuple would become a list, and what is no number None. What only looks like one here is compared.
     return inside is None or not _doubtful(inside) or bool(orjson.loads(data) == value)

@@ -88,7 +88,7 @@ def packed(tree: Tree) -> bytes:
 DEEPEST = 190
 """The maximum depth of a kept value in lists and objects. Readers would fail on deeper ones."""
 
-_MOST = 254
+MOST = 254
 """The maximum depth that orjson writes."""
 
 
@@ -96,7 +96,7 @@ def nested(data: bytes, tree: Any, levels: int) -> bool:
     """Return True if a tree is nested deeper than `levels`; `data` is its JSON. Counted in C."""
     if data.count(b"[") + data.count(b"{") <= levels:
         return False
-    for _ in range(_MOST - levels):
+    for _ in range(MOST - levels):
         tree = [tree]
     try:
         orjson.dumps(tree)
