@@ -114,8 +114,9 @@ class _Event:
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    # Nothing else is there any more when the interpreter ends.
-    if not _watches:
+    # Most events (of `id`, of attributes) are of no kind that is looked at, and there are dozens in one request. Once the
+    # interpreter ends, nothing else is there any more.
+    if not _watches or event not in _LOOKED_AT:
         return
     if event in file_uses.EVENTS:
         file_uses.heard(event, arguments, _getframe(0).f_back)
@@ -345,4 +346,5 @@ _HANDLERS: dict[str, Callable[[_Event, tuple[Any, ...]], None]] = {
     "tempfile.mkdtemp": _temporary,
     "tempfile.mkstemp": _temporary,
 }
+_LOOKED_AT = file_uses.EVENTS | witness.EVENTS | _HANDLERS.keys()
 _NETWORK = frozenset(event for event in _HANDLERS if event.startswith("socket."))

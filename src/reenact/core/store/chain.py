@@ -43,7 +43,8 @@ def sum_of(before: bytes, content: bytes) -> bytes:
         content: The line's bytes that count, see `content`.
     """
     digest = _EMPTY.copy()  # faster than a new one
-    digest.update(before + content)
+    digest.update(before)
+    digest.update(content)
     return digest.hexdigest().encode()
 
 
