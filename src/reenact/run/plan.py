@@ -24,6 +24,9 @@ VARIABLE = "REENACT_RUN"
 JOIN = "REENACT_JOIN"
 """Tells a process that the program starts which scope of the run it is."""
 
+MIX = "mix"
+"""The option of a plan for answers from another recording."""
+
 ACTS = "acts"
 """The option with the rules of calls that may run for real."""
 

@@ -8,11 +8,10 @@ file of its own, and leaves its verdict where its parent finds it.
 from reenact.run.exit import end, moved, on_exit
 from reenact.run.members import Member, Replayed, logs_of
 from reenact.run.recorded import UNSET, Recorded
-from reenact.run.replayer import MIX, OPTIONS, replayer_of, rules_of
+from reenact.run.replayer import OPTIONS, replayer_of, rules_of
 from reenact.run.reports import report, reserve
 
 __all__ = [
-    "MIX",
     "OPTIONS",
     "UNSET",
     "Member",

@@ -18,11 +18,8 @@ from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import load
 from reenact.errors import CorruptRecording
 from reenact.run.guard_plan import GuardPlan
-from reenact.run.plan import ACTS
+from reenact.run.plan import ACTS, MIX
 from reenact.run.recorded import RECORDED
-
-MIX = "mix"
-"""The plan's option for answers from another recording."""
 
 OPTIONS = ("live", "ignore", "policy", "inserted", "tools", MIX, ACTS)
 """The plan's options for the replayer; the rest is for the process as a whole."""

@@ -161,6 +161,14 @@ def test_the_one_answer_that_turns_the_outcome_is_found_among_others_that_differ
     assert len(lines) == found.runs
 
 
+def test_a_good_run_may_be_a_file_in_the_folder_of_the_program(runs, shell):
+    bad, good = runs(PLAIN, "bad", "good", files=True)
+    file = shell.folder / "good.reenact"
+    assert shell.run("export", good.id, "-o", file).status == 0
+    found = reenact.bisect(bad, file, check=lambda run: "ordered" in run.stdout)
+    assert [change.name for change in found.changes] == ["step 3, tool stock"], [str(t) for t in found.trials]
+
+
 @pytest.mark.thorough
 def test_a_wrong_choice_of_a_model_is_found_behind_answers_that_differ_in_wording_only(runs):
     bad, good = runs(AGENT, "bad", "good")

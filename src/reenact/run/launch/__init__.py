@@ -29,7 +29,7 @@ from reenact.run.files.scratch import Scratch, discard
 from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed
 from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown
 from reenact.run.launch.program import by_proxy, remembered
-from reenact.run.plan import ACTS, Plan
+from reenact.run.plan import ACTS, MIX, Plan
 from reenact.team import ship
 from reenact.team.open import Reaching
 
@@ -197,7 +197,8 @@ def replaying(
         environ.pop("PYTHONHASHSEED", None)
     words = {**words, ACTS: {**(words.get(ACTS) or {}), "folder": str(place)}}
     root = LocalStore(home).root
-    disk = None if words.get(FILES) == LIVE else disk_of(recording, (root, Path(path), place))
+    others = [Path(mix["other"])] if (mix := words.get(MIX)) else []
+    disk = None if words.get(FILES) == LIVE else disk_of(recording, (root, Path(path), *others, place))
     if disk is not None:
         disk.attach(place)
         words = {**words, FILES: str(disk.folder)}

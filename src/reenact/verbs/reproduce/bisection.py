@@ -21,7 +21,7 @@ from reenact.core.replay.mixing import NEITHER, OTHERS_LIKE, OWN
 from reenact.errors import Departure, UsageError
 from reenact.run.api.fork import load
 from reenact.run.launch import STDOUT, Options
-from reenact.run.processes import MIX
+from reenact.run.plan import MIX
 from reenact.verbs.reproduce.check import Check, Predicate, by_command, by_output, by_predicate
 from reenact.verbs.reproduce.rerun import PATIENCE, Rerun, rerun, where
 
