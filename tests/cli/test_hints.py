@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 
 import pytest
 
@@ -81,3 +82,18 @@ def test_a_tool_that_ran_for_real_is_followed_by_a_fork(shell):
     (command,) = re.findall(r"go on live from there: reenact (.+)", replayed.err)
     done = shell.run(*shlex.split(command))
     assert (done.status, done.out) == (0, "sent lost\n")
+
+
+@pytest.mark.parametrize("name", ["bug.reenact", "a bug.reenact"])
+def test_a_program_that_is_gone_is_replaced_by_the_suggested_command(shell, name):
+    shell.write("agent.py", PROGRAM)
+    shell.record("agent.py")
+    assert shell.run("export", "last", "-o", name).status == 0
+    assert shell.run("rm", "last", "--yes").status == 0
+    (shell.folder / "agent.py").rename(shell.folder / "moved.py")
+    replayed = shell.run("replay", "--run-foreign", name)
+    assert replayed.status == 2
+    (command,) = re.findall(r"say what to run: reenact (.+)", replayed.err)
+    words = ["moved.py" if word == "agent.py" else word for word in shlex.split(command)]
+    done = shell.run(*[sys.executable if word == "python" else word for word in words])
+    assert (done.status, done.out) == (0, "sent late\n"), done.err

@@ -14,6 +14,9 @@ from reenact.core.trust import consent
 from reenact.errors import ForeignRecording, UsageError
 from reenact.team.open import Reaching
 
+INSTEAD = "a command of your own behind `--`"
+"""The way to run a foreign recording without its program."""
+
 
 def agreed(
     sources: Sequence[str | Recording],
@@ -44,7 +47,7 @@ def agreed(
         if not (requests or consent.steers(recording)) or consent.allowed(recording, root):
             continue
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            consent.check(recording, root, instead="a command of your own behind `--`")
+            consent.check(recording, root, instead=INSTEAD)
         _ask(recording, root)
         run_foreign = True
     return run_foreign
@@ -61,7 +64,8 @@ def _ask(recording: Recording, root: os.PathLike[str]) -> None:
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise ForeignRecording(
-            f"recording {consent.escaped(recording.id)} is foreign: its program was not run"
+            f"recording {consent.escaped(recording.id)} is foreign: its program was not run; "
+            f"{INSTEAD} needs no permission"
         )
     with suppress(UsageError):
         consent.accept(recording, home)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,7 +43,9 @@ def remembered(
     argv = [str(word) for word in program.get("argv") or ()]
     word, _, more = verb.partition(" ")
     options = f" {more}" if more else ""
-    other = f"say what to run: reenact {word} {recording.id}{options} -- python agent.py"
+    # An exported file is not known by its id.
+    named = shlex.quote(recording.path) if Path(recording.path).is_file() else recording.id
+    other = f"say what to run: reenact {word} {named}{options} -- python agent.py"
     if not argv:
         why = "the proxy ran beside it" if by_proxy(recording) else "was it imported?"
         raise ProgramError(f"recording {recording.id} has no recorded program ({why}); {other}")
