@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reenact.analysis.pages import html
-from reenact.analysis.pages.blocks import StaticPage, Styled
+from reenact.analysis.pages.blocks import Speech, StaticPage, Styled, Versus
 from reenact.browser.video import page_encoder
 from reenact.browser.watch import html as watch
 
@@ -65,3 +65,11 @@ def test_sources_of_a_page_with_a_script_are_named_one_by_one():
     assert "script-src 'sha256-" in policy
     assert "img-src data:" in policy
     assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize(
+    ("text", "reached"), [("short", False), ("a line\n" * 40, True), ("word " * 400, True)]
+)
+def test_a_text_that_scrolls_is_reached_by_the_keyboard(text, reached):
+    for block in (Versus((("", text),)), Speech("user", text)):
+        assert ('tabindex="0"' in html.block_html(block)) is reached

@@ -44,6 +44,8 @@ STYLE = TOKENS + (_SHEETS / "page.css").read_text(encoding="utf-8")
 
 _TAGS: dict[Style, str] = {"code": "code", "strong": "strong", "removed": "del", "added": "ins"}
 _SHORT = 200
+_FITS, _FITTING_LINES = 500, 12
+"""Characters and lines of a text that fits into its box on any screen."""
 
 
 def policy(style: str, script: str = "", **sources: str) -> str:
@@ -163,7 +165,8 @@ def _block(block: Block) -> Iterator[str]:
         case Paragraph(words):
             yield f"<p>{words_html(words)}</p>"
         case CodeBlock(words):
-            yield f"<pre>{words_html(words)}</pre>"
+            shown = words_html(words)
+            yield f"<pre{_focusable(shown)}>{shown}</pre>"
         case Note(words, style, anchor):
             yield f"<p{_id(anchor)}{_class('note', style)}>{words_html(words)}</p>"
         case Speech(role, words):
@@ -186,7 +189,13 @@ def _block(block: Block) -> Iterator[str]:
 
 def _titled(title: str, words: Words) -> str:
     name = f"<b>{escaped(title)}</b>" if title else ""
-    return f'{name}<div class="text">{words_html(words)}</div>'
+    shown = words_html(words)
+    return f'{name}<div class="text"{_focusable(shown)}>{shown}</div>'
+
+
+def _focusable(shown: str) -> str:
+    """Return the attribute that lets the keyboard reach a text that may scroll within its box."""
+    return ' tabindex="0"' if len(shown) > _FITS or shown.count("\n") > _FITTING_LINES else ""
 
 
 def _nested(block: StepLine | Fold | CardBlock) -> Iterator[str]:
