@@ -18,6 +18,7 @@ from reenact.analysis.interchange import importers
 from reenact.analysis.views.text import ago, count, money, numbers, seconds
 from reenact.cli import recordings
 from reenact.core.store.local import LocalStore
+from reenact.run.files import scratch
 from tests.forked import forker
 
 TAU = Path(__file__).parents[1] / "analysis" / "interchange" / "importers" / "data" / "tau_bench.jsonl"
@@ -345,7 +346,9 @@ def test_raw_gives_the_stored_lines(run, home):
         ["show", "last", "--json", "--nope"],
     ],
 )
-def test_mistakes_cost_one_message_and_status_two(run, home, arguments):
+def test_mistakes_cost_one_message_and_status_two(run, home, arguments, monkeypatch, tmp_path):
+    # `prune` also clears scratch folders that other killed runs have left on this machine.
+    monkeypatch.setattr(scratch, "_places", lambda: [tmp_path / "scratch"])
     status, out, err = run(*arguments)
     assert (status, out) == (2, "")
     assert err
