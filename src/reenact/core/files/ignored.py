@@ -33,6 +33,9 @@ _KEYS = lazy("|".join(translate(pattern) for pattern in KEYS)).match
 _MOST = 10_000
 """The maximum number of patterns of one file."""
 
+_REMEMBERED = 10_000
+"""The maximum number of files whose answer is kept: a changed file is asked for at each step."""
+
 _LONGEST = 1000
 """The maximum number of characters of a pattern."""
 
@@ -48,10 +51,16 @@ class IgnoreRules:
         self._top = _repository(root) or root
         self._patterns: dict[str, list[_Pattern]] = {}
         self._folders: dict[str, bool] = {self._top: False}
+        self._files: dict[str, bool] = {}
 
     def __call__(self, path: str) -> bool:
         """Return True if the file at an absolute path may not be kept."""
-        return has_secret_name(path) or self._ignored(path, folder=False)
+        known = self._files.get(path)
+        if known is None:
+            if len(self._files) >= _REMEMBERED:
+                self._files.clear()
+            known = self._files[path] = has_secret_name(path) or self._ignored(path, folder=False)
+        return known
 
     def folder(self, path: str) -> bool:
         """Return True if nothing in a folder may be kept."""

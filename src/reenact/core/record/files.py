@@ -25,8 +25,8 @@ from reenact.core.record.file_events import FileEvents, Write
 from reenact.core.record.places import Place, Places
 from reenact.core.record.walk import FolderWalk, WalkTooLarge
 
-_RACY = 50_000_000  # nanoseconds; a change within the clock's grain leaves the mark as it was
-_WATCHED = 64
+_RACY = 20_000_000  # nanoseconds: two ticks of a slow kernel. A change within one leaves the mark as it was
+_WATCHED = 16
 """The number of changed files up to which all are looked at after each step."""
 
 _now = time.time_ns
