@@ -34,7 +34,7 @@ _MOST = 10_000
 """The maximum number of patterns of one file."""
 
 _REMEMBERED = 10_000
-"""The maximum number of files whose answer is kept: a changed file is asked for at each step."""
+"""The maximum number of remembered answers: a changed file is asked for at each step."""
 
 _LONGEST = 1000
 """The maximum number of characters of a pattern."""
