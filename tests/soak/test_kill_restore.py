@@ -84,7 +84,11 @@ def left(own):
     return [path for path in own.rglob("*") if path.parent != own]
 
 
-@pytest.mark.parametrize("words", [("fork", "last", "--at", "100"), ("files", "last", "60", "--out", "out")])
+@pytest.mark.parametrize(
+    "words",
+    [("fork", "last", "--at", "100"), ("files", "last", "60", "--out", "out")],
+    ids=["fork", "files --out"],
+)
 def test_a_killed_fork_or_restoration_loses_nothing(tmp_path, words):
     rounds = size(200, 6)
     shell, own = prepared(tmp_path / "run", dies=False), tmp_path / "own"
