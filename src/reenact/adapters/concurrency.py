@@ -22,7 +22,18 @@ from types import FrameType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakSet
 
-from reenact.adapters import locks, ordered, process_pools, races, readiness, sleepers, waits
+from reenact.adapters import (
+    locks,
+    ordered,
+    process_locks,
+    process_messages,
+    process_pools,
+    process_waits,
+    races,
+    readiness,
+    sleepers,
+    waits,
+)
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
 from reenact.adapters.stdlib import callers, signals
@@ -67,6 +78,9 @@ def install() -> None:
     readiness.install(_replace)
     locks.install()
     process_pools.install(_replace)
+    process_messages.install(_replace)
+    process_waits.install(_replace)
+    process_locks.install(_replace)
     _replace(ThreadPoolExecutor, "__init__", _made)
     _replace(ThreadPoolExecutor, "submit", _submit)
     _replace(ThreadPoolExecutor, "shutdown", _shut_pool)

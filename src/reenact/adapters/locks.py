@@ -38,10 +38,11 @@ _SLICE = 0.02
 _LOOKS = 25
 """The number of looks in a row that must all find no thread that can go on."""
 
-THREAD_POOL = str(Path(queue.__file__).parent / "multiprocessing" / "pool.py")
-"""The file of `multiprocessing.pool.ThreadPool`, whose threads share queues."""
+_MULTIPROCESSING = Path(queue.__file__).parent / "multiprocessing"
+POOL_FILES = {str(_MULTIPROCESSING / "pool.py"), str(_MULTIPROCESSING / "context.py")}
+"""The files of pools of `multiprocessing`, whose threads share queues."""
 
-_CARRIERS = {threading.__file__, queue.__file__, THREAD_POOL}
+_CARRIERS = {threading.__file__, queue.__file__, *POOL_FILES}
 _POOLS = {concurrent.futures.thread.__file__, concurrent.futures.process.__file__}
 _PLAIN = {threading.Event.__init__.__code__, threading.Thread.__init__.__code__}
 """Code whose locks decide nothing: an event is set or not."""
@@ -218,7 +219,7 @@ class OrderedLock(metaclass=_Instances):
 
     def _taken(self, scope: Scope) -> None:
         """Count that the lock is taken, and tell the handler if by another one than before."""
-        unit = _unit_of(scope)
+        unit = unit_of(scope)
         if self._run is None or self._run() is not scope.run:
             self._forget(scope.run)
         self._count += 1
@@ -228,7 +229,7 @@ class OrderedLock(metaclass=_Instances):
 
     def _in_turn(self, scope: Scope) -> bool:
         """Take the lock in its recorded turn; False: without one, and it is not taken."""
-        unit, turnstile = _unit_of(scope), scope.run.turnstile
+        unit, turnstile = unit_of(scope), scope.run.turnstile
         gate = allocate_lock()
         gate.acquire()
         with self._mutex:
@@ -355,7 +356,14 @@ def _name(scope: Scope | None, maker: FrameType, kind: str) -> str:
     return blake2b(place.encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-def _unit_of(scope: Scope) -> Scope:
+def name_of_lock(scope: Scope, kind: str) -> str:
+    """Return the name of a new lock of that kind which the program makes, the same in each run."""
+    return blake2b(
+        f"{scope.path}~{kind}{scope.count(kind)}".encode("utf-8", "replace"), digest_size=6
+    ).hexdigest()
+
+
+def unit_of(scope: Scope) -> Scope:
     """Return the scope of the running thread or job: the same one for all of its tasks."""
     unit: Scope | None = getattr(_unit, "scope", None)
     return unit if unit is not None and unit.run is scope.run else scope.run.root

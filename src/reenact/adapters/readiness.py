@@ -10,6 +10,7 @@ Waits in libraries (a server's loop, a pool's watcher) have no turn; such a thre
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import select
 import selectors
@@ -26,14 +27,18 @@ from typing import Any
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, pause
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
+from reenact.adapters.stdlib.pipes import again
 
 _READY = "threads:ready"
 """The source of the places of what was ready."""
 
+_LENGTH = "threads:length"
+"""The source of the lengths of what was read from a pipe."""
+
 _UNLIMITED = 2.0
 _MOMENT = 0.02
 _MOST = 4096
-_select, _read = select.select, os.read
+_select, _read, _fdopen = select.select, os.read, os.fdopen
 
 Replace = Callable[[Any, str, Callable[..., Any]], None]
 
@@ -53,10 +58,11 @@ def install(replace: Replace) -> None:
     early.replace(select, "select", _of_lists)
     if hasattr(select, "poll"):
         early.replace(os, "read", _of_number)
+        early.replace(os, "fdopen", _opened)
 
 
 @contextmanager
-def _resting() -> Iterator[None]:
+def resting() -> Iterator[None]:
     """Count this thread as one that rests while the body runs."""
     scope = listening()
     if scope is None:
@@ -87,7 +93,7 @@ def _of_selector(original: Callable[..., Any], selector: Any, timeout: float | N
         return original(selector, timeout)
     limited = _wait("select", timeout, _getframe(2))
     if limited is None:
-        with _resting():
+        with resting():
             return original(selector, timeout)
     keys = list(selector.get_map().values())
     places = {key.fd: place for place, key in enumerate(keys)}
@@ -105,7 +111,7 @@ def _of_lists(
         return _select(reading, writing, exceptional, timeout)
     limited = _wait("select", timeout, _getframe(1))
     if limited is None:
-        with _resting():
+        with resting():
             return _select(reading, writing, exceptional, timeout)
     given = [list(part) for part in (reading, writing, exceptional)]
 
@@ -147,7 +153,7 @@ def _ready(
     scope, handler = limited.scope, limited.scope.run.handler
     met = limited.recorded()
     if met is None:
-        with _resting():
+        with resting():
             found = now(timeout)
         text = ",".join(f"{place}:{kind}" for place, kind in found)
         write = (lambda: handler.draw(scope, _READY, lambda: text)) if found else None
@@ -189,7 +195,7 @@ def _of_socket(what: str, original: Callable[..., Any], thing: Any, *args: Any, 
     limit = thing.gettimeout()
     limited = _wait(what, limit, _getframe(2)) if limit != 0 and thing.fileno() >= 0 else None
     if limited is None:
-        with _resting():
+        with resting():
             return original(thing, *args, **options)
     try:
         _readable(limited, thing, limit)
@@ -201,12 +207,63 @@ def _of_socket(what: str, original: Callable[..., Any], thing: Any, *args: Any, 
 def _of_number(fd: int, length: int, /) -> bytes:
     if listening() is None or asyncio._get_running_loop() is not None or not _blocks(fd):
         return _read(fd, length)
-    limited = _wait("read", None, _getframe(1))
+    return _of_pipe(fd, length, _getframe(1))
+
+
+def _of_pipe(fd: int, length: int, caller: FrameType | None) -> bytes:
+    limited = _wait("read", None, caller)
     if limited is None:
-        with _resting():
+        with resting():
             return _read(fd, length)
     _readable(limited, fd, None)
-    return _read(fd, length)
+    handler, scope = limited.scope.run.handler, limited.scope
+    if not scope.run.replaying or handler.gone_live:
+        data = _read(fd, length)
+        handler.draw(scope, _LENGTH, lambda: len(data))
+        return data
+    # What the other end writes in several pieces comes in the recorded ones, whatever their moments.
+    wanted = handler.draw(scope, _LENGTH, lambda: None)
+    if not isinstance(wanted, int) or not 0 < wanted <= length:
+        return _read(fd, length)
+    data = b""
+    with resting():
+        while len(data) < wanted and (piece := _read(fd, wanted - len(data))):
+            data += piece
+    return data
+
+
+class _PipeFile(io.RawIOBase):
+    """The raw stream of a file that the program makes of a pipe it reads from (`os.fdopen`)."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return int(self._raw.fileno())
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        if listening() is None or asyncio._get_running_loop() is not None:
+            data = _read(self._raw.fileno(), len(view))
+        else:
+            data = _of_pipe(self._raw.fileno(), len(view), _getframe(1))
+        view[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+def _opened(fd: int, mode: str = "r", buffering: int = -1, *args: Any, **options: Any) -> Any:
+    """`os.fdopen`."""
+    stream = _fdopen(fd, mode, buffering, *args, **options)
+    reads = listening() is not None and "r" in mode and "+" not in mode and callers.program(_getframe(1))
+    return again(stream, _PipeFile, buffering) if reads and _blocks(fd) else stream
 
 
 def _blocks(fd: int) -> bool:
@@ -226,7 +283,7 @@ def _readable(limited: Deadline, thing: Any, limit: float | None) -> None:
 
     met = limited.recorded()
     if met is None:
-        with _resting():
+        with resting():
             came = _can_read(thing, limit)
         limited.over(came)
         met = came

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours, pause
-from reenact.adapters.locks import THREAD_POOL, OrderedLock
+from reenact.adapters.locks import POOL_FILES, OrderedLock
 from reenact.adapters.stdlib import callers, early
 from reenact.core.boundary import entered
 from reenact.core.boundary.turnstile import real_time
@@ -72,8 +72,8 @@ def _counts(caller: FrameType) -> bool:
 
 
 def _out_of_pool(caller: FrameType | None) -> FrameType | None:
-    """Return the frame that uses a `ThreadPool`, or the given one."""
-    while caller is not None and caller.f_code.co_filename == THREAD_POOL:
+    """Return the frame that uses a pool of `multiprocessing`, or the given one."""
+    while caller is not None and caller.f_code.co_filename in POOL_FILES:
         caller = caller.f_back
     return caller
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as replaced
 from pathlib import Path
@@ -13,6 +15,7 @@ from time import perf_counter, sleep
 from typing import Any
 
 from reenact.adapters import stdlib
+from reenact.adapters.process_messages import MESSAGE
 from reenact.core import system
 from reenact.core.boundary import Family, Handler, RecordingTurnstile, Run, Scope, Turnstile, entered
 from reenact.core.boundary.scope import _scope
@@ -61,6 +64,8 @@ class Replayed(Family):
         self._block_begun = False
         self._started: list[str] = []
         self._own: str | None = None
+        self._drawn: dict[str, frozenset[Any]] = {}
+        self._takers: dict[str, list[tuple[int, str]]] = {}
 
     @property
     def folder(self) -> Path:
@@ -85,7 +90,6 @@ class Replayed(Family):
         self.on_block_end()
 
     def knows(self, scope: Scope, name: str) -> bool:
-        """Return True if the process about to be started was recorded. Counts nothing."""
         return f"{scope.path}/{name}.{scope.peek('+' + name)}" in self._log.spawned
 
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
@@ -94,7 +98,8 @@ class Replayed(Family):
         known = path in self._log.spawned
         if known:
             self._started.append(path)
-            if logs_of(self.recording, path):
+            if logs_of(self.recording, path) or not command or _spawned_by_multiprocessing(command):
+                # One without events was killed before it could write any.
                 return path
             if command and shutil.which(command[0]) is None:
                 # It could not be started when it was recorded, and cannot now.
@@ -117,11 +122,40 @@ class Replayed(Family):
 
     def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
         """Return the environment variables with which the process replays its own file."""
+        self._reports()
+        return self.plan.child(path).environ(environ)
+
+    def _reports(self) -> Path:
         if not self.plan.report:
             with entered(None):
                 self._own = tempfile.mkdtemp(prefix="reenact-")
             self.plan = replaced(self.plan, report=self._own)
-        return self.plan.child(path).environ(environ)
+        return Path(self.plan.report)
+
+    def taker(self, lock: str, count: int) -> str | None:
+        found = self._takers.get(lock)
+        if found is None:
+            lines = (log.locked.items() for log in self.recording.logs)
+            found = self._takers[lock] = sorted(
+                (number, at) for items in lines for (name, number), at in items if name == lock
+            )
+        place = bisect_right(found, (count, chr(0x10FFFF)))
+        return found[place - 1][1] if place else None
+
+    def exchange(self) -> Path:
+        folder = self._reports() / "messages"
+        with entered(None):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
+
+    def drawn(self, source: str) -> frozenset[Any]:
+        found = self._drawn.get(source)
+        if found is None:
+            every = [log.draws for log in self.recording.logs]
+            values = [values for draws in every for (_, name), values in draws.items() if name == source]
+            texts = (value for part in values for value in part if isinstance(value, str))
+            found = self._drawn[source] = frozenset(texts)
+        return found
 
     def running(self, path: str | None, pid: int | None) -> None:
         """Keep time running while a process runs: no timer may fire early in the meantime."""
@@ -159,8 +193,19 @@ class Replayed(Family):
             within = spawned.get("in")
             if path in self._started or (within is not None and within in replayer.cursor.asked):
                 continue
+            if _replaces_a_worker(path) and all(not log.calls for log in logs_of(self.recording, path)):
+                # Without its results the program would stand still.
+                continue
             detail = "the process was not started"
             replayer.divergences.append(Divergence(Departure.MISSING, path, detail=detail))
+        # What a thread in the background still gets at the end depends on the time.
+        for (at, source), values in self._log.draws.items():
+            left = (
+                replayer.reads.left((at, source), values) if source == MESSAGE and "/thread:" not in at else 0
+            )
+            if left:
+                detail = f"{left} messages of other processes were received when it was recorded, and not now"
+                replayer.divergences.append(Divergence(Departure.MISSING, at, detail=detail))
 
     def verdicts(self) -> list[Verdict]:
         """Return the verdicts that the processes have reported."""
@@ -173,7 +218,8 @@ class Replayed(Family):
                 found += [
                     verdict_of(more) for log in logs[1:] if (more := reported(self.plan.report, log.process))
                 ]
-            elif any(log.sealed is not None for log in logs):
+            elif any(log.sealed is not None and (log.calls or "/proc:worker." not in path) for log in logs):
+                # A pool ends its workers at any moment; what they did without effects is in their results.
                 text = f"the process {path} gave no verdict: it still runs, or was killed"
                 found.append(Verdict(self.recording.id, notes=(text,)))
         return found
@@ -261,6 +307,8 @@ class Member:
         process = self.plan.process + (f"~{ordinal}" if ordinal else "")
         self.plan = replaced(self.plan, process=process)
         log = next((log for log in recording.logs if log.process == process), None)
+        if log is None and not ordinal:
+            _wait_to_be_killed()
         if log is None:
             # Its own header only: whatever it asks for is more than was recorded.
             log = Log((), no_blobs)
@@ -324,6 +372,24 @@ def record_fork(plan: Plan, run: Run) -> Scope:
 def logs_of(recording: Recording, path: str) -> list[Log]:
     """Return the recorded processes of one spawn: usually one, several for several Pythons."""
     return [log for log in recording.logs if log.process == path or log.process.startswith(f"{path}~")]
+
+
+def _replaces_a_worker(path: str) -> bool:
+    """Return True for a worker that a pool started, maybe as it closed, for one that ended."""
+    return "/thread:Pool._handle_workers." in path and "/proc:worker." in path
+
+
+def _spawned_by_multiprocessing(command: Sequence[str]) -> bool:
+    return any("spawn_main" in word for word in command)
+
+
+def _wait_to_be_killed() -> None:
+    """Do what this process has done in the recording: nothing before it was killed."""
+    parent = os.getppid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    while os.getppid() == parent:
+        sleep(_PATIENCE)
+    os._exit(0)
 
 
 def _of_pool(path: str | None) -> bool:

@@ -52,7 +52,9 @@ class Recorded(Family):
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         path = scope.child(name).path
         self._recorder.spawned(scope, path, command)
-        self._spawned[path] = command[0] if command else name
+        if command:
+            # A fork without events was killed before its first one.
+            self._spawned[path] = command[0]
         return path
 
     def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:

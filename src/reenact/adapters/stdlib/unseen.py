@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from reenact.adapters.stdlib import callers, early, ports
 from reenact.core.boundary import Run, current, draw
+from reenact.core.model.log import RACE, SOURCE
 from reenact.core.patterns import lazy
 from reenact.core.store.writer import warn
 
@@ -66,11 +67,11 @@ class Values:
         if len(self._known) < _MOST and len(value) >= _SHORTEST:
             self._known.setdefault(value.encode("utf-8", "surrogatepass"), words)
 
-    def named(self, text: str) -> None:
+    def named(self, text: str, kind: str = SOURCE) -> None:
         """Say a thing once: in the recording and on standard error."""
         if text not in self._named and len(self._named) < _MOST:
             self._named.add(text)
-            self._run.handler.note("source", text)
+            self._run.handler.note(kind, text)
             warn(text)
 
     def look(self, line: bytes, label: str, call: int) -> None:
@@ -192,6 +193,13 @@ def opened(run: Run, name: str, frame: FrameType) -> None:
     values = _values.get(run)
     if values is not None and name.startswith(DEVICES):
         values.named(f"the program reads {name} at {_place(frame)}, which is not recorded")
+
+
+def shared(run: Run, what: str) -> None:
+    """Name what processes use in an order that is not recorded, also in each verdict."""
+    values = _values.get(run)
+    if values is not None:
+        values.named(f"processes share {what}: which one comes first is not recorded", RACE)
 
 
 def temporary(run: Run, path: str) -> None:

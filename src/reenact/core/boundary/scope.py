@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -176,6 +177,22 @@ class Family(ABC):
     def begins_block(self, name: str) -> bool:
         """Return True if a `record()` of that name, begun now, is the block that is being replayed."""
         return False
+
+    def knows(self, scope: Scope, name: str) -> bool:
+        """Return True if the process about to be started was recorded. Counts nothing."""
+        return True
+
+    def taker(self, lock: str, count: int) -> str | None:
+        """Return the path of the recorded process or thread that is the `count`th to take a lock."""
+        return None
+
+    def exchange(self) -> Path | None:
+        """Return the folder in which the processes of a replay leave messages for each other."""
+        return None
+
+    def drawn(self, source: str) -> AbstractSet[Any]:
+        """Return what the processes of the recording have drawn from that source."""
+        return frozenset()
 
     @abstractmethod
     def ends_block(self, output: Any) -> None:

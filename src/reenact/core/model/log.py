@@ -23,7 +23,7 @@ SOURCE = "source"
 """The kind of a note about an input that is not recorded; a replay may still be faithful."""
 
 RACE = "race"
-"""The kind of a note about two threads that used one object at the same time."""
+"""The kind of a note about an order of threads or processes that is not recorded."""
 
 _KEPT = 32
 

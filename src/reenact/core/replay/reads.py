@@ -33,6 +33,10 @@ class Reads:
             return codec.rebuild(values[place])
         return self._unrecorded(scope, key[1], place, values, live)
 
+    def left(self, key: Key, values: Sequence[Tree]) -> int:
+        """Return the number of recorded values that were not read."""
+        return len(values) - min(self._taken.get(key, 0), len(values))
+
     def _unrecorded(
         self, scope: Scope, source: str, place: int, values: Sequence[Tree], live: Callable[[], Any]
     ) -> Any:

@@ -1,0 +1,116 @@
+"""Waits for processes of `multiprocessing`, and questions about them: answered as recorded.
+
+`connection.wait`, `Process.join`, `is_alive` and `exitcode` depend on the time that other processes take. A replay
+gives the recorded answers, and waits for a process that had ended.
+"""
+
+from __future__ import annotations
+
+import multiprocessing.connection
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from multiprocessing.pool import Pool
+from multiprocessing.process import BaseProcess
+from sys import _getframe
+from typing import Any
+
+from reenact.adapters.deadlines import deadline
+from reenact.adapters.readiness import resting
+from reenact.adapters.scopes import listening
+from reenact.adapters.stdlib import callers, early
+from reenact.core.boundary import entered
+
+_READY = "processes:ready"
+"""The source of the places of what was ready."""
+
+_UNLIMITED = 2.0
+_wait = multiprocessing.connection.wait
+_WORKER = "proc:worker"
+
+Replace = Callable[[Any, str, Callable[..., Any]], None]
+
+
+def install(replace: Replace) -> None:
+    """Patch waits for processes, and questions about them.
+
+    Args:
+        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+    """
+    if sys.platform == "win32":
+        return
+    replace(BaseProcess, "join", _join)
+    replace(BaseProcess, "is_alive", partial(_asked, "alive", lambda alive: not alive))
+    exitcode: Any = BaseProcess.exitcode
+    known = partial(_asked, "exit", lambda code: code is not None)
+    BaseProcess.exitcode = property(lambda process: known(exitcode.fget, process))  # type: ignore[method-assign,assignment]
+    early.replace(multiprocessing.connection, "wait", _wait_for_any)
+    static: Any = Pool._repopulate_pool_static  # type: ignore[attr-defined]
+    Pool._repopulate_pool_static = staticmethod(partial(_repopulate, static))  # type: ignore[attr-defined]
+
+
+def _join(original: Callable[..., None], process: Any, timeout: float | None = None) -> None:
+    """`Process.join`."""
+    seconds = _UNLIMITED if timeout is None else max(timeout, 0.0)
+    limited = deadline("process", seconds, _getframe(2))
+    met = None if limited is None else limited.recorded()
+    if met is False:
+        return
+    with resting():
+        original(process, timeout if met is None else None)
+    if limited is not None and met is None:
+        with entered(None):
+            limited.over(met=timeout is None or not process.is_alive())
+
+
+def _asked(what: str, ended: Callable[[Any], bool], original: Callable[..., Any], process: Any) -> Any:
+    """`is_alive` and `exitcode` of a process."""
+    scope = listening()
+    if scope is None or not callers.program(_getframe(2)):
+        return original(process)
+    run = scope.run
+    answer = run.handler.draw(scope, f"processes:{what}", lambda: original(process))
+    if run.replaying and not run.handler.gone_live and ended(answer) and process._popen is not None:
+        with resting(), entered(None):
+            process.join()
+    return answer
+
+
+def _wait_for_any(object_list: Iterable[Any], timeout: float | None = None) -> list[Any]:
+    """`connection.wait`."""
+    limited = deadline("wait", _UNLIMITED if timeout is None else max(timeout, 0.0), _getframe(1))
+    given = list(object_list)
+    if limited is None:
+        return _wait(given, timeout)
+    handler, scope = limited.scope.run.handler, limited.scope
+    met = limited.recorded()
+    if met is None:
+        with resting():
+            found = _wait(given, timeout)
+        text = ",".join(str(place) for place, thing in enumerate(given) if any(thing is one for one in found))
+        limited.over(bool(found), lambda: handler.draw(scope, _READY, lambda: text))
+        return [given[place] for place in _places(text, len(given))]
+    return [given[place] for place in _places(handler.draw(scope, _READY, str), len(given))] if met else []
+
+
+def _places(text: Any, count: int) -> list[int]:
+    """Read the places of a recording; ignore what is none."""
+    words = text.split(",") if isinstance(text, str) else []
+    return [
+        int(word)
+        for word in words
+        if word.isascii() and word.isdigit() and len(word) < 10 and int(word) < count
+    ]
+
+
+def _repopulate(
+    original: Callable[..., None], ctx: Any, kind: Any, processes: int, pool: list[Any], *args: Any
+) -> None:
+    """Start the workers of a pool: in a replay, no more than the recording has."""
+    scope = listening()
+    family = None if scope is None else scope.run.family
+    if scope is None or family is None or not scope.run.replaying or scope.run.handler.gone_live:
+        original(ctx, kind, processes, pool, *args)
+        return
+    while len(pool) < processes and family.knows(scope, _WORKER):
+        original(ctx, kind, len(pool) + 1, pool, *args)
