@@ -10,7 +10,7 @@ import multiprocessing.connection
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
-from multiprocessing.pool import Pool
+from multiprocessing.pool import Pool, ThreadPool
 from multiprocessing.process import BaseProcess
 from sys import _getframe
 from typing import Any
@@ -109,7 +109,8 @@ def _repopulate(
     """Start the workers of a pool: in a replay, no more than the recording has."""
     scope = listening()
     family = None if scope is None else scope.run.family
-    if scope is None or family is None or not scope.run.replaying or scope.run.handler.gone_live:
+    threads = kind is ThreadPool.Process
+    if scope is None or family is None or threads or not scope.run.replaying or scope.run.handler.gone_live:
         original(ctx, kind, processes, pool, *args)
         return
     while len(pool) < processes and family.knows(scope, _WORKER):
