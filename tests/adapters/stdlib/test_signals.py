@@ -266,6 +266,34 @@ def test_a_signal_that_a_replay_does_not_reach_is_in_its_verdict():
     assert any("SIGUSR1 came when it was recorded" in note for note in verdict.notes)
 
 
+@pytest.mark.parametrize(
+    "wait",
+    [
+        lambda: signal.sigwait({signal.SIGUSR2}),
+        lambda: signal.sigwaitinfo({signal.SIGUSR2}).si_signo,
+        lambda: signal.sigtimedwait({signal.SIGUSR2}, 60).si_signo,
+    ],
+    ids=["sigwait", "sigwaitinfo", "sigtimedwait"],
+)
+def test_a_wait_for_a_signal_is_named_and_a_replay_refuses_it(wait, capfd):
+    def program():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
+        try:
+            if SENDS["now"]:
+                later(signal.SIGUSR2, 0.01)
+            return wait() == signal.SIGUSR2
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    came, recording = record(program)
+    assert came
+    assert "sig" in capfd.readouterr().err
+    assert any("the program waits in signal.sig" in text for text in recording.sources)
+    SENDS["now"] = False
+    with pytest.raises(DivergenceError, match="sig"):
+        replay(program, recording)
+
+
 def test_a_handler_is_named_where_signals_cannot_be_recorded():
     code = (
         "import signal; del signal.pthread_kill; import reenact\n"
