@@ -15,6 +15,7 @@ _SPINS = 32
 
 # The real ones, whatever is patched later: the turnstile itself runs on real time.
 _wait = threading.Condition.wait
+_notify = threading.Condition.notify
 _call_at = asyncio.base_events.BaseEventLoop.call_at
 
 

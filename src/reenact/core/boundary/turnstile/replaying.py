@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from contextvars import Context
 from threading import get_ident, get_native_id
 from time import monotonic
-from typing import cast
+from typing import Any, cast
 
 from reenact.core.boundary.turnstile.protocol import LAST, PATIENCE
-from reenact.core.boundary.turnstile.pump import _Base, _call_at, _Entry, _Pump, _wait
+from reenact.core.boundary.turnstile.pump import _Base, _call_at, _Entry, _notify, _Pump, _wait
 from reenact.core.boundary.turnstile.working import ThreadWork
 
 _SETTLING = 0.2
@@ -394,8 +394,13 @@ class ReplayingTurnstile(_Base):
             self._jobs -= 1
 
     def _moved(self) -> None:
-        with self._cond:
-            self._cond.notify_all()
+        # For every outcome and wait: without the cost of what is not there.
+        with self._lock:
+            waiters: Any = self._cond._waiters  # type: ignore[attr-defined]  # noqa: SLF001 - a look costs less than a call
+            if waiters:
+                _notify(self._cond, len(waiters))
+        if not self._pumps:
+            return
         me = asyncio._get_running_loop()
         for loop, pump in list(self._pumps.items()):
             if pump.queue or self._hanging:
