@@ -114,8 +114,8 @@ class _Event:
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    # Most events (of `id`, of attributes) are of no kind that is looked at, and there are dozens in one request. Once the
-    # interpreter ends, nothing else is there any more.
+    # Most events (of `id`, of attributes) are of no kind that is looked at, and there are dozens in one request.
+    # When the interpreter ends, the other names are gone before the last event.
     if not _watches or event not in _LOOKED_AT:
         return
     if event in file_uses.EVENTS:
