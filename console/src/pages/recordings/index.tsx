@@ -238,9 +238,9 @@ function Empty({ filter, indexing }: { filter: string; indexing: Recordings["ind
   }
   return (
     <Nothing title="No recordings yet" heading="h2">
-      <p>Put one word before the command that starts your agent. The run shows here while it goes on.</p>
+      <p>Start your agent by this command. The run shows here while it goes on.</p>
       <p>
-        <code>reenact record python agent.py</code>
+        <code>reenact record -- python agent.py</code>
       </p>
     </Nothing>
   );
