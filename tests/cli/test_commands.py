@@ -41,7 +41,9 @@ def test_the_help_names_every_option_of_the_application(capsys):
 def test_the_help_names_the_extra_that_a_command_needs(monkeypatch):
     monkeypatch.setattr(overview, "find_spec", lambda package: None if package == "textual" else package)
     told = overview.summaries()
-    assert "pip install 'reenact[tui]'" in told["browse"]
+    assert told["browse"] == (
+        "Browse the recordings in the terminal: search, open, replay and debug them. (pip install 'reenact[tui]')"
+    )
     assert "pip install" not in told["serve"]
 
 

@@ -14,7 +14,6 @@ from reenact.cli.helping import Page
 from reenact.cli.interfaces import GROUPS, INTERFACES
 from reenact.cli.panels import PANELS, panel_of
 from reenact.core.extras import EXTRAS
-from reenact.errors import MissingExtra
 from reenact.verbs.registry import VERBS, Verb
 
 SUMMARY = "Record an LLM agent's run, replay it exactly, find where it goes wrong."
@@ -56,15 +55,15 @@ def show() -> None:
 
 
 def summaries() -> dict[str, str]:
-    """Return the first sentence or two of each command's help, or the extra that it needs."""
-    found = {verb.name: _lacks(verb) or _summary(verb) for verb in (*VERBS, *INTERFACES)}
+    """Return the beginning of each command's help, with the extra that it lacks."""
+    found = {verb.name: f"{_summary(verb)} {_lacks(verb)}".strip() for verb in (*VERBS, *INTERFACES)}
     return found | {name: text for name, (_, text) in GROUPS.items()}
 
 
 def _lacks(verb: Verb) -> str:
     if all(find_spec(package) is not None for package in EXTRAS.get(verb.extra, ())):
         return ""
-    return str(MissingExtra(f"reenact {verb.name}", verb.extra))
+    return f"(pip install 'reenact[{verb.extra}]')"
 
 
 def _summary(verb: Verb) -> str:
@@ -74,5 +73,7 @@ def _summary(verb: Verb) -> str:
     path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
     if top == "reenact" and path.is_file() and (found := _DOCSTRING.search(path.read_text("utf-8"))):
         return " ".join(found[1].split())
+    if _lacks(verb):
+        return ""
     # A verb of another package, or an installation without source files.
     return " ".join((verb.module.Options.__doc__ or "").partition("\n\n")[0].split())
