@@ -462,3 +462,9 @@ def test_numbers_are_told_shortly():
     ]
     assert numbers((1, 2, 3, 7, 9, 10)) == "1-3, 7, 9-10"
     assert recordings.short_lengths(["abcdef", "abcxyz", "q"]) == {"abcdef": 4, "abcxyz": 4, "q": 1}
+
+
+def test_the_error_that_a_program_ended_with_has_its_class(shell):
+    shell.write("agent.py", "import reenact\nreenact.tool(len)([1])\nraise LookupError('no such order')")
+    shell.run("record", "--", sys.executable, "agent.py")
+    assert "ended with LookupError: no such order\n" in shell.run("show", "last").out

@@ -20,7 +20,7 @@ from reenact.cli.reference import reference
 from reenact.cli.render.files import tell_differences
 from reenact.cli.state import tell_state
 from reenact.cli.transcript import Page, tell, tell_step
-from reenact.core.model.plain import plain
+from reenact.core.model.plain import error_line, plain
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
 from reenact.core.query.summary import summarise
@@ -104,7 +104,10 @@ def _head(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | 
     if reason := (recording.logs[0].sealed or {}).get("reason"):
         page.block("stopped", str(reason), 0, "yellow")
     if line.problem:
-        page.block("ended with", line.problem, 0, "red")
+        error = (recording.logs[0].sealed or {}).get("error")
+        # Of a run that another program wrote down, the class is a format's name.
+        raised = isinstance(error, dict) and isinstance(recording.header.get("program"), dict)
+        page.block("ended with", error_line(error) if raised else line.problem, 0, "red")
     if not standing.at_home or standing.name:
         page.line(Text(one_line(standing.sentence), "yellow"))
     if proof is not None:
