@@ -306,7 +306,10 @@ def test_an_observation_has_a_picture_and_what_can_be_done(session, at):
     assert "[id=B1]" in seen.space.description
 
 
-def test_the_session_is_one_recording(session):
+def test_the_session_is_one_recording(session, at):
+    at("form.html")
+    session.observe()
+    session.execute(type="form_fill", value={"email": "a@example.com"})
     steps = reenact.load(session.recording).steps
     assert {step.label for step in steps} >= {
         "browser:start",

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -240,6 +241,47 @@ def test_ctrl_c_reaches_the_program_once_and_the_terminal_is_its_own(shell):
     assert shell.last().steps[0].output == "Zoë"
     again = shell.replay()
     assert "name? Zoë\nhello Zoë\n" in again.out, again.err
+
+
+LOOKS_AT_STREAMS = """
+    import os, sys
+    import reenact
+    print(sys.stdin.isatty(), sys.stdout.isatty(), sys.stderr.isatty())
+    if not sys.stderr.isatty():
+        print("no terminal", os.environ.get("SHOP_PROJECT_ID"))
+    reenact.tool(len)([1])
+"""
+
+
+def on_a_terminal(shell, *words):
+    """Run a command on a terminal, and return what it showed."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(shell.folder)
+        os.execve(sys.executable, shell.command(*words), shell.environ)
+    seen = b""
+    with suppress(OSError):
+        while data := os.read(terminal, 4096):
+            seen += data
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(status), seen.decode()
+
+
+def test_a_run_on_a_terminal_is_the_same_in_a_pipe(shell):
+    shell.write("agent.py", LOOKS_AT_STREAMS)
+    status, seen = on_a_terminal(shell, "record", "--", sys.executable, "agent.py")
+    assert (status, "True True True" in seen) == (0, True)
+    again = shell.replay()
+    assert (again.status, again.out) == (0, "True True True\n"), again.err
+
+
+def test_a_run_in_a_pipe_is_the_same_on_a_terminal(shell):
+    shell.write("agent.py", LOOKS_AT_STREAMS)
+    done, _ = shell.record("agent.py")
+    assert done.out == "False False False\nno terminal None\n"
+    status, seen = on_a_terminal(shell, "replay", "last")
+    assert (status, "False False False\r\nno terminal None" in seen) == (0, True), seen
 
 
 @pytest.mark.thorough

@@ -24,7 +24,7 @@ from reenact.errors import Departure, Divergence, DivergenceError, ForkStopped, 
 from reenact.run import processes as family
 from reenact.run.api.recording import substitute
 from reenact.run.api.replaying import Replay
-from reenact.run.child import stdin
+from reenact.run.child import stdin, terminals
 from reenact.run.child.debug_run import Debugged
 from reenact.run.child.process import ProgramProcess
 from reenact.run.child.watch import Watch
@@ -83,8 +83,9 @@ class ReplayedProgram(ProgramProcess):
         self.recording = load(Path(plan.folder))
         super().__init__(plan)
         debugged = Debugged(plan, self.output)
-        tty = (self.recording.header.get("program") or {}).get("tty") or {}
-        stdin.install(self.output.write, tty=bool(tty.get("stdin")))
+        told = terminals.recorded(self.recording.header)
+        stdin.install(self.output.write, tty=told.get("stdin", False))
+        terminals.pretend(told)
         self.session = _replay(self.recording, plan)
         self.session.__enter__()
         self.session.replayer.prints.write = self.output.print
@@ -197,8 +198,9 @@ class ForkedProgram(ProgramProcess):
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self.session = _going_on(plan)
-        tty = (self.session.parent.header.get("program") or {}).get("tty") or {}
-        stdin.install(self.output.write, tty=bool(tty.get("stdin")))
+        told = terminals.recorded(self.session.parent.header)
+        stdin.install(self.output.write, tty=told.get("stdin", False))
+        terminals.pretend(told)
         self.session.__enter__()
         family.report(plan, path=self.session.path)
 

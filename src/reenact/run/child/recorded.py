@@ -7,7 +7,7 @@ import os
 from reenact.core.boundary.scope import _scope
 from reenact.core.redact import DEFAULT_RULES
 from reenact.run.api.recording import RecordingInProgress
-from reenact.run.child import stdin
+from reenact.run.child import stdin, terminals
 from reenact.run.child.process import ProgramProcess
 from reenact.run.plan import Plan
 from reenact.run.reports import report
@@ -17,7 +17,7 @@ class RecordedProgram(ProgramProcess):
     """The first Python of a command that is recorded."""
 
     def __init__(self, plan: Plan) -> None:
-        tty = {"stdin": stdin.is_terminal()}
+        tty = terminals.here()
         stdin.install(_silent)
         super().__init__(plan)
         self._session = RecordingInProgress(

@@ -1,0 +1,47 @@
+"""Let standard streams say of themselves what they said in the recording: terminal or none.
+
+Programs write other text to a terminal, and libraries read other variables: on one, and in a pipe.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from reenact.run.child import stdin
+
+
+def here() -> dict[str, bool]:
+    """Return which of the standard streams are terminals, by name."""
+    return {
+        "stdin": stdin.is_terminal(),
+        **{name: _is_terminal(getattr(sys, name)) for name in ("stdout", "stderr")},
+    }
+
+
+def recorded(header: Mapping[str, Any]) -> dict[str, bool]:
+    """Return the same of a recording's program; what an older recording does not say is left out."""
+    told = (header.get("program") or {}).get("tty") or {}
+    return {name: bool(told[name]) for name in ("stdin", "stdout", "stderr") if name in told}
+
+
+def pretend(told: Mapping[str, bool]) -> None:
+    """Let standard output and error be terminals, or none, as in the recording."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not None and name in told:
+            with suppress(AttributeError):
+                stream.isatty = _always(told[name])
+
+
+def _always(answer: bool) -> Any:
+    return lambda: answer
+
+
+def _is_terminal(stream: Any) -> bool:
+    try:
+        return stream is not None and bool(stream.isatty())
+    except ValueError:
+        return False
