@@ -22,7 +22,7 @@ def here() -> dict[str, bool]:
 
 
 def recorded(header: Mapping[str, Any]) -> dict[str, bool]:
-    """Return the same of a recording's program; what an older recording does not say is left out."""
+    """Return the same of a recording's program, without what an older recording does not say."""
     told = (header.get("program") or {}).get("tty") or {}
     return {name: bool(told[name]) for name in ("stdin", "stdout", "stderr") if name in told}
 
