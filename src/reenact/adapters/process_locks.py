@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import multiprocessing.context
 import multiprocessing.synchronize
-import sys
+import os
 from collections.abc import Callable
 from functools import partial
 from hashlib import blake2b
@@ -48,7 +48,7 @@ def install(replace: Replace) -> None:
     Args:
         replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
     """
-    if sys.platform == "win32":
+    if os.name == "nt":
         return
     module = multiprocessing.synchronize
     for kind in _MUTEXES:

@@ -13,9 +13,9 @@ import multiprocessing.connection
 import multiprocessing.pool
 import multiprocessing.queues
 import multiprocessing.util
+import os
 import pickletools
 import queue
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
@@ -70,7 +70,7 @@ def install(replace: Replace) -> None:
     Args:
         replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
     """
-    if sys.platform == "win32":
+    if os.name == "nt":
         return
     connection, queues = multiprocessing.connection.Connection, multiprocessing.queues
     replace(connection, "_recv_bytes", _received)

@@ -7,7 +7,7 @@ gives the recorded answers, and waits for a process that had ended.
 from __future__ import annotations
 
 import multiprocessing.connection
-import sys
+import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from multiprocessing.pool import Pool, ThreadPool
@@ -37,7 +37,7 @@ def install(replace: Replace) -> None:
     Args:
         replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
     """
-    if sys.platform == "win32":
+    if os.name == "nt":
         return
     replace(BaseProcess, "join", _join)
     replace(BaseProcess, "is_alive", partial(_asked, "alive", lambda alive: not alive))
