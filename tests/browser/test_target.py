@@ -94,6 +94,40 @@ def test_a_key_that_another_record_has_by_now_needs_all_other_texts():
     assert parts([known], {**known, "record": {**same, "key": ""}}) == ["record"]
 
 
+def test_an_amount_or_a_day_is_no_count_that_may_change():
+    lamp = {"key": "40 EUR", "texts": ["Lamp", "40 EUR", "1 June"]}
+    for texts, differ in (
+        (["Lamp", "60 EUR", "2 June"], ["record"]),
+        (["Lamp", "40 EUR", "2 June"], []),
+        (["Crate", "40 EUR", "1 June"], ["record"]),
+    ):
+        known = {**told(), "record": {**lamp, "shared": ["Lamp"]}}
+        assert parts([known], {**told(), "record": {"key": texts[1], "texts": texts}}) == differ
+    likes = {"key": "Lamp", "texts": ["Lamp", "3 likes"]}
+    assert (
+        parts([{**told(), "record": likes}], {**told(), "record": {**likes, "texts": ["Lamp", "4 likes"]}})
+        == []
+    )
+    twins = {"key": "4 likes", "texts": ["Lamp", "4 likes"], "shared": ["Lamp"]}
+    assert parts([{**told(), "record": likes}], {**told(), "record": twins}) == ["record"]
+
+
+def test_a_written_record_may_be_several_texts_with_commas():
+    texts = ("Lamp, red", "40 EUR", "1 June", "Bill 18, open")
+    for record, fits in (
+        ("Lamp, red", True),
+        ("Lamp, red, 40 EUR", True),
+        ("40 EUR, Lamp, red, 1 June", True),
+        ("Bill 18, 40 EUR", True),
+        ("Lamp, red, 60 EUR", False),
+        ("Lamp, 40 EUR", False),
+        ("140 EUR", False),
+        (",", False),
+    ):
+        known = KnownTarget(written=written_parts({"record": record}))
+        assert (differences(known, TargetIdentity.of(told(key="", texts=texts)), {}) == []) is fits, record
+
+
 def test_names_that_differ_behind_a_cut_are_two():
     assert parts([told("Long …", long="a1")], told("Long …", long="b2")) == ["name"]
     assert parts([told("Long …")], told("Long …", long="b2")) == []

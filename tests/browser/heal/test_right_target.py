@@ -62,6 +62,21 @@ def knobs(*names, at="knobs"):
     </script>"""
 
 
+def goods(*kinds):
+    return (
+        "<h2>Goods</h2><table>"
+        + "".join(
+            f"<tr><td>{name}<td>{price}<td>{day}<td>in stock<td><button type=button data-k='{name} {price} {day}'>Scrap</button>"
+            for name, price, day in kinds
+        )
+        + "</table>"
+    )
+
+
+OAR = ("Oar", "9 EUR", "3 June")
+LAMPS = (("Lamp", "40 EUR", "1 June"), ("Lamp", "60 EUR", "2 June"), ("Crate", "40 EUR", "2 June"))
+
+
 @dataclass(frozen=True)
 class Case:
     """A step with its good page and its changed one; `seen` is what may happen there, `good` if it succeeds."""
@@ -374,6 +389,12 @@ THOROUGH = [
          click("#talk > .say:nth-child(2) button"), ["click 6"], good=True),
     Case("two records are the same", rows(50, 51, 52), rows(50, 51, 51, 52), click("li:nth-child(2) >> text=Void"),
          said="record differs"),
+    Case("a record known by its price is gone, and another one has the price", goods(*LAMPS[:2]), goods(LAMPS[2], LAMPS[1]),
+         click("tr:nth-child(1) >> text=Scrap"), said="record differs"),
+    Case("a record known by its price has moved", goods(*LAMPS[:2], OAR), goods(LAMPS[1], OAR, LAMPS[0]),
+         click("tr:nth-child(1) >> text='Scrap'"), ["click Lamp 40 EUR 1 June"], good=True),
+    Case("a record of the same name comes before it", goods(LAMPS[0], OAR), goods(*LAMPS[1::-1], OAR),
+         click("table tr:nth-child(1) button"), ["click Lamp 40 EUR 1 June"], good=True),
     Case("two frames exchange their contents", framed("Ballast", "Ballast room"), framed("Ballast room", "Ballast"),
          fill("page.frame_locator('iframe[name=f0]').get_by_label('Tons')"), ["input Ballast"], good=True),
     Case("a record known by the end of a long text is gone", tale("first", "second", "third"), tale("first", "third"),
@@ -510,6 +531,65 @@ def test_success_means_that_the_page_saw_the_click_on_a_list_that_is_drawn_anew(
     result, seen, _ = later(RESTLESS.replace("EVERY", str(every)), click("#dock"), block=False)
     # A busy machine may find no moment between two drawings: then it says so, and the page saw nothing.
     assert seen == (["click dock"] if result.success else []), result.message
+
+
+@pytest.mark.parametrize(
+    ("row", "target", "seen"),
+    [
+        (1, 'button "Scrap" of "Lamp, 40 EUR"', ["click Lamp 40 EUR 1 June"]),
+        (2, {"name": "Scrap", "record": "Lamp, 2 June", "region": "Goods"}, ["click Lamp 60 EUR 2 June"]),
+        (2, 'button "Scrap" of "Lamp, 40 EUR"', []),
+        (3, 'button "Scrap" of "Lamp, 40 EUR"', []),
+        (1, 'button "Scrap" of "Lamp, 4 EUR"', []),
+        (1, 'button "Scrap" of "Lamp, 40"', []),
+    ],
+)
+def test_a_target_written_by_hand_tells_two_records_of_one_name_by_another_text(later, row, target, seen):
+    step = click(f"tr:nth-child({row}) button", expect_target=target)
+    result, happened, _ = later(goods(*LAMPS), step, block=False)
+    assert (happened, result.success) == (seen, bool(seen)), result.message
+    if not seen:
+        assert result.why["reason"] == "drifted"
+        assert set(result.why["differs"]) == {"record"}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "record"),
+    [
+        (LAMPS, "Lamp"),
+        ((LAMPS[0], *LAMPS), "Lamp, 40 EUR"),
+        ((*LAMPS, *((f"Box {n}", "9 EUR", "3 June") for n in range(150)), LAMPS[1]), "Lamp, 60 EUR"),
+    ],
+    ids=["one text", "equal records", "a long table"],
+)
+def test_a_target_written_by_hand_that_two_records_meet_stops_as_ambiguous(later, kinds, record):
+    row = 2 if record.endswith("60 EUR") else 1
+    step = click(f"tr:nth-child({row}) button", expect_target=f'button "Scrap" of "{record}"')
+    result, happened, heals = later(goods(*kinds), step)
+    assert (happened, result.success) == ([], False), result.message
+    assert result.why["reason"] == "ambiguous"
+    assert f'states button "Scrap" of the record "{record}"; its selector finds button' in result.message
+    for both in ("also", "found"):
+        assert 'button "Scrap" of the record "Lamp, ' in result.why[both]
+        assert result.why[both] in result.message
+    assert heals[-1].rung == "stop"
+    assert heals[-1].before["also"] == result.why["also"]
+
+
+def test_a_target_written_by_hand_needs_the_group_where_two_have_the_record(later):
+    page = "<h2>Masters</h2><ul><li>Bo<button type=button data-k=m>Expel</button><li>Al<button type=button>Expel</button></ul>"
+    page += page.replace("Masters", "Guests").replace("=m", "=g")
+    for record, seen in (('"Bo"', []), ('"Bo" in "Masters"', ["click m"])):
+        step = click("ul >> nth=0 >> li:nth-child(1) button", expect_target=f'button "Expel" of {record}')
+        result, happened, _ = later(page, step, block=False)
+        assert (happened, result.success) == (seen, bool(seen)), result.message
+
+
+def test_two_buttons_in_the_columns_of_one_record_are_not_ambiguous(later):
+    page = "<table><tr><th>Boat<th>Bow<th>Stern<tr><td>Boat 4<td><button data-k=b>Tie</button><td><button data-k=s>Tie</button></table>"
+    step = click("button >> nth=1", expect_target='button "Tie" of "Boat 4"')
+    result, happened, _ = later(page, step, block=False)
+    assert (happened, result.success) == (["click s"], True), result.message
 
 
 SWAPPED = """<button type=button id=swap data-k=safe>Keep</button><script>

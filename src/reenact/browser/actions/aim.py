@@ -13,10 +13,11 @@ from playwright.async_api import Error, Locator, Page
 from reenact.browser.actions import types as do
 from reenact.browser.actions.running import RunningAction, TargetCheck
 from reenact.browser.page import consequence, selectors, snapshot
-from reenact.browser.page.differences import differences
+from reenact.browser.page.differences import differences, rivals
 from reenact.browser.page.guard import PressGuard
+from reenact.browser.page.likeness import similar
 from reenact.browser.page.live_browser import LiveBrowser
-from reenact.browser.page.target import DriftedTarget, KnownTarget, TargetIdentity
+from reenact.browser.page.target import AmbiguousTarget, DriftedTarget, KnownTarget, TargetIdentity
 
 QUIET = 0.4
 """Seconds without a change and without a request after which a page counts as quiet."""
@@ -25,6 +26,8 @@ LEAST = 0.5
 """Seconds that a step waits at least for its element."""
 
 _POLL = 0.05
+_COMPARED = 200
+"""Elements that are compared with one of a record that the script states by hand."""
 _BRIEF = 400
 """Milliseconds for an act that is still obstructed once the page is quiet."""
 _LOOK = 5000
@@ -82,7 +85,7 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
                 raise
             await asyncio.sleep(_POLL)  # it was replaced just now
             continue
-        drifted = None if known is None else _drifted(known, deed.fingerprint)
+        drifted = None if known is None else _drifted(known, deed.fingerprint) or await _ambiguous(deed)
         deed.waited = round(monotonic() - calm.began, 2)
         if drifted is None:
             if in_vain is None or not _in_the_way(deed) or monotonic() >= end:
@@ -164,6 +167,19 @@ def _drifted(known: KnownTarget, told: Mapping[str, Any] | None) -> DriftedTarge
     identity = TargetIdentity.of(told)
     differs = differences(known, identity, told)
     return DriftedTarget(known, identity, differs) if differs else None
+
+
+async def _ambiguous(deed: RunningAction) -> AmbiguousTarget | None:
+    """Return the objection that another record's element is what the script states, too."""
+    known, told = deed.known, deed.fingerprint
+    if known is None or told is None or "record" not in (known.written or {}):
+        return None
+    mine = TargetIdentity.of(told)
+    for one in await similar(told, deed.page, most=_COMPARED, secret=deed.live.mask(deed.page)):
+        other = TargetIdentity.of(one.fingerprint)
+        if one.fingerprint["visible"] and rivals(known, mine, other, one.fingerprint):
+            return AmbiguousTarget(known, mine, other)
+    return None
 
 
 async def looks_secret(live: LiveBrowser, action: do.Aimed, check: TargetCheck | None = None) -> bool:

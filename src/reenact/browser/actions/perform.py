@@ -82,9 +82,8 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
             deed.said += camera.aside()
         deed.said += live.watchdog.said()
         if deed.drifted is not None:
-            deed.said += f". It may be the wrong element: {deed.drifted}".replace(
-                "drifted, and nothing was done: ", ""
-            )
+            why = str(deed.drifted).partition(", and nothing was done: ")[2]
+            deed.said += f". It may be the wrong element: {why}"
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
         deed.error = error
         if camera is not None and not filmed:
@@ -167,7 +166,6 @@ _DISPATCH = re.compile(r"performing \w+ action|\w+ action done|[Cc]licking the c
 _TAKEN_BACK = re.compile(r"intercepts pointer events|retrying \w+ action")
 
 
-_ACCEPT = 'If it is right, run the step once with drift="warn", or state it: expect_target='
 _Delivered = bool | Literal["unknown"]
 
 
@@ -236,7 +234,7 @@ async def _reason(
         hint = "; write it as a function, () => { … }" if "Illegal return" in error.message else ""
         return f"the script failed: {_first(error.message)}{hint}", None
     if isinstance(error, DriftedTarget):
-        return f"{error}. {_ACCEPT}", dict(error.facts)
+        return f"{error}. {error.accepted}", dict(error.facts)
     if isinstance(error, (UndeliveredPress, DroppedRequest)):
         return str(error), dict(error.facts)
     if isinstance(error, (ActionError, snapshot.StaleElement, selectors.SelectorError, OSError)):

@@ -38,7 +38,7 @@ STOP = "stop"
 
 _EVIDENCE = (
     "url", "title", "reason", "why", "closed", "left", "fingerprint", "frames", "consequence", "meant", "found",
-    "differs", "identity", "refused",
+    "differs", "also", "identity", "refused",
 )  # fmt: skip
 _TYPED = frozenset({"value", "values", "secret_value"})
 
@@ -244,7 +244,9 @@ def _evidence(result: ExecutionResult, found: Mapping[str, Any] | None = None) -
     """
     more = dict(found or {})
     drifted: Mapping[str, Any] = result.why or {}
-    told: dict[str, Any] = {name: drifted[name] for name in ("meant", "found", "differs") if name in drifted}
+    told: dict[str, Any] = {
+        name: drifted[name] for name in ("meant", "found", "also", "differs") if name in drifted
+    }
     kept = _kept(
         {"url": result.url, "title": result.title, **told, **more, **(more.pop("after", None) or {})}
     )

@@ -15,7 +15,11 @@ _PRESSED = frozenset({
 })  # fmt: skip
 _TICKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 
-_COUNT = re.compile(r"^\d+(?= [^\W\d])")
+_COUNT = re.compile(
+    r"^\d+(?= [^\W\d])(?! (?:[A-Z]{3}|(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
+    r"|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|(?:nov|dec)(?:ember)?))\b)"
+)
+"""The number of a count (`3 replies`), which may change; not of an amount or a day."""
 _TIMELY = re.compile(
     r"\d ?(s|secs?|seconds?|min|mins|minutes?|h|hours?|days?)\b|\d{1,2}:\d{2}|\bago\b", re.IGNORECASE
 )
@@ -25,6 +29,13 @@ _DAY = re.compile(
     re.IGNORECASE,
 )
 """A group named by a day, to which a record belongs for a time."""
+_AMOUNT = re.compile(
+    r"\d[.,]\d{2}\b|[$€£¥%]|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{4}-\d{2}-\d{2}\b|^\d+ [^\W\d_]|^\W*[\d.,]+$"
+)
+"""An amount or a date: the value of a record, and not its name."""
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_PIECES = 24
+"""The most texts of a record."""
 _NAMED_KEY = re.compile(r"@|^#\d+$|[^\W\d].*?\d+$|^\d{3,}$")
 
 
@@ -41,6 +52,18 @@ def differences(known: KnownTarget, found: TargetIdentity, told: Mapping[str, An
     if known.pasts:
         return _all_against(known.pasts, found)
     return _against_words(known.words, found, told)
+
+
+def rivals(known: KnownTarget, mine: TargetIdentity, other: TargetIdentity, told: Mapping[str, Any]) -> bool:
+    """Return True if another element is what the script states of a found one, too.
+
+    Elements of other columns of a row, and of other roles and names, are none.
+    """
+    if (mine.frames, mine.path) == (other.frames, other.path) or mine.role != other.role:
+        return False
+    same = same_name(mine.name, other.name) if mine.name else mine.icon == other.icon and not other.name
+    columns = mine.twin and not same_name(mine.column, other.column)
+    return same and not columns and not differences(known, other, told)
 
 
 def exact(wanted: TargetIdentity, found: TargetIdentity) -> str:
@@ -185,7 +208,8 @@ def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
         and not (not found.texts and any(says(one, wanted.record) for one in texts))
     ):
         return TargetDifference("record", wanted.record, found.record or " ".join(found.texts[:3]) or "none")
-    if found.texts and not _NAMED_KEY.search(wanted.record) and _all_others_differ(wanted, found):
+    weak = _lacks_name(wanted, found)
+    if found.texts and (weak or (not _NAMED_KEY.search(wanted.record) and _all_others_differ(wanted, found))):
         return TargetDifference("record", " ".join(wanted.texts[:4]), " ".join(found.texts[:4]))
     return None
 
@@ -199,7 +223,29 @@ def _equal_beside(wanted: TargetIdentity, found: TargetIdentity) -> bool:
         return False
     have = {_COUNT.sub("#", one) for one in found.texts}
     lost = [one for one in wanted.texts if not _TIMELY.search(one) and _COUNT.sub("#", one) not in have]
-    return bool(lost) or not found.record
+    # What tells the found one from those beside it now has to be the same, its counts included.
+    telling = {one for one in found.texts if found.joint or one not in found.shared}
+    same = telling <= set(wanted.texts) if found.joint else telling & set(wanted.texts)
+    return bool(lost) or not found.record or (bool(telling) and not same)
+
+
+def _lacks_name(wanted: TargetIdentity, found: TargetIdentity) -> bool:
+    """Return True if the key is only an amount, a date or a time, and words are lacking.
+
+    The key of `Lamp, 40 EUR` beside `Lamp, 60 EUR` is the price, and a chair may have it by now.
+    """
+    if _NAMED_KEY.search(wanted.record or "") and not _AMOUNT.search(wanted.record or ""):
+        return False
+    if not _AMOUNT.search(wanted.record or "") and not _TIMELY.search(wanted.record or ""):
+        return False
+    have = {_COUNT.sub("#", one) for one in found.texts}
+    return any(
+        _LETTERS.search(one)
+        and not _AMOUNT.search(one)
+        and not _TIMELY.search(one)
+        and _COUNT.sub("#", one) not in have
+        for one in wanted.shared
+    )
 
 
 def _same_text(one: str, other: str) -> bool:
@@ -246,10 +292,7 @@ def _against(written: Mapping[str, str], found: TargetIdentity) -> list[TargetDi
     for part, value in written.items():
         has = str(getattr(found, part) or "")
         if part == "record":
-            # `Bill 18` may be a part of a text; `Kettle` is not `Kettle Pro`.
-            texts = (found.record or "", *found.texts)
-            part_of = bool(_NAMED_KEY.search(value))
-            fits = any(tokens(one) == tokens(value) or (part_of and says(one, value)) for one in texts)
+            fits = _written_record(value, (found.record or "", *found.texts))
         elif part == "region":
             fits = any(tokens(one) == tokens(value) for one in (has, found.group))
         elif part == "role":
@@ -259,6 +302,29 @@ def _against(written: Mapping[str, str], found: TargetIdentity) -> list[TargetDi
         if not fits:
             parts.append(TargetDifference(part, value, has or "none"))
     return parts
+
+
+def _written_record(value: str, texts: Sequence[str]) -> bool:
+    """Return True if a record has the written text, or several: `Lamp, 40 EUR`.
+
+    `Bill 18` may be a part of a text; `Kettle` is not `Kettle Pro`.
+    """
+    pieces = re.split(r",\s+", value)[:_PIECES]
+    at = 0
+    while at < len(pieces):
+        # A text may have a comma itself: the longest one that is there counts.
+        ends = range(len(pieces), at, -1)
+        end = next((one for one in ends if _is_text(", ".join(pieces[at:one]), texts)), None)
+        if end is None:
+            return False
+        at = end
+    return True
+
+
+def _is_text(value: str, texts: Sequence[str]) -> bool:
+    part_of = bool(_NAMED_KEY.search(value))
+    its = tokens(value)
+    return any((bool(its) and tokens(one) == its) or (part_of and says(one, value)) for one in texts)
 
 
 def _against_words(words: str, found: TargetIdentity, told: Mapping[str, Any]) -> list[TargetDifference]:

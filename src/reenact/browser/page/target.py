@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reenact.browser.page.wording import same_name, says
@@ -182,12 +182,7 @@ class DriftedTarget(ActionError):
     def __init__(
         self, known: KnownTarget, found: TargetIdentity, differs: Sequence[TargetDifference]
     ) -> None:
-        parts = [one.part for one in differs]
-        listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-        super().__init__(
-            f"drifted, and nothing was done: the step means {known.meant}; its selector now finds {found} "
-            f"({listed} {'differs' if len(parts) == 1 else 'differ'})"
-        )
+        super().__init__(self.sentence(known, found, differs))
         self.facts: dict[str, Any] = {
             "reason": "drifted",
             "meant": known.meant,
@@ -195,6 +190,45 @@ class DriftedTarget(ActionError):
             "differs": {one.part: [one.meant, one.found] for one in differs},
             "identity": found.shown,
         }
+
+    accepted = 'If it is right, run the step once with drift="warn", or state it: expect_target='
+    """The ways to go on."""
+
+    def sentence(self, known: KnownTarget, found: TargetIdentity, differs: Sequence[TargetDifference]) -> str:
+        """Return what differs, in words."""
+        parts = [one.part for one in differs]
+        listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+        return (
+            f"drifted, and nothing was done: the step means {known.meant}; its selector now finds {found} "
+            f"({listed} {'differs' if len(parts) == 1 else 'differ'})"
+        )
+
+
+class AmbiguousTarget(DriftedTarget):
+    """An element of another record meets `expect_target`, too; nothing was done.
+
+    Attributes:
+        facts: As for `DriftedTarget`; `reason` is `ambiguous`, and `also` the other element in words.
+    """
+
+    accepted = 'Add the texts of the record that tell them apart, or its region: of "Lamp, 40 EUR", say'
+
+    def __init__(self, known: KnownTarget, found: TargetIdentity, other: TargetIdentity) -> None:
+        self._other = other
+        super().__init__(known, found, ())
+        self.facts |= {"reason": "ambiguous", "also": _whole(other), "found": _whole(found)}
+
+    def sentence(self, known: KnownTarget, found: TargetIdentity, differs: Sequence[TargetDifference]) -> str:
+        """Return both elements, in words."""
+        return (
+            f"ambiguous, and nothing was done: expect_target states {known.meant}; its selector finds "
+            f"{_whole(found)}, and {_whole(self._other)} is stated, too"
+        )
+
+
+def _whole(one: TargetIdentity) -> str:
+    """Return an identity with all texts of its record."""
+    return str(replace(one, record=", ".join(one.texts[:4]) or one.record))
 
 
 # -- identities written by hand --------------------------------------------------------------------------------
