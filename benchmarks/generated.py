@@ -22,7 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median, quantiles
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 from playwright.async_api import Error
@@ -75,6 +75,8 @@ class Outcome:
     camera: bool = True
     why: str = ""
     seed: str = ""
+    calm_ms: float | None = None
+    """Milliseconds from the page's last change or answer, or the step's begin if that is later, to a stop."""
 
 
 # -- running -----------------------------------------------------------------------------------------------------
@@ -179,9 +181,18 @@ def _batch(client: Client, home: Path, pages: Pages, seed: int, cases: dict[int,
     return found
 
 
+_WATCH = """<script>{
+  let changed = Date.now();
+  const seen = new MutationObserver(() => changed = Date.now());
+  seen.observe(document, {subtree: true, childList: true, characterData: true});
+  window.lastChange = () => Math.max(changed, ...["navigation", "resource"].flatMap((kind) =>
+    performance.getEntriesByType(kind).map((one) => performance.timeOrigin + one.responseEnd)));
+}</script>"""
+
+
 def _go(session: Any, pages: Pages, number: int, page: str) -> None:
     path = f"/case/{number:x}x"
-    pages.now[path] = f"<!doctype html><title>{path}</title>{page}"
+    pages.now[path] = f"<!doctype html><title>{path}</title>{_WATCH}{page}"
     session.execute(type="goto", url=pages.url + path)
 
 
@@ -245,10 +256,11 @@ def _once(
     session.core.outcomes.clear()
     _go(session, pages, place[1], case.after)
     theirs = _healeniums(session, case, kept)
-    began = monotonic()
+    began, from_then = monotonic(), time() * 1000
     with Client().AgentFallback(session, task="do the step", heal="auto") as fb:
         result = session.execute(case.step)
     ms = (monotonic() - began) * 1000
+    calm_ms = ms - max(session.page.evaluate("lastChange()") - from_then, 0)
     seen = session.page.evaluate("window.seen")
     wrong = [one for one in seen if one != case.meant]
     rungs = [one.rung for one in fb.heals]
@@ -259,7 +271,8 @@ def _once(
     else:
         ending = "saved" if fb.heals else "held"
     return Outcome(case.family, ending, case.meant is not None, case.named, ms, rungs[-1] if rungs else "", theirs,
-                   filmed, result.message[:300], f"{place[0]} {place[1]}")  # fmt: skip
+                   filmed, result.message[:300], f"{place[0]} {place[1]}",
+                   calm_ms if ending == "stopped" else None)  # fmt: skip
 
 
 # -- the figures -------------------------------------------------------------------------------------------------
@@ -298,6 +311,11 @@ def section(rows: Sequence[Outcome]) -> Section:
         if len(times) > 1:
             found.figure(f"time of a step that ends in {name}, camera on, waiting included: median, p95", "",
                          f"{median(times):.0f} ms, {quantiles(times, n=20)[-1]:.0f} ms")  # fmt: skip
+    calm = [one.calm_ms for one in rows if one.camera and one.calm_ms is not None]
+    if len(calm) > 1:
+        late = quantiles(calm, n=20)[-1]
+        found.figure("a stop after the page's last change, camera on: median, p95", "≤ 1000 ms",
+                     f"{median(calm):.0f} ms, {late:.0f} ms (of {len(calm)})", late <= 1000)  # fmt: skip
     heads = ["family", "runs", *_ENDINGS, "Healenium saves", "Healenium wrong", "plain misled"]
     lines = []
     for family in dict.fromkeys(one.family for one in rows):
@@ -317,7 +335,8 @@ def section(rows: Sequence[Outcome]) -> Section:
 _HOW = """\
 {many} runs of eleven families (`benchmarks/families.py`), each a step that passed on the page as it was, done on the
 page as it is now, with a memory of that one good run and no model. The camera is on in a quarter of the runs, of which
-the times are. `Healenium` is its method where the selector finds nothing, looked up and not clicked; `plain misled`
+the times are. The time of a stop after the last change begins with the page's last mutation or answer, or with the
+step where that is later. `Healenium` is its method where the selector finds nothing, looked up and not clicked; `plain misled`
 counts where the selector finds another element, on which a plain script acts."""
 
 
