@@ -336,8 +336,8 @@ _HOW = """\
 {many} runs of eleven families (`benchmarks/families.py`), each a step that passed on the page as it was, done on the
 page as it is now, with a memory of that one good run and no model. The camera is on in a quarter of the runs, of which
 the times are. The time of a stop after the last change begins with the page's last mutation or answer, or with the
-step where that is later. `Healenium` is its method where the selector finds nothing, looked up and not clicked; `plain misled`
-counts where the selector finds another element, on which a plain script acts."""
+step where that is later. `Healenium` is its method where the selector finds nothing, looked up and not clicked; `plain
+misled` counts where the selector finds another element, on which a plain script acts."""
 
 
 def main() -> None:
