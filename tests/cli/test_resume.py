@@ -218,6 +218,42 @@ def test_runs_killed_anywhere_go_on(shell, counts, kind, seed):
     assert shell.replay().status == 0
 
 
+REFUSED_THREAD = """
+    @reenact.tool(writes=False)
+    def watch():
+        count("watch")
+        while os.path.getsize("counts/calls") < 32:
+            pass
+        return os.getpid() > 0
+
+    def watch_and_look():
+        watch()
+        look("b")
+
+    def buy():
+        while not os.path.exists("counts/calls"):
+            time.sleep(0.001)
+        pay("a", "key")
+
+    threads = [threading.Thread(target=work) for work in (watch_and_look, buy)]
+    for thread in threads: thread.start()
+    for thread in reversed(threads): thread.join()
+"""
+
+
+def test_joins_that_a_refused_call_released_are_not_recorded(shell, counts):
+    shell.write("agent.py", HEAD + REFUSED_THREAD)
+    counts.kill("in-2")
+    shell.record("agent.py")
+    counts.spare()
+    done = shell.run("resume", "last")
+    assert (done.status, "may have happened" in done.err) == (3, True)
+    done = shell.run("resume", "last", "--policy", "pay=live")
+    assert done.status == 0, done.err
+    assert counts.paid == Counter({"pay a": 2})
+    assert shell.replay().status == 0
+
+
 def test_a_changed_program_is_refused_and_the_recording_stays_as_it_was(shell, counts):
     recording = killed(shell, counts, "one thread", "after-4")
     path = shell.home / "recordings" / recording.id / "events.jsonl"

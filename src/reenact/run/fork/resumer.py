@@ -161,8 +161,21 @@ class Resumer(Forker):
             self.replayer.prints.passed(answer, piece)
             self._sharing.came(answer, answer.call, piece)
 
+    def fire(self, scope: Scope, name: str) -> None:
+        if not self._ends(scope):
+            super().fire(scope, name)
+
+    def locked(self, scope: Scope, lock: str, count: int) -> None:
+        if not self._ends(scope):
+            super().locked(scope, lock, count)
+
+    def printed(self, scope: Scope, text: str) -> None:
+        if not self._ends(scope):
+            super().printed(scope, text)
+
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
-        if source.startswith(_FILES) and scope.call in self._unfinished:
+        unfinished = source.startswith(_FILES) and scope.call in self._unfinished
+        if unfinished or self._ends(scope):
             # A call that is made again sees the files as they are; its keys and random numbers stay.
             return live()
         with self._lock:
@@ -194,6 +207,14 @@ class Resumer(Forker):
         return next((call for call in missing if not _unfinished(call)), None)
 
     # -- within ----------------------------------------------------------------------------------------------
+
+    def _ends(self, scope: Scope) -> bool:
+        """Return True if the program only ends here, because a call was refused.
+
+        Threads that the refusal ends release joins and locks: the next resumption would wait for these in vain.
+        Calls that are still in flight are written whole.
+        """
+        return scope.call is None and (self.stop is not None or self.replayer.poison is not None)
 
     def _recorded(self, effect: Effect, scope: Scope, ordinal: int) -> CallRecord | None:
         """Return the recorded call in flight that a question repeats, or None."""
