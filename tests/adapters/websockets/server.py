@@ -12,6 +12,13 @@ from itertools import count
 
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed
+from websockets.sync import client
+
+
+def connect_directly(url):
+    """A connection in threads without `with`: websockets 17 warns of it unless it is told."""
+    options = {"legacy": True} if hasattr(client, "reconnect") else {}
+    return client.connect(url, **options)
 
 
 class Server:

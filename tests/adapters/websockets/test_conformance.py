@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 from websockets.asyncio.client import connect
-from websockets.sync.client import connect as connect_sync
 
 from reenact.testing import AdapterConformance
-from tests.adapters.websockets.server import Server
+from tests.adapters.websockets.server import Server, connect_directly
 
 
 class _Suite(AdapterConformance):
@@ -49,15 +48,15 @@ class TestAsyncio(_Suite):
 
 class TestThreads(_Suite):
     def call(self, question):
-        connection = connect_sync(f"{self.server.url}/{question}")
+        connection = connect_directly(f"{self.server.url}/{question}")
         connection.close_socket()
         return connection.response.headers["X-Number"]
 
     def fail(self, question):
-        connect_sync(f"{self.server.url}/bad")
+        connect_directly(f"{self.server.url}/bad")
 
     def stream(self, question):
-        connection = connect_sync(f"{self.server.url}/pieces")
+        connection = connect_directly(f"{self.server.url}/pieces")
         try:
             yield from connection.recv_streaming()
         finally:

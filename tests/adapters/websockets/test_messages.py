@@ -11,6 +11,7 @@ import pytest
 from websockets import exceptions
 from websockets.asyncio.client import connect
 from websockets.protocol import State
+from websockets.sync import client
 from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as connect_sync
 
@@ -18,6 +19,9 @@ import reenact
 from reenact.core.boundary import perform
 from reenact.core.model.event import Effect
 from reenact.errors import Departure, DivergenceError
+from tests.adapters.websockets.server import connect_directly
+
+since_17 = pytest.mark.skipif(not hasattr(client, "reconnect"), reason="websockets 17 has it")
 
 
 @asynccontextmanager
@@ -281,7 +285,7 @@ def test_nothing_of_a_key_is_kept_and_another_key_is_no_other_question(bench):
 
 
 def test_a_connection_from_before_the_recording_is_recorded_from_then_on(bench):
-    talk = connect_sync(f"{bench.server.url}/echo")
+    talk = connect_directly(f"{bench.server.url}/echo")
 
     def main():
         talk.send("one")
@@ -297,7 +301,7 @@ def test_a_connection_that_was_opened_inside_of_an_effect_is_that_effects_own_bu
     kept = []
 
     def start():
-        kept.append(connect_sync(f"{bench.server.url}/echo"))
+        kept.append(connect_directly(f"{bench.server.url}/echo"))
 
     with reenact.record("test") as recording, kept_open(kept):
         perform(Effect("browser", "start", {}, leaf=True), start)
@@ -347,6 +351,86 @@ def test_a_received_message_can_be_another_in_a_fork(bench):
     bench.server.stop()
     with reenact.fork(bench.recording, at=3, edit={"output": "another"}, home=bench.home):
         assert asyncio.run(main()) == "another"
+
+
+@since_17
+def test_an_iterator_of_connections_in_threads_opens_each_again(bench):
+    def main():
+        said = []
+        for talk in client.reconnect(f"{bench.server.url}/echo"):
+            talk.send("one")
+            said.append(talk.recv())
+            if len(said) == 2:
+                break
+        return said
+
+    live, again = bench.both(main)
+    assert live == again
+    assert spoken(bench) == ["connect", "send", "receive", "close"] * 2
+
+
+@since_17
+def test_a_thread_that_waits_for_the_end_gets_its_code_again(bench):
+    def main():
+        with connect_sync(f"{bench.server.url}/leaves") as talk:
+            talk.recv()
+            return talk.wait_closed(60), talk.close_code, talk.close_reason
+
+    live, again = bench.both(main)
+    assert live == again
+    assert live == (True, 4001, "session expired")
+
+
+@since_17
+def test_an_end_that_did_not_come_in_time_does_not_come_in_a_replay(bench):
+    def main():
+        with connect_sync(f"{bench.server.url}/echo") as talk:
+            return talk.wait_closed(0.01), talk.close_code
+
+    assert bench.both(main) == ((False, None), (False, None))
+
+
+@since_17
+def test_a_use_without_with_warns_at_the_line_of_the_program_in_a_replay_too(bench):
+    def main():
+        talk = connect_sync(f"{bench.server.url}/echo")
+        with pytest.warns(DeprecationWarning, match="context manager") as warned:
+            talk.send("one")
+        talk.close()
+        return [warning.filename for warning in warned]
+
+    assert bench.both(main) == ([__file__], [__file__])
+
+
+def test_a_connection_object_is_used_twice_one_after_the_other(bench):
+    async def main():
+        connecting = connect(f"{bench.server.url}/echo")
+        said = []
+        for text in ("one", "two"):
+            async with connecting as talk:
+                await talk.send(text)
+                said.append(await talk.recv())
+        return said
+
+    live, again = bench.both(lambda: asyncio.run(main()))
+    assert live == again
+
+
+def test_an_unknown_way_to_connect_is_refused_and_nothing_of_it_is_patched(monkeypatch):
+    from websockets.asyncio import client as module
+
+    from reenact.adapters.hooks import HookMissing
+    from reenact.adapters.websockets import install
+
+    class Unknown:
+        def __init__(self):
+            """Connect in another way."""
+
+    before = dict(vars(Unknown))
+    monkeypatch.setattr(module, "connect", Unknown)
+    with pytest.raises(HookMissing, match=r"no connect\.connect.*are not recorded"):
+        install(module)
+    assert dict(vars(Unknown)) == before
 
 
 def test_an_unknown_version_is_refused_and_nothing_of_it_is_patched(monkeypatch):

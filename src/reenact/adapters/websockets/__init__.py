@@ -21,12 +21,14 @@ def install(module: ModuleType) -> None:
     library: Any = module
     missing = [name for name in ("ClientConnection", "connect") if not hasattr(module, name)]
     if not missing:
-        methods = (*_METHODS, *(("wait_closed",) if in_asyncio else ("recv_events", "keepalive")))
+        methods = (*_METHODS, *(("wait_closed",) if in_asyncio else threaded.methods(library)))
         owner = library.ClientConnection.__mro__[1]
         missing = [f"Connection.{name}" for name in methods if name not in vars(owner)]
         if in_asyncio:
-            wanted = ("__init__", "__await_impl__")
+            wanted = ("__init__", aio.opener(library.connect))
             missing += [f"connect.{name}" for name in wanted if name not in vars(library.connect)]
+        elif hasattr(library, "reconnect") and "connect" not in vars(library.reconnect):
+            missing.append("reconnect.connect")
     if missing:
         raise hooks.HookMissing(
             f"websockets {hooks.installed_version('websockets')} is not known to this version of Reenact (it has no "

@@ -15,11 +15,16 @@ from reenact.adapters.websockets import link
 from reenact.core.boundary import aperform, areporting, astream, begin, current, entered
 
 
+def opener(connect: Any) -> str:
+    """Return the name of the method that opens a connection: another one since websockets 17."""
+    return "__await_impl__" if "__await_impl__" in vars(connect) else "connect"
+
+
 def install(library: Any) -> None:
     """Patch it; all that is patched is known to be there."""
     connection = library.ClientConnection.__mro__[1]
     hooks.patch(library.connect, "__init__", _noted, library="websockets")
-    hooks.patch(library.connect, "__await_impl__", _connect, library="websockets")
+    hooks.patch(library.connect, opener(library.connect), _connect, library="websockets")
     for name, wrapper in {
         "recv": _recv,
         "recv_streaming": _recv_streaming,
@@ -64,7 +69,7 @@ def _noted(original: Any) -> Any:
 
 
 def _connect(original: Any) -> Any:
-    async def __await_impl__(connecting: Any) -> Any:  # noqa: N807 - as websockets names it
+    async def connect(connecting: Any) -> Any:
         scope = current()
         if scope is None or scope.hidden:
             return link.inside(await original(connecting))
@@ -87,10 +92,12 @@ def _connect(original: Any) -> Any:
                 connection.transport.abort()
                 raise
         connection._reenact = joined
-        connecting.connection = connection
+        if hasattr(connecting, "protocol_factory"):
+            # Before websockets 17, whose `__aenter__` sets it.
+            connecting.connection = connection
         return connection
 
-    return __await_impl__
+    return connect
 
 
 async def _for_real(original: Any, connecting: Any) -> Any:
@@ -103,8 +110,9 @@ async def _for_real(original: Any, connecting: Any) -> Any:
 
 def _opened(connecting: Any, kept: Any) -> Any:
     """Return an open but unconnected connection of the program's own class."""
+    factory = getattr(connecting, "protocol_factory", None) or connecting.factory
     with entered(None):
-        connection = connecting.protocol_factory(parse_uri(connecting.uri))
+        connection = factory(parse_uri(connecting.uri))
         connection.connection_made(_Transport(kept["addresses"]))
         link.opened(connection, kept)
     # A use after the replay does not wait.
@@ -157,7 +165,7 @@ def _send(original: Any) -> Any:
     async def send(connection: Any, message: Any, text: bool | None = None) -> None:
         joined = link.of(connection)
         if joined is None:
-            return await original(connection, message, text)  # type: ignore[no-any-return]
+            return await original(connection, message, text=text)  # type: ignore[no-any-return]
         if isinstance(message, AsyncIterable):
             # Compared as a whole, so read first.
             message = [part async for part in message]
@@ -167,7 +175,7 @@ def _send(original: Any) -> Any:
             joined,
             "send",
             link.sending(message, text),
-            lambda: link.really(original, connection, message, text),
+            lambda: link.really(original, connection, message, text=text),
         )
         return None
 

@@ -113,12 +113,12 @@ class NotConnected(ConnectionClosedError):
         )
 
 
-def really(original: Callable[..., T], connection: Any, *args: Any) -> T:
+def really(original: Callable[..., T], connection: Any, *args: Any, **options: Any) -> T:
     """Call the library's own function. Raises NotConnected for an unconnected connection."""
     if hasattr(connection, _RECORDED):
         joined = getattr(connection, "_reenact", None)
         raise NotConnected(joined.place if isinstance(joined, Link) else "?")
-    return original(connection, *args)
+    return original(connection, *args, **options)
 
 
 # -- questions -------------------------------------------------------------------------------------------------

@@ -15,6 +15,12 @@ from reenact.adapters import hooks
 from reenact.adapters.stdlib import early
 from reenact.adapters.websockets import link
 from reenact.core.boundary import begin, current, entered, perform, reporting, stream
+from reenact.core.model.event import Effect
+
+
+def methods(library: Any) -> tuple[str, ...]:
+    """Return the methods patched for threads alone; websockets 17 adds a wait for the end."""
+    return ("recv_events", "keepalive", *(("wait_closed",) if hasattr(library, "reconnect") else ()))
 
 
 def install(library: Any) -> None:
@@ -30,10 +36,15 @@ def install(library: Any) -> None:
         "close": _close,
         "ping": _ping,
         "pong": _pong,
-        "recv_events": _plumbing,
-        "keepalive": _plumbing,
     }.items():
+        hooks.patch(connection, name, _warned(wrapper), library="websockets")
+    for name in methods(library):
+        wrapper = _wait_closed if name == "wait_closed" else _plumbing
         hooks.patch(connection, name, wrapper, library="websockets")
+    if hasattr(library, "reconnect"):
+        # Since websockets 17, `connect` calls this method, too.
+        hooks.patch(library.reconnect, "connect", _reconnect, library="websockets")
+        return
     connect = wraps(original)(_connect(original, library.ClientConnection))
     connect._reenact = True  # type: ignore[attr-defined]
     # Modules that have imported it by name hold the original.
@@ -63,33 +74,47 @@ class _Socket:
 
 def _connect(original: Any, standard: Any) -> Callable[..., Any]:
     def connect(uri: str, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
-            return link.inside(original(uri, **options))
-        asked = options.get("subprotocols")
-        call = begin(link.opening(uri, options.get("additional_headers"), asked))
-        assert call is not None
-        joined = link.Link(scope, uri)
-        if call.answer is not None:
-            try:
-                kept = call.serve()
-            except Exception as error:
-                raise link.refusal(error) from error.__cause__
-            connection = _opened(options.get("create_connection") or standard, uri, kept)
-        else:
-            scope.run.turnstile.settle()
-            with reporting(call):
-                connection = _for_real(original, uri, options)
-            call.returned(link.head(connection))
-        connection._reenact = joined
-        return connection
+        headers, asked = options.get("additional_headers"), options.get("subprotocols")
+        kind = options.get("create_connection") or standard
+        return _joined(link.opening(uri, headers, asked), uri, kind, lambda: original(uri, **options))
 
     return connect
 
 
-def _for_real(original: Any, uri: str, options: dict[str, Any]) -> Any:
+def _reconnect(original: Any) -> Any:
+    def connect(connecting: Any) -> Any:
+        asked = connecting.protocol_kwargs["subprotocols"]
+        effect = link.opening(connecting.uri, connecting.additional_headers, asked)
+        return _joined(effect, connecting.uri, connecting.create_connection, lambda: original(connecting))
+
+    return connect
+
+
+def _joined(effect: Effect, uri: str, kind: Any, live: Callable[[], Any]) -> Any:
+    scope = current()
+    if scope is None or scope.hidden:
+        return link.inside(live())
+    call = begin(effect)
+    assert call is not None
+    joined = link.Link(scope, uri)
+    if call.answer is not None:
+        try:
+            kept = call.serve()
+        except Exception as error:
+            raise link.refusal(error) from error.__cause__
+        connection = _opened(kind, uri, kept)
+    else:
+        scope.run.turnstile.settle()
+        with reporting(call):
+            connection = _for_real(live)
+        call.returned(link.head(connection))
+    connection._reenact = joined
+    return connection
+
+
+def _for_real(live: Callable[[], Any]) -> Any:
     try:
-        return original(uri, **options)
+        return live()
     except Exception as error:
         link.refused(error)
         raise
@@ -104,6 +129,10 @@ def _opened(kind: Any, uri: str, kept: Any) -> Any:
         connection.recv_events_thread.join()
         link.opened(connection, kept)
     connection.recv_messages.close()
+    if hasattr(connection, "shutdown_watcher"):
+        # They wake a reading thread, and there is none.
+        connection.shutdown_watcher.close()
+        connection.shutdown_notifier.close()
     return connection
 
 
@@ -115,6 +144,22 @@ def _plumbing(original: Any) -> Any:
             original(connection)
 
     return run
+
+
+def _warned(wrapper: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Let websockets 17 warn of a missing `with` at the program's line, in a replay too."""
+
+    def patched(original: Any) -> Any:
+        run = wrapper(original)
+
+        def method(connection: Any, *args: Any, **options: Any) -> Any:
+            if hasattr(connection, "maybe_raise_legacy_warning"):
+                connection.maybe_raise_legacy_warning()
+            return run(connection, *args, **options)
+
+        return method
+
+    return patched
 
 
 # -- messages --------------------------------------------------------------------------------------------------
@@ -150,11 +195,13 @@ def _send(original: Any) -> Any:
     def send(connection: Any, message: Any, text: bool | None = None) -> None:
         joined = link.of(connection)
         if joined is None:
-            original(connection, message, text)
+            original(connection, message, text=text)
             return
         message = link.whole(message)
         args = link.sending(message, text)
-        _asked(connection, joined, "send", args, lambda: link.really(original, connection, message, text))
+        _asked(
+            connection, joined, "send", args, lambda: link.really(original, connection, message, text=text)
+        )
 
     return send
 
@@ -174,6 +221,23 @@ def _close(original: Any) -> Any:
         link.closed(connection, kept)
 
     return close
+
+
+def _wait_closed(original: Any) -> Any:
+    def wait_closed(connection: Any, timeout: float | None = None) -> bool:
+        joined = link.of(connection)
+        if joined is None:
+            return bool(original(connection, timeout))
+
+        def live() -> Any:
+            return link.closing(connection) if link.really(original, connection, timeout) else None
+
+        kept = _asked(connection, joined, "wait for the end of", {}, live)
+        if kept is not None:
+            link.closed(connection, kept)
+        return kept is not None
+
+    return wait_closed
 
 
 def _asked(
