@@ -77,7 +77,7 @@ def test_decisions_are_done_on_a_living_page_and_edited_they_lead_to_another_fut
 
     with reenact.record("buyer") as recording:
         recording.output = program()
-    with reenact.replay(recording.id, live=["browser"]) as replay:
+    with reenact.replay(recording.id, live=["browser"], policy=["browser=live"]) as replay:
         replay.output = program()
     assert replay.output == recording.output
     assert (replay.verdict.divergences, replay.verdict.kinds["model"]) == ((), 3)
