@@ -143,10 +143,11 @@ class Resumer(Forker):
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         if not ticket.again:
-            # Of a call that was made again, the inside is partly of the first time: it is not told. The outcome is
-            # written though another thread was stopped: what has happened must not be asked again.
-            again = ticket.tool is not None and ticket.call in self._log.calls
-            self.recorder.leave(replace(ticket, tool=None) if again else ticket, outcome)
+            # Of a call that was made again, the inside is partly of the first time, and behind a refusal it is not
+            # recorded: it is not told. The outcome is written though another thread was stopped: what has happened
+            # must not be asked again.
+            partly = ticket.tool is not None and (ticket.call in self._log.calls or self._ends())
+            self.recorder.leave(replace(ticket, tool=None) if partly else ticket, outcome)
 
     def end(self, ticket: Ticket, how: str | BaseException) -> None:
         self.recorder.end(ticket, how)
@@ -162,20 +163,21 @@ class Resumer(Forker):
             self._sharing.came(answer, answer.call, piece)
 
     def fire(self, scope: Scope, name: str) -> None:
-        if not self._ends(scope):
+        if not self._ends():
             super().fire(scope, name)
 
     def locked(self, scope: Scope, lock: str, count: int) -> None:
-        if not self._ends(scope):
+        if not self._ends():
             super().locked(scope, lock, count)
 
     def printed(self, scope: Scope, text: str) -> None:
-        if not self._ends(scope):
+        if not self._ends():
             super().printed(scope, text)
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
-        unfinished = source.startswith(_FILES) and scope.call in self._unfinished
-        if unfinished or self._ends(scope):
+        if self._ends():
+            return live()
+        if source.startswith(_FILES) and scope.call in self._unfinished:
             # A call that is made again sees the files as they are; its keys and random numbers stay.
             return live()
         with self._lock:
@@ -208,13 +210,12 @@ class Resumer(Forker):
 
     # -- within ----------------------------------------------------------------------------------------------
 
-    def _ends(self, scope: Scope) -> bool:
+    def _ends(self) -> bool:
         """Return True if the program only ends here, because a call was refused.
 
         Threads that the refusal ends release joins and locks: the next resumption would wait for these in vain.
-        Calls that are still in flight are written whole.
         """
-        return scope.call is None and (self.stop is not None or self.replayer.poison is not None)
+        return self.stop is not None or self.replayer.poison is not None
 
     def _recorded(self, effect: Effect, scope: Scope, ordinal: int) -> CallRecord | None:
         """Return the recorded call in flight that a question repeats, or None."""
