@@ -215,6 +215,26 @@ def test_a_fork_does_not_do_what_the_recording_shows_or_hides(shell, shop, body)
     assert child.steps[-1].call.status == "in flight"
 
 
+def test_a_tool_that_is_declared_to_write_is_refused_inside_of_one_that_is_declared_to_read(shell, shop):
+    parent = agent(
+        shell,
+        """
+    @reenact.tool(writes=True)
+    def pay_back(order):
+        return httpx.post(os.environ["SHOP"] + "/refunds", json={"order": order}).json()
+
+    @reenact.tool(writes=False)
+    def refund(order):
+        return pay_back(order)
+    """,
+    )
+    done = shell.run("fork", parent.id, "--at", "1")
+    assert (done.status, refunds(shell, shop)) == (3, 3)
+    assert "step 3, tool:pay_back, was not run: it is declared to write" in done.err
+    done = shell.run("fork", parent.id, "--at", "1", "--policy", "pay_back=live")
+    assert (done.status, refunds(shell, shop)) == (0, 6), done.err
+
+
 @pytest.mark.parametrize("body", ["a request", "a file"])
 def test_the_option_that_a_refusal_names_allows_it(shell, shop, body):
     parent = agent(shell, BODIES[body])

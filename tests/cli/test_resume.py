@@ -254,6 +254,29 @@ def test_joins_that_a_refused_call_released_are_not_recorded(shell, counts):
     assert shell.replay().status == 0
 
 
+NESTED = """
+    @reenact.tool(writes=False)
+    def order():
+        return pay("a", "key")
+
+    print(order())
+"""
+
+
+def test_a_writing_call_in_flight_inside_of_a_reading_one_is_not_made_again_unasked(shell, counts):
+    shell.write("agent.py", HEAD + NESTED)
+    counts.kill("in-1")
+    shell.record("agent.py")
+    counts.spare()
+    done = shell.run("resume", "last")
+    assert done.status == 3
+    assert "tool:pay, was not run: it was in flight" in done.err
+    assert counts.paid == Counter({"pay a": 1})
+    done = shell.run("resume", "last", "--policy", "pay=live")
+    assert done.status == 0, done.err
+    assert shell.replay().status == 0
+
+
 def test_a_changed_program_is_refused_and_the_recording_stays_as_it_was(shell, counts):
     recording = killed(shell, counts, "one thread", "after-4")
     path = shell.home / "recordings" / recording.id / "events.jsonl"

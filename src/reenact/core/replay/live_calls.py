@@ -45,7 +45,7 @@ class LiveCalls:
     def new(self, question: Question) -> Answer | Ticket:
         """Decide about a call that the recording does not have, or that comes behind a departure."""
         effect, inside = question.effect, question.scope.tool
-        if inside is not None and inside.free:
+        if inside is not None and inside.free and not effect.declared:
             return self._ticket(Ruling(act_of(effect), "live", "", covers=True), question.address)
         ruling = self._guard.rule(effect)
         if ruling.mode in SUBSTITUTED:

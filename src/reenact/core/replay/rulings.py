@@ -34,7 +34,8 @@ class Ruling:
         act: The act.
         mode: `live`, `recorded`, `fixed`, `simulated` or `refuse`.
         basis: The reason, in words.
-        covers: Everything inside of it may happen, too: the user or the declaration says so.
+        covers: Everything inside of it may happen, too, but for what is declared to write: the user or the
+            declaration says so.
         given: Of `fixed` and `simulated`: the rule's own words, or the declared answer.
     """
 
@@ -89,7 +90,7 @@ class ActionGuard:
             basis = f"--policy {rule.target}={rule.mode}"
             return Ruling(act, rule.mode, basis, covers=rule.mode == "live", given=rule.given)
         if rule is None:
-            if within in self._covered:
+            if within in self._covered and not effect.declared:
                 return Ruling(act, "live", "inside of a call that may run", covers=True)
             if (declared := effect.declared_substitute) is not None:
                 return Ruling(act, declared.mode, f"declared {declared.mode} at the tool", given=declared)
@@ -134,7 +135,7 @@ class ActionGuard:
             self._covered.add(call)
 
     def cover(self, call: int) -> None:
-        """Let everything inside of a call happen."""
+        """Let everything inside of a call happen, but for what is declared to write."""
         self._covered.add(call)
 
     def covers(self, call: int) -> bool:
