@@ -277,6 +277,118 @@ def test_a_writing_call_in_flight_inside_of_a_reading_one_is_not_made_again_unas
     assert shell.replay().status == 0
 
 
+POLLING = """
+    @reenact.tool(writes=False)
+    def gather():
+        got, turns = [], []
+        def poll(name):
+            while not os.path.exists(f"ready-{name}"):
+                time.sleep(0.001)
+                look(name)
+                turns.append(name)
+                if name == "a" and turns.count("a") == 5:
+                    kill_at("polled")
+            got.append(name)
+        threads = [threading.Thread(target=poll, args=(name,)) for name in "ab"]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        return sorted(got)
+
+    def beside():
+        for n in range(3):
+            time.sleep(0.001)
+            look(f"beside.{n}")
+        open("ready-b", "w").close()
+
+    thread = threading.Thread(target=beside)
+    thread.start()
+    print(gather())
+    thread.join()
+"""
+
+
+POLLING_TASKS = """
+    @reenact.tool(writes=False)
+    async def gather():
+        got, turns = [], []
+        async def poll(name):
+            while not os.path.exists(f"ready-{name}"):
+                await asyncio.sleep(0.001)
+                look(name)
+                turns.append(name)
+                if name == "a" and turns.count("a") == 5:
+                    kill_at("polled")
+            got.append(name)
+        await asyncio.gather(*map(poll, "ab"))
+        return sorted(got)
+
+    async def beside():
+        for n in range(3):
+            await asyncio.sleep(0.001)
+            look(f"beside.{n}")
+        open("ready-b", "w").close()
+
+    async def main():
+        task = asyncio.create_task(beside())
+        print(await gather())
+        await task
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("program", [POLLING, POLLING_TASKS], ids=["threads", "tasks"])
+@pytest.mark.parametrize("ready", ["a", "ab"])
+def test_a_call_that_is_made_again_may_go_another_way_where_files_have_changed(shell, counts, program, ready):
+    """What its threads did the first time is not waited for, and need not be asked again."""
+    shell.write("agent.py", HEAD + program)
+    counts.kill("polled")
+    shell.record("agent.py")
+    counts.spare()
+    (shell.folder / "ready-b").unlink(missing_ok=True)
+    for name in ready:
+        (shell.folder / f"ready-{name}").touch()
+    done = shell.run("resume", "last")
+    assert (done.status, done.out) == (0, "['a', 'b']\n"), done.err
+    assert shell.replay().status == 0
+
+
+LOOKS_FIRST = """
+    @reenact.tool(writes=False)
+    def order():
+        if not os.path.exists("looked"):
+            look("price")
+        size = os.path.getsize("size") if os.path.exists("size") else 0
+        paid = pay(f"tea {size}", "key")
+        kill_at("paid")
+        return paid.split()[1:3]
+
+    print(order())
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "paid"),
+    [("looked", 0, {"pay tea 0": 1}), ("size", 3, {"pay tea 0": 1})],
+)
+def test_an_answered_payment_inside_of_a_call_that_is_made_again_is_not_made_twice(
+    shell, counts, changed, status, paid
+):
+    shell.write("agent.py", HEAD + LOOKS_FIRST)
+    counts.kill("paid")
+    shell.record("agent.py")
+    counts.spare()
+    (shell.folder / changed).write_text("12")
+    done = shell.run("resume", "last")
+    assert done.status == status, done.err
+    assert counts.paid == Counter(paid)
+    if status:
+        assert "tool:pay, was not run" in done.err
+        assert "had made this call with other arguments" in done.err
+        assert "--policy pay=live" in done.err
+        assert shell.run("resume", "last", "--policy", "pay=live").status == 0
+    assert shell.replay().status == 0
+
+
 def test_a_changed_program_is_refused_and_the_recording_stays_as_it_was(shell, counts):
     recording = killed(shell, counts, "one thread", "after-4")
     path = shell.home / "recordings" / recording.id / "events.jsonl"

@@ -220,6 +220,15 @@ def kill_group(pid: int) -> None:
             os.killpg(pid, signal.SIGKILL)
 
 
+def exit_status(given: int) -> int:
+    """Return the status that the system keeps of a number that a process has ended with.
+
+    Source: `Py_Exit` takes a C long, of which POSIX keeps 8 bits and Windows 32.
+    """
+    number = int(given) if -(2**63) <= given < 2**63 else -1
+    return number & (0xFFFFFFFF if sys.platform == "win32" else 0xFF)
+
+
 def await_end(pid: int) -> None:
     """Wait until a child process has ended, and leave its status to the program. Raises OSError."""
     if sys.platform == "win32":

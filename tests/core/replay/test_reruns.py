@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -195,6 +196,53 @@ def test_a_tool_runs_for_real_where_that_is_asked_for(home: str) -> None:
     with reenact.replay(id, tools="add=live") as replay:
         add([], "tea")
     assert replay.verdict.live == {"tool:add": 1}
+
+
+PAUSES = {"times": 1, "limit": 60.0}
+
+
+@reenact.tool
+async def pausing() -> int:
+    for _ in range(int(PAUSES["times"])):
+        await asyncio.sleep(0.01)
+    return 1
+
+
+async def beside_a_pausing_tool() -> list[int]:
+    task = asyncio.create_task(pausing())
+    for _ in range(3):
+        await asyncio.sleep(0.004)
+    return [await task]
+
+
+async def a_pausing_tool_in_time() -> bool:
+    try:
+        return bool(await asyncio.wait_for(pausing(), PAUSES["limit"]))
+    except TimeoutError:
+        return False
+
+
+@pytest.mark.parametrize("pauses", [0, 1, 4])
+def test_a_live_tool_may_sleep_more_often_than_it_did(
+    home: str, monkeypatch: pytest.MonkeyPatch, pauses: int
+) -> None:
+    with reenact.record() as run:
+        assert asyncio.run(beside_a_pausing_tool()) == [1]
+    monkeypatch.setitem(PAUSES, "times", pauses)
+    with reenact.replay(run.id, live=["tool"]) as replay:
+        assert asyncio.run(beside_a_pausing_tool()) == [1]
+    assert not replay.verdict.divergences
+
+
+def test_a_time_limit_ends_a_live_tool_that_takes_too_long(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with reenact.record() as run:
+        assert asyncio.run(a_pausing_tool_in_time())
+    monkeypatch.setitem(PAUSES, "times", 10**9)
+    monkeypatch.setitem(PAUSES, "limit", 0.05)
+    with reenact.replay(run.id, live=["tool"]):
+        assert not asyncio.run(a_pausing_tool_in_time())
 
 
 @pytest.mark.parametrize("word", ["again", "add=again", "add="])

@@ -19,7 +19,7 @@ from types import BuiltinMethodType, FrameType
 from typing import Any
 
 from reenact.adapters.stdlib import callers, early, travel
-from reenact.core.boundary import Run, current, draw
+from reenact.core.boundary import Run, Scope, current, draw
 from reenact.core.boundary.turnstile import LAST
 from reenact.core.store.writer import warn
 
@@ -229,11 +229,23 @@ def _slept(seconds: float, /) -> None:
         # recording did: a thread that sleeps again and again must not keep the others from what is left.
         if run.waits is not None:
             run.waits()
-        _sleep(seconds if "#" in scope.path else min(seconds, _PAUSE))
-        order = None if "#" in scope.path else LAST
+        order = _slept_unrecorded(scope, seconds)
     elif seconds < 0:
         _sleep(seconds)  # which says what is wrong with that
     run.turnstile.pass_sync(order, lambda: run.handler.fire(scope, name))
+
+
+def _slept_unrecorded(scope: Scope, seconds: float) -> int | None:
+    """Sleep, as no recording has it; return its place in the order."""
+    if "#" not in scope.path:
+        _sleep(min(seconds, _PAUSE))
+        return LAST
+    scope.run.turnstile.blocks()
+    try:
+        _sleep(seconds)
+    finally:
+        scope.run.turnstile.unblocks()
+    return None
 
 
 def _polls() -> bool:

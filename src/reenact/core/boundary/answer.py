@@ -15,18 +15,25 @@ class Ticket:
     """Permission to go live. `order` is the recorded place of the outcome, if it has one.
 
     `tool` is the inside of a tool's code that is watched while it runs. `step` is the number of the step that the call
-    became in the recording that is written, if it is known.
+    became in the recording that is written, if it is known. `code` is True for a call that runs code of the program,
+    and waits for nothing outside by itself.
     """
 
     call: int | None
     order: int | None = None
     tool: ToolInside | None = None
     step: int | None = None
+    code: bool = False
 
     @property
     def again(self) -> bool:
         """True if a replay runs a tool again, with all that it asks answered from the recording."""
         return self.tool is not None and self.tool.again
+
+    @property
+    def outside(self) -> bool:
+        """True if the outcome comes from outside of the program."""
+        return not (self.again or self.code)
 
 
 @dataclass(frozen=True, slots=True)

@@ -340,11 +340,11 @@ class Call:
     def _live_ends(self) -> None:
         """The tool, or the outside call, has ended."""
         _, ticket, turnstile = self._live()
-        if not ticket.again:
+        if ticket.outside:
             turnstile.live_ends()
-            if ticket.tool is not None:
-                for look in ENDS:
-                    look(self.scope.run, ticket.tool)
+        if not ticket.again and ticket.tool is not None:
+            for look in ENDS:
+                look(self.scope.run, ticket.tool)
 
     def _recorded(self) -> Answer:
         assert self.answer is not None
@@ -377,7 +377,8 @@ class Call:
             self._live_ends()
         if ticket.again:
             self.instead = handler.ran_again(ticket, outcome)
-        if stream:
+        pauses = stream and ticket.outside
+        if pauses:
             # While it waits for its turn, nothing of it is on its way.
             turnstile.live_ends()
         try:
@@ -387,7 +388,7 @@ class Call:
                 handler.leave(ticket, Cancelled())
             raise
         finally:
-            if stream:
+            if pauses:
                 turnstile.live_begins()
         if self.scope.run.halt is not None:
             raise self.scope.run.halt
@@ -406,7 +407,8 @@ class Call:
             told = True
             handler.leave(ticket, outcome)
 
-        if stream:
+        pauses = stream and ticket.outside
+        if pauses:
             turnstile.live_ends()
         try:
             await turnstile.pass_async(ticket.order, write)
@@ -415,7 +417,7 @@ class Call:
                 handler.leave(ticket, Cancelled())
             raise
         finally:
-            if stream:
+            if pauses:
                 turnstile.live_begins()
         if self.scope.run.halt is not None:
             raise self.scope.run.halt

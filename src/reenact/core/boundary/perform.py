@@ -42,7 +42,7 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
         call.answer = decision
     else:
         call.ticket = decision
-        if not decision.again:
+        if decision.outside:
             # A tool that runs again waits for nothing outside: it is code of the program like any other.
             run.turnstile.live_begins()
         address = f"{at.path}/{label}#{ordinal}"

@@ -41,6 +41,10 @@ class Cursor:
         self._front: dict[str, int] = {}
         self._unordered = {path for path, calls in self.by_scope.items() if _overlapping(calls)}
 
+    def loosen(self, call: CallRecord) -> None:
+        """Have the calls inside a call that is made again asked in any order."""
+        self._unordered |= {inner.scope for inner in self.inside.get(call.number, ())}
+
     def equal(self, call: CallRecord, label: str, args: Mapping[str, Tree]) -> bool:
         """Return True if a recorded call asked the same question, under the rules."""
         recorded = self.log.args(call)

@@ -12,7 +12,8 @@ from time import perf_counter
 from typing import Any
 
 from reenact.core import system
-from reenact.core.boundary import Answer, ForkingTurnstile, Run, Scope, Ticket, entered
+from reenact.core.boundary import Answer, Run, Scope, Ticket, entered
+from reenact.core.boundary.turnstile import ResumingTurnstile
 from reenact.core.files.trees import changes, first_states, has_files, roots
 from reenact.core.model import codec
 from reenact.core.model.event import Effect, Outcome, Tree
@@ -38,32 +39,8 @@ from reenact.run.plan import Plan
 from reenact.run.processes import Replayed, replayer_of, rules_of
 from reenact.run.replayer import rules_number
 
-_TRIES = 20
-"""The number of half seconds that a thread waits for the others."""
-
 IN_FLIGHT = "it was in flight when the run was cut off, and may have happened"
-
-
-class ResumingTurnstile(ForkingTurnstile):
-    """Lets outcomes pass in their recorded order, and opens behind the last one.
-
-    Args:
-        total: The number of places in the recorded order.
-    """
-
-    def __init__(self, total: int) -> None:
-        super().__init__(total)
-        self.on_end: Callable[[], None] = lambda: None
-        """Called when all recorded outcomes have passed."""
-
-    def _mark(self, order: int | None) -> None:
-        super()._mark(order)
-        if self._next >= self._total and not self._open:
-            self.on_end()
-
-    def over_all(self) -> bool:
-        """Return True if all recorded outcomes have passed."""
-        return self._next >= self._total
+OTHERWISE = "its caller was in flight when the run was cut off, and had made this call with other arguments"
 
 
 _FILES = "file:"
@@ -105,6 +82,8 @@ class Resumer(Forker):
         self._sharing = _Noticed(recorder, lines, log, _nothing)
         self._unfinished = {call.number for call in log.calls.values() if _unfinished(call)}
         replayer.opened |= self._unfinished
+        for number in self._unfinished:
+            replayer.cursor.loosen(log.calls[number])
         self._release = release
         self._checked = False
         assert isinstance(self.turnstile, ResumingTurnstile)
@@ -115,25 +94,24 @@ class Resumer(Forker):
 
     def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
         self._check()
-        if not self.gone_live:
-            if self.turnstile.over_all():
-                self._go_live()
-            else:
-                decision = self.replayer.enter(effect, scope, ordinal)
-                if decision.call is not None and decision.call not in self._unfinished:
-                    with self._lock:
-                        self._sharing.question(decision.call)
-                    return decision
-                if isinstance(decision, Ticket) and decision.call is not None:
-                    return self._asked_again(effect, scope, decision)
-                self._reach_end()
+        if not self.gone_live and self.turnstile.over_all():
+            self._go_live()
+        inside = scope.call in self._unfinished
+        if not self.gone_live and (not inside or self._equal(effect, scope)):
+            decision = self.replayer.enter(effect, scope, ordinal)
+            if decision.call is not None and decision.call not in self._unfinished:
+                with self._lock:
+                    self._sharing.question(decision.call)
+                return decision
+            if isinstance(decision, Ticket) and decision.call is not None:
+                return self._asked_again(effect, scope, decision)
+        if not self.gone_live and not inside:
+            self._reach_end()
         call = self._recorded(effect, scope, ordinal)
         if call is not None:
             return self._asked_again(effect, scope, Ticket(call.number))
         self._begins()
-        if self.gate.guard.policy.rule(act_of(effect)) is not None:
-            return self._ask(effect, scope, ordinal)
-        return self.recorder.question(effect, scope, ordinal)
+        return self._new(effect, scope, ordinal)
 
     def step(self, decision: Answer | Ticket) -> int | None:
         # The recorded calls keep their steps.
@@ -204,9 +182,12 @@ class Resumer(Forker):
                 self.gate.act(effect, scope)
 
     def lost(self) -> CallRecord | None:
-        """Return the first recorded answer that the program has not asked for, or None."""
+        """Return the first recorded answer that the program has not asked for, or None.
+
+        A call that is made again need not ask all again: it finds the world as it is now.
+        """
         missing = self.replayer.cursor.missing()
-        return next((call for call in missing if not _unfinished(call)), None)
+        return next((c for c in missing if not _unfinished(c) and c.within not in self._unfinished), None)
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -232,11 +213,37 @@ class Resumer(Forker):
             cursor.take(call)
             return call
         step = self.replayer.step_of(call.number)
-        self._refused(
-            f"the program is not the recorded one, or no longer: it asks {effect.label} where it had asked "
-            f"{call.label} (step {step}) when it was cut off"
-        )
+        if scope.call not in self._unfinished:
+            self._refused(
+                f"the program is not the recorded one, or no longer: it asks {effect.label} where it had asked "
+                f"{call.label} (step {step}) when it was cut off"
+            )
+        alike = next(cursor.unasked(path, effect.label), None)
+        if alike is not None and (ruling := self.gate.guard.rule_again(effect, scope.call)).mode != "live":
+            step = self.replayer.step_of(alike.number)
+            self._refused(self.gate.guard.refusal(ruling, step, f"{OTHERWISE} ({ruling.basis})"))
         return None
+
+    def _new(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
+        """Let a question that was never asked run for real, unless the user's rules say otherwise."""
+        if self.gate.guard.policy.rule(act_of(effect)) is not None:
+            return self._ask(effect, scope, ordinal)
+        ticket = self.recorder.question(effect, scope, ordinal)
+        if not self.gone_live:
+            # It is asked inside of a call that is made again: its outcome comes behind all that is recorded.
+            ticket.order = len(self._log.times)
+            ticket.code = _runs_code(effect)
+        return ticket
+
+    def _equal(self, effect: Effect, scope: Scope) -> bool:
+        """Return True if a question is recorded in that scope, and has not been asked again yet."""
+        terms, cursor = self.replayer.terms, self.replayer.cursor
+        args = terms.args(effect)
+        terms.clean_args(args)
+        return any(
+            cursor.equal(call, effect.label, args)
+            for call in cursor.unasked(terms.name(scope.path), effect.label)
+        )
 
     def _asked_again(self, effect: Effect, scope: Scope, ticket: Ticket) -> Ticket:
         """Make a call again that was in flight, if its policy allows it."""
@@ -253,19 +260,16 @@ class Resumer(Forker):
         if ticket.order is None and not self.gone_live:
             ticket.order = len(self._log.times)
         self.gate.again(ruling, ticket, "")
+        ticket.code = _runs_code(effect)
         return ticket
 
     def _reach_end(self) -> None:
         """Have other threads take what is recorded for them; then the world answers."""
-        for _ in range(_TRIES):
-            self.turnstile.reach(len(self._log.times))
-            if self.turnstile.over_all():
-                break
-        if not self.turnstile.over_all():
-            call = self.lost()
-            what = "" if call is None else f" step {self.replayer.step_of(call.number)}, {call.label}"
+        self.turnstile.reach_end()
+        if not self.turnstile.over_all() and (call := self.lost()) is not None:
+            step = self.replayer.step_of(call.number)
             self._refused(
-                f"the program is not the recorded one, or no longer: it did not ask{what or ' all of it'} again"
+                f"the program is not the recorded one, or no longer: it did not ask step {step}, {call.label}, again"
             )
         self._go_live()
 
@@ -442,6 +446,11 @@ def _unfinished(call: CallRecord) -> bool:
 def _overlapped(calls: list[CallRecord]) -> bool:
     """Return True if several calls were in flight: their addresses alone tell them apart."""
     return sum(map(_unfinished, calls)) > 1
+
+
+def _runs_code(effect: Effect) -> bool:
+    """Return True if code of the program answers: it waits for nothing outside by itself."""
+    return effect.source is not None and not effect.leaf
 
 
 def _nothing(line: int) -> bool:

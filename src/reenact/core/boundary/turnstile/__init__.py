@@ -15,6 +15,7 @@ from reenact.core.boundary.turnstile.forking import ForkingTurnstile
 from reenact.core.boundary.turnstile.protocol import GRACE, LAST, PATIENCE, Turnstile, real_time
 from reenact.core.boundary.turnstile.recording import RecordingTurnstile
 from reenact.core.boundary.turnstile.replaying import ReplayingTurnstile
+from reenact.core.boundary.turnstile.resumption import ResumingTurnstile
 
 __all__ = [
     "GRACE",
@@ -23,6 +24,7 @@ __all__ = [
     "ForkingTurnstile",
     "RecordingTurnstile",
     "ReplayingTurnstile",
+    "ResumingTurnstile",
     "Turnstile",
     "real_time",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import Context
@@ -305,6 +306,7 @@ class ReplayingTurnstile(_Base):
                 # A live answer passes at once; a timer without a record only when nothing else can happen.
                 others = bool(self._waiting or self._able(me) or self._coming or self._outstanding)
                 wait = entry.when is not None and (others or (entry.when > 0 and self._jobs > 0))
+                wait = wait and not self._elapsed(entry)
             else:
                 late = self._idle_for(me) > PATIENCE and not self._outstanding
                 due = order <= self._next or (self._alone(me) and self._lowest(order)) or late
@@ -314,9 +316,28 @@ class ReplayingTurnstile(_Base):
                 self._progress = monotonic()
                 return True
             self._blocked.add(me)
+        self._move_up_elapsed()
         # Whatever moves things on wakes the pump; the timer is for what shows itself only by passing time.
         self._wake_later(self._pumps[asyncio.get_running_loop()])
         return False
+
+    def _elapsed(self, entry: _Entry) -> bool:
+        """Return True if a timer without a record is over, while something runs for real.
+
+        What runs for real may wait for the timer, or be ended by it.
+        """
+        timed = self._outstanding > 0 and entry.order is None and bool(entry.when)
+        return timed and cast("float", entry.when) <= asyncio.get_running_loop().time()
+
+    def _move_up_elapsed(self) -> None:
+        """Move timers that are over to the front: what waits before them may wait for them."""
+        queue = self._pumps[asyncio.get_running_loop()].queue
+        elapsed = (
+            [item for item in queue if item[0] > 0 and self._elapsed(item[2])] if self._outstanding else ()
+        )
+        if elapsed:
+            queue[:] = [(-1.0, item[1], item[2]) if item in elapsed else item for item in queue]
+            heapq.heapify(queue)
 
     def _wake_later(self, pump: _Pump) -> None:
         loop = cast("asyncio.base_events.BaseEventLoop", pump.loop)

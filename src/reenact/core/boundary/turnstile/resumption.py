@@ -1,0 +1,62 @@
+"""The turnstile of a resumption: a replay's until all that was recorded has passed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from reenact.core.boundary.turnstile.forking import ForkingTurnstile
+from reenact.core.boundary.turnstile.pump import _Entry, _Pump, _wait
+
+_LOOK = 0.02
+
+
+class ResumingTurnstile(ForkingTurnstile):
+    """Lets outcomes pass in their recorded order, and opens behind the last one.
+
+    Args:
+        total: The number of places in the recorded order.
+    """
+
+    def __init__(self, total: int) -> None:
+        super().__init__(total)
+        self.on_end: Callable[[], None] = lambda: None
+        """Called when all recorded outcomes have passed."""
+
+    def _mark(self, order: int | None) -> None:
+        if order is not None and order >= self._total:
+            # It passed because nothing is left that could bring a recorded outcome.
+            order = self._total - 1
+        super()._mark(order)
+        if self._next >= self._total and not self._open:
+            self.on_end()
+
+    def reach_end(self) -> None:
+        """Wait until all recorded outcomes have passed, or nothing is left that could bring one."""
+        loop = asyncio._get_running_loop()
+        pump = None if loop is None else self._pumps.get(loop)
+        self.blocks()
+        try:
+            with self._cond:
+                while not (self._open or self.over_all() or self.over(self._total) or self._held(pump)):
+                    _wait(self._cond, _LOOK)
+        finally:
+            self.unblocks()
+
+    def _may_release(self, entry: _Entry) -> bool:
+        if not self._open and entry.order is None and entry.when and self.over(self._total):
+            # No recorded outcome comes any more: from here on timers take their time.
+            self._mark(self._total)
+        return super()._may_release(entry)
+
+    def over_all(self) -> bool:
+        """Return True if all recorded outcomes have passed."""
+        return self._next >= self._total
+
+    def _held(self, pump: _Pump | None) -> bool:
+        """Return True if a recorded outcome has to pass in this thread's own loop, which waits here."""
+        if pump is None:
+            return False
+        return self._jobs > 0 or any(
+            0 <= place < self._total and not entry.given_up() for place, _, entry in pump.queue
+        )
