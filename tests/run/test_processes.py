@@ -180,6 +180,21 @@ def test_a_grandchild_belongs_to_the_recording_too(shell):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("status", ["True", "-1", "2**70"])
+def test_a_child_may_end_with_any_number(shell, status):
+    """`unittest` ends a failed run with True."""
+    shell.write(
+        "agent.py",
+        f"""
+        import subprocess, sys
+        print(subprocess.run([sys.executable, "-c", "import sys; sys.exit({status})"]).returncode)
+        """,
+    )
+    done, recording = shell.record("agent.py")
+    assert recording.logs[1].sealed["exit"] == int(done.out)
+    assert shell.replay().status == 0
+
+
 def test_a_divergence_in_a_child_is_the_runs(shell):
     shell.write("worker.py", WORKER)
     shell.write(

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 
 from reenact.adapters.stdlib import processes
+from reenact.core import system
 from reenact.core.store.writer import warn
 
 Ending = Callable[[int | None], None]
@@ -36,6 +37,6 @@ def end(code: int | None = None) -> None:
     ending = _endings.pop(os.getpid(), None)
     if ending is not None:
         try:
-            ending(code)
+            ending(None if code is None else system.exit_status(code))
         except Exception as error:
             warn(f"the end of process {os.getpid()} was not recorded ({type(error).__name__}: {error})")

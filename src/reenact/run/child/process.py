@@ -6,6 +6,7 @@ import sys
 import threading
 from typing import Any
 
+from reenact.core import system
 from reenact.core.model.event import Tree
 from reenact.core.record.program import packages
 from reenact.run.output import Output
@@ -39,7 +40,7 @@ class ProgramProcess:
             return code, None
         if self._left:
             given = self._exited
-            return (given if isinstance(given, int) else 0 if given is None else 1), None
+            return system.exit_status(given) if isinstance(given, int) else 0 if given is None else 1, None
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
         if isinstance(error, BaseException):
             return (None if isinstance(error, KeyboardInterrupt) else 1), error
