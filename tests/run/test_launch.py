@@ -150,6 +150,11 @@ def test_the_end_of_standard_input_is_the_same_error(shell):
         ("sys.exit('no')", 1),
         ("1 / 0", 1),
         ("os._exit(6)", 6),
+        ("sys.exit(True)", 1),
+        ("sys.exit(False)", 0),
+        ("sys.exit(-1)", 255),
+        ("sys.exit(256)", 0),
+        ("sys.exit(2**70)", 255),
         ("pass", 0),
     ],
 )
@@ -571,9 +576,9 @@ def test_a_missing_step_is_named(shell):
 def test_options_reach_the_replay(shell):
     shell.write("agent.py", AGENT)
     shell.record("agent.py", "one", "two")
-    live = shell.replay("--json", "--live", "tool")
+    live = shell.replay("--json", "--live", "tool", "--policy", "lookup=live")
     assert (live.status, live.json["verdict"]["live"]) == (1, {"tool:lookup": 2})
-    assert (shell.folder / "live.txt").read_text() == "one\ntwo\none\ntwo\n"
+    assert (shell.folder / "live.txt").read_text() == "one\ntwo\n"
     ignored = shell.replay("--ignore", "args.order", "--", sys.executable, "agent.py", "one", "TWO")
     assert (ignored.status, "args.order" in ignored.err) == (0, True), ignored.err
     realigned = shell.replay(
@@ -582,6 +587,8 @@ def test_options_reach_the_replay(shell):
         "realign",
         "--inserted",
         "live",
+        "--policy",
+        "lookup=live",
         "--",
         sys.executable,
         "agent.py",
@@ -589,7 +596,19 @@ def test_options_reach_the_replay(shell):
         "one",
         "two",
     )
-    assert [d["kind"] for d in realigned.json["verdict"]["divergences"]] == ["EXTRA"]
+    first, *others = realigned.json["verdict"]["divergences"]
+    assert (first["kind"], first["address"]) == ("EXTRA", "main/tool:lookup")
+    assert not any(other["address"].startswith("main/") for other in others)
+
+
+def test_a_command_may_follow_at_once(shell):
+    """The last recording is meant then."""
+    shell.write("agent.py", AGENT)
+    shell.record("agent.py", "one")
+    done = shell.run("replay", "--json", "--", sys.executable, "agent.py", "one")
+    assert (done.status, done.json["verdict"]["faithful"]) == (0, True), done.err
+    other = shell.run("replay", "--", sys.executable, "agent.py", "two")
+    assert (other.status, "CHANGED" in other.err) == (1, True)
 
 
 @pytest.mark.thorough

@@ -49,6 +49,16 @@ class CliCommand(click.Command):
         page.section("Options", [*_options(self, ctx), _HELP])
         formatter.write(str(page))
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line; `--` may follow at once: the first argument then has its default."""
+        arguments = [one for one in self.params if isinstance(one, CliArgument)]
+        if "--" in args and len(arguments) > 1 and arguments[0].default is not None:
+            place = args.index("--")
+            given, _, _ = self.make_parser(ctx).parse_args(args[:place])
+            if not isinstance(given.get(arguments[0].name or ""), str):
+                args = [*args[:place], str(arguments[0].default), *args[place:]]
+        return super().parse_args(ctx, args)
+
 
 class CliGroup(click.Group):
     """A group of commands; without a command it shows its help, or does its own work."""
