@@ -11,6 +11,7 @@ import sys
 import pytest
 
 import reenact
+from reenact.core.store.local import LocalStore
 from tests.run.fork.model import ModelServer
 
 AGENT = """
@@ -125,17 +126,87 @@ def test_a_program_that_is_gone_is_told_how_to_name_another(shell, parent):
     assert f"reenact fork {parent.id} --at 3 -- python agent.py" in done.err
 
 
-@pytest.mark.thorough
-def test_several_processes_are_refused(shell):
-    shell.write("inner.py", "import time; time.time()")
-    shell.write(
-        "outer.py",
-        "import subprocess, sys, time\ntime.time()\nsubprocess.run([sys.executable, 'inner.py'])\n",
-    )
-    _, recording = shell.record("outer.py")
-    done = shell.run("fork", recording.id, "--at", "1")
+SEVERAL = """
+    import subprocess, sys, time
+    import reenact
+
+    @reenact.tool
+    def ask(number):
+        return number
+
+    @reenact.tool
+    def run(name):
+        return subprocess.run([sys.executable, "inner.py", name], capture_output=True, text=True).stdout
+
+    def start():
+        return subprocess.Popen([sys.executable, "inner.py", "beside"], stdin=subprocess.PIPE)
+
+"""
+INNER = """
+    import sys, uuid
+    import reenact
+
+    @reenact.tool
+    def inside(name):
+        return f"{name} {uuid.uuid4()}"
+
+    print(inside(sys.argv[1]))
+    sys.stdin.read() if sys.argv[1] == "beside" else None
+"""
+
+
+def several(shell, code):
+    """Record a program that starts another Python."""
+    shell.write("inner.py", INNER)
+    shell.write("outer.py", SEVERAL + code)
+    return shell.record("outer.py")
+
+
+def test_a_process_of_a_tool_before_the_step_is_not_run_again_and_is_in_the_fork(shell):
+    done, recording = several(shell, "    ask(1); print(run('first')); ask(2); print(run('second'))")
+    assert [step.label for step in recording.steps if step.log is not recording.logs[0]] == [
+        "tool:inside"
+    ] * 2
+    at = next(step.number for step in recording if step.args == {"number": 2})
+    forked = shell.run("fork", recording.id, "--at", at, "--policy", "tool=live")
+    assert forked.status == 0, forked.err
+    assert forked.out.splitlines()[0] == done.out.splitlines()[0]
+    assert forked.out.splitlines()[2] != done.out.splitlines()[2]
+    fork = shell.last()
+    assert [(step.number, step.label) for step in fork] == [(step.number, step.label) for step in recording]
+    assert fork.logs[1].sealed["signed"]
+    assert shell.run("replay", fork.id).out == forked.out
+    LocalStore(shell.home).remove(recording.id)
+    assert shell.run("replay", fork.id).status == 0
+    assert shell.run("fsck").status == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "at", "said"),
+    [
+        (
+            "    run('first'); ask(2)",
+            "inside",
+            "a fork begins in the program itself; its own step before it is 1",
+        ),
+        ("    start().communicate(); ask(2)", "ask", "was started before it outside of a tool"),
+        (
+            (
+                "    @reenact.tool\n    def begin():\n        global other\n        other = start()\n        return 0\n"
+                "    begin(); ask(2); other.communicate()"
+            ),
+            "ask",
+            "still ran then",
+        ),
+    ],
+)
+def test_where_another_process_would_have_to_run_again_a_fork_is_refused(shell, code, at, said):
+    _, recording = several(shell, code)
+    step = next(step.number for step in recording if step.call.name == at)
+    done = shell.run("fork", recording.id, "--at", step)
     assert done.status == 2
-    assert "has 2 processes" in done.err
+    assert said in done.err
+    assert len(done.ours) == 1
 
 
 @pytest.mark.thorough

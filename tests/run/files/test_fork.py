@@ -95,3 +95,70 @@ def test_a_fork_without_recorded_files_has_none_to_keep(shell):
     done = shell.run("fork", "last", "--at", "1", "--keep-files", "new")
     assert done.status == 2
     assert "has no files" in done.err
+
+
+def kept_by(shell, folder, *words):
+    """Fork with these words, keep the files, and return the fork's id."""
+    done = shell.run("fork", *words, "--keep-files", folder)
+    assert done.status in (0, 3), done.err
+    return shell.last().id
+
+
+def test_what_a_fork_changes_is_recorded_with_it(shell, recorded, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kept")
+    fork = kept_by(shell, folder / "one", recorded.id, "--at", "3", "--policy", "ask=live")
+    assert shell.run("replay", fork).status == 0
+    shell.run("files", fork, "--out", folder / "end")
+    assert {path.read_text() for path in (folder / "end").rglob("log")} == {"begun\n0\n1\n2\n3\n"}
+    kept_by(shell, folder / "two", fork, "--at", "4", "--policy", "ask=refuse")
+    assert (folder / "two" / "log").read_text() == "begun\n0\n1\n2\n"
+
+
+READS_LATE = """
+    import os, reenact
+
+    @reenact.tool(writes=False)
+    def ask(number):
+        return number
+
+    os.listdir("data")
+    if ask(1) == ask(2):
+        print(open("data/note").read())
+    else:
+        ask(3)
+        print(open("data/late").read())
+"""
+
+
+def test_a_fork_of_a_fork_has_the_files_that_the_first_recording_used_later(shell, tmp_path_factory):
+    shell.write("data/late", "as it was")
+    shell.write("agent.py", READS_LATE)
+    _, recording = shell.record("agent.py")
+    (shell.folder / "data" / "late").write_text("changed and longer")
+    folder = tmp_path_factory.mktemp("kept")
+    fork = kept_by(shell, folder / "one", recording.id, "--at", "2", "--policy", "ask=refuse")
+    kept_by(shell, folder / "two", fork, "--at", "2", "--policy", "ask=refuse")
+    for name in ("one", "two"):
+        assert (folder / name / "data" / "late").read_text() == "as it was"
+
+
+def test_a_fork_names_the_files_that_it_has_read_whose_bytes_are_not_recorded(shell):
+    shell.write("data/note", "never read")
+    shell.write("data/late", "late")
+    shell.write("agent.py", READS_LATE)
+    _, recording = shell.record("agent.py")
+    (shell.folder / "data" / "note").write_text("changed and longer")
+    done = shell.run("fork", recording.id, "--at", "2", "--set", "output=1")
+    assert done.status == 0, done.err
+    assert "data/note is not as it was, and its bytes are not recorded" in done.err
+    shell.write("data/note", "never read")
+    again = shell.run("fork", recording.id, "--at", "2", "--set", "output=1")
+    assert (again.status, again.out) == (0, "never read\n")
+
+
+def test_files_are_kept_inside_of_the_programs_own_folder(shell, recorded):
+    (shell.folder / "work").mkdir()
+    done = shell.run("fork", recorded.id, "--at", "3", "--policy", "ask=live", "--keep-files", "work/../kept")
+    assert done.status == 0, done.err
+    assert (shell.folder / "kept" / "log").read_text() == "begun\n0\n1\n2\n3\n"
+    assert not (shell.folder / "kept" / "kept").exists()

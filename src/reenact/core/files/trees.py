@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -84,13 +85,19 @@ def roots(recording: Recording) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(_root(data["root"]) for log in recording.logs for _, data in log.files))
 
 
-def first_states(recording: Recording) -> dict[Path, FileState]:
+def first_states(recording: Recording, until: float = inf) -> dict[Path, FileState]:
     """Each path as it was before the run used it.
 
     Of a folder that was listed, `names` are the names at that time. Raises CorruptRecording.
+
+    Args:
+        recording: The recording.
+        until: The time, in seconds since it began, of the last use that counts.
     """
     found: dict[Path, FileState] = {}
-    for change in _ordered(recording):
+    for change, log in _with_logs(recording):
+        if _offset(log) + change.t > until:
+            continue
         for path, state in change.states.items():
             if path not in found:
                 found[path] = state if change.how == "first" else NOTHING
@@ -113,6 +120,18 @@ def states_at(recording: Recording, step: int) -> dict[Path, FileState]:
     found = first_states(recording)
     for change, log in _with_logs(recording):
         if change.began <= began if log is at.log else _offset(log) + change.t <= time:
+            _apply(found, change)
+    return found
+
+
+def states_until(recording: Recording, time: float) -> dict[Path, FileState]:
+    """Each path as it was at a time, in seconds since the recording began.
+
+    Raises CorruptRecording.
+    """
+    found = first_states(recording)
+    for change, log in _with_logs(recording):
+        if _offset(log) + change.t <= time:
             _apply(found, change)
     return found
 

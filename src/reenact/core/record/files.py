@@ -77,14 +77,18 @@ class FileRecorder:
         self._process = os.getpid()
         self._began = _now()
 
-    def resume(self, first: Mapping[Path, FileState], last: Mapping[Path, FileState]) -> None:
-        """Go on after an earlier process of the run, which was cut off.
+    def resume(
+        self, first: Mapping[Path, FileState], last: Mapping[Path, FileState], told: Mapping[Path, FileState]
+    ) -> None:
+        """Go on after an earlier process of the run, or after its part in another recording.
 
         Args:
             first: The files as they were before the run.
             last: Their states at the last recorded outcome. Differences from them are changes from outside.
+            told: The files as they were before the run, as far as the recording under way has them.
         """
         changed: dict[Place, FileState] = {}
+        untold: dict[Place, FileState] = {}
         with self._own():
             for path, state in last.items():
                 before = first.get(path, NOTHING)
@@ -93,11 +97,14 @@ class FileRecorder:
                 place = self._places.find(str(path), makes=False)
                 if place is None or state.why == "listed":
                     continue
+                if told.get(path) != before and before.kind != "none":
+                    untold[place] = before
                 known = self._add(place, before, replace(state, names=None), None)
                 if state != before:
                     self._watched[place.path] = None
                 if self._renew(known):
                     changed[place] = known.state
+            self._events.write("first", untold)
             self._events.write("outside", changed)
 
     # -- what the program does ---------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 
 from reenact.core.files.keeping import Mark, mark_of
 from reenact.core.record.places import Place, Places
@@ -18,6 +19,13 @@ _OBJECTS = "/.git/objects/"
 
 class WalkTooLarge(Exception):
     """The folders have too many files to be walked around commands."""
+
+
+def _unnoticed(path: str, flags: int) -> int:
+    """Open a file without a trace in its time of reading, where that is allowed."""
+    with suppress(PermissionError):
+        return os.open(path, flags | getattr(os, "O_NOATIME", 0))
+    return os.open(path, flags)
 
 
 class FolderWalk:
@@ -48,7 +56,7 @@ class FolderWalk:
             plain = fits and stat.S_ISREG(mark[4]) and _OBJECTS not in path
             if plain and not self._places.ignored(self._place(path)):
                 try:
-                    with open(path, "rb", buffering=0) as file:
+                    with open(path, "rb", buffering=0, opener=_unnoticed) as file:
                         self.content[path] = file.read()
                     size += mark[0]
                 except OSError:

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from reenact.adapters import stdlib
-from reenact.core import boundary
+from reenact.core import boundary, system
 from reenact.core.boundary import Run
+from reenact.core.files.trees import has_files
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
+from reenact.core.model.log import SOURCE
 from reenact.core.query import recording
 from reenact.core.redact import DEFAULT_RULES, SecretRules
 from reenact.core.replay.policy import configured_policy
@@ -90,6 +92,9 @@ class Recording(recording.Recording):
         return started if program is None else _ran(started, program)
 
 
+UNRECORDED = "the files of the live part are not recorded: the fork ran without an overlay of the kernel"
+
+
 class Fork(Session):
     """A fork in progress; made by `fork()`.
 
@@ -158,12 +163,20 @@ class Fork(Session):
         )
         if self._files is not None:
             self._child.run.scratch, self._child.run.waits = self._files.covers, self._files.waits
+        if system.FILES and has_files(self.parent):
+            self._child.forker.on_live = self._record_files
         stdlib.begin(self._child.run)
         if self.plan is None:
             self._stdout = Output(self._child.run)
             self._stdout.install()
             self._child.forker.replayer.prints.write = self._stdout.print
         return self._child.run
+
+    def _record_files(self) -> None:
+        if self._files is not None and self._files.overlaid:
+            self.child.record_files()
+        else:
+            self.child.recorder.note(SOURCE, UNRECORDED)
 
     def _end(self, error: BaseException | None) -> None:
         child = self._child
@@ -181,6 +194,8 @@ class Fork(Session):
             self._stdout.uninstall()
         stdlib.end(child.run)
         child.family.finish()
+        if self._files is not None:
+            self._files.tell_of_stand_ins()
         forker.notice_refusal()
         child.close()
         if not forker.reached:

@@ -295,7 +295,8 @@ def keeping(folder: str, recording: Recording, files: str) -> Path | None:
         )
     if not has_files(recording):
         raise UsageError(f"--keep-files: recording {recording.id} has no files")
-    path = Path(folder).absolute()
+    # It may lie inside of a folder that is copied there: by its real name it is left out.
+    path = Path(folder).resolve()
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"--keep-files {folder}: it exists; name a new folder")
     return path

@@ -116,6 +116,11 @@ class ReplayedFiles:
         files.begin(first=log is recording.logs[0])
         return files
 
+    @property
+    def overlaid(self) -> bool:
+        """True if the program and its processes see scratch, by an overlay of the kernel."""
+        return self._laid.entered
+
     def begin(self, *, first: bool) -> None:
         """Redirect where there is no overlay; in the first process, say what could not be laid."""
         if not self._laid.entered:
@@ -149,12 +154,13 @@ class ReplayedFiles:
         """Put the files back as they were at this place: a later part has changed them."""
         behind = len(self._replayer.cursor.asked) - 1
         known = first_states(self._recording)
-        for change in self._recorded.all:
+        changes = [change for change in self._recorded.all if change.how != "first"]
+        for change in changes:
             for path, state in change.states.items():
                 known.setdefault(path, NOTHING)
                 if change.began <= behind:
                     known[path] = state
-        changed = {path: known[path] for change in self._recorded.all for path in change.states}
+        changed = {path: known[path] for change in changes for path in change.states}
         with self._seen():
             for path, state in sorted(changed.items()):
                 with suppress(OSError):
@@ -273,7 +279,7 @@ class ReplayedFiles:
         if self._replayer.divergences or self._replayer.gone_live:
             return
         with self._seen():
-            self._tell_of_stand_ins()
+            self._tell_of_read_stand_ins()
             FileComparison(self._recording, self._log, self._recorded, self._laid, self._replayer).run(
                 self.uses, self._unkept
             )
@@ -313,8 +319,12 @@ class ReplayedFiles:
         self._standing[path] = state, f"the change of {path} is not replayed: its bytes are not recorded"
         return True
 
-    def _tell_of_stand_ins(self) -> None:
+    def tell_of_stand_ins(self) -> None:
         """Say which files were read whose bytes are not recorded; the others made no difference."""
+        with self._seen():
+            self._tell_of_read_stand_ins()
+
+    def _tell_of_read_stand_ins(self) -> None:
         for name in self._laid.stand_ins:
             if os.path.lexists(name) and stand_ins.was_read(Path(name), self._laid.scratch):
                 self._say(f"{name} is not as it was, and its bytes are not recorded")

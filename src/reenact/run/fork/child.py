@@ -12,6 +12,8 @@ from pathlib import Path
 
 from reenact import adapters
 from reenact.core.boundary import ForkingTurnstile, Run, entered
+from reenact.core.files.trees import first_states
+from reenact.core.model import codec
 from reenact.core.model.event import FORMAT, Tree
 from reenact.core.model.storable import tags_of
 from reenact.core.query.recording import Recording
@@ -24,9 +26,11 @@ from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.writer import Writer
 from reenact.core.trust import Where, consent
 from reenact.errors import UsageError
+from reenact.run.fork import started
 from reenact.run.fork.family import Forked
 from reenact.run.fork.handler import Forker
 from reenact.run.fork.lines import Lines
+from reenact.run.fork.live_files import record_files
 from reenact.run.fork.point import Point
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import GUARD, Plan
@@ -71,6 +75,7 @@ class Child:
         self._source = Path(parent.path).absolute()
         self._by_reference = self._source.parent == store.recordings
         self._lines = Lines(self._source)
+        self._starts = {line: path for path, line in self._lines.spawned.items()}
         self._rules = _both(rules_of(parent.header), secrets)
         self._guarding = GuardPlan(
             str(self._source),
@@ -92,8 +97,9 @@ class Child:
         salt = str(parent.header.get("salt", ""))
         redactor = Redactor(self._rules, salt=bytes.fromhex(salt), environ=dict(os.environ))
         log = parent.logs[0]
-        first, identity = max(log.calls, default=0) + 1, own_identity(store.root)
-        self.recorder = Recorder(self._writer, redactor, first=first, identity=identity)
+        first, self._identity = max(log.calls, default=0) + 1, own_identity(store.root)
+        self.recorder = Recorder(self._writer, redactor, first=first, identity=self._identity)
+        self.recorder.alone = len(parent.logs) == 1
         self.recorder.open(self._header(salt, redactor.told()))
         # The tools before the step are answered: the fork's lines refer to their recorded answers.
         options = {"live": point.live, "ignore": point.ignore, "policy": "raise", "tools": ("answer",)}
@@ -133,10 +139,23 @@ class Child:
         if self._exchange is not None:
             shutil.rmtree(self._exchange, ignore_errors=True)
 
+    def record_files(self) -> None:
+        """Record the files of the live part: the program's disk has begun, as that of the parent."""
+        asked = self.forker.replayer.cursor.asked
+        received = [call for call in self.parent.logs[0].calls.values() if call.number in asked]
+        if not self._by_reference:
+            kept = [state.blob for state in first_states(self.parent).values() if state.blob]
+            shared.fetch(codec.dumps(kept), [self._source, *shared.ancestors(self._source)], self.folder)
+        record_files(self.run, self.recorder, self.parent, received, str(self._store.root), shares=True)
+
     # -- within ----------------------------------------------------------------------------------------------
 
     def _share(self, line: int) -> bool:
         raw = self._lines.raw(line)
+        if line in self._starts:
+            for log in self.parent.logs[1:]:
+                if started.belongs(log, self._starts[line]):
+                    started.copy(log, self._source, self.folder, self._id, self._identity)
         if self._by_reference:
             return self._writer.refer(line, raw)
         # The parent lies elsewhere, and may be gone tomorrow.

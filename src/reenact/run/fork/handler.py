@@ -27,6 +27,7 @@ from reenact.errors import Halt, Stop
 from reenact.run.fork import absence
 from reenact.run.fork.lines import Lines
 from reenact.run.fork.sharing import Sharing
+from reenact.run.fork.started import around
 from reenact.run.gate import LiveGate
 
 _STEADY = {f"clock:{name}": name for name in ("monotonic", "perf_counter", "process_time", "thread_time")}
@@ -67,6 +68,8 @@ class Forker(Handler):
         self.stop: Stop | None = None
         """The reason that the fork could not go on, if any."""
         self.on_stop: Callable[[], None] = lambda: None
+        self.on_live: Callable[[], None] = lambda: None
+        """Called once, when the world answers from here on."""
         self.model: str | None = None
         self.run: Run | None = None
         self.refused_elsewhere: Callable[[], str] = lambda: ""
@@ -89,7 +92,7 @@ class Forker(Handler):
         replayer.opened |= {call.number for call in log.calls.values() if call.outcome is None}
         if at is None:
             return
-        replayer.opened |= _around(log, at)
+        replayer.opened |= around(log, at)
         if edit is None:
             replayer.opened.add(at.number)
         else:
@@ -115,6 +118,7 @@ class Forker(Handler):
             self.reached = True
             if self._edit is None:
                 self.replayer.go_live()
+                self._begin_live()
                 return self._ask(effect, scope, ordinal)
             self.replayer.lenient()
         if isinstance(decision, Ticket) and decision.order is None:
@@ -314,6 +318,7 @@ class Forker(Handler):
             if self.run is not None:
                 self.run.replaying, self.run.model = False, self.model
             self._live = True
+            self.on_live()
 
     def _kept_snapshots(self) -> Counter[str]:
         """Return the number of snapshots, by name, that the fork has from its parent."""
@@ -382,13 +387,3 @@ class Forker(Handler):
             raise Stop(self.stop.reason)
         if self.replayer.poison is not None:
             raise Halt(self.replayer.poison.divergence)
-
-
-def _around(log: Log, call: CallRecord) -> set[int]:
-    """The calls that a call happened inside of: they have to run, for it to be asked."""
-    found = set()
-    within = call.within
-    while within is not None and within in log.calls:
-        found.add(within)
-        within = log.calls[within].within
-    return found

@@ -10,6 +10,7 @@ from reenact.core.query.recording import Recording, Step
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
+from reenact.run.fork import started
 from reenact.run.fork.edit import Change, edit_of
 
 
@@ -52,20 +53,17 @@ def point(
     command: bool = False,
 ) -> Point:
     """Return the point of a fork. Raises UsageError if it cannot be forked there or so."""
-    if len(recording.logs) > 1:
-        raise UsageError(
-            f"recording {recording.id} has {len(recording.logs)} processes, and only one of a single process can "
-            "be forked"
-        )
+    live = tuple(live)
     if Path(recording.path).is_file():
         raise UsageError(
             f"{recording.path} is an exported file: `reenact import` it, and fork what comes of it"
         )
     step = recording.step(at)
+    started.check(recording, step, live)
     if change is not None and step.call.status == "cancelled":
         raise UsageError(
             f"step {at} was cancelled by the program before an answer came: there is none to edit"
         )
     edit = None if change is None else edit_of(recording, step, change)
     words = ActionPolicy(policy).words
-    return Point(step, edit, model, tuple(live), tuple(ignore), words, terminal, command)
+    return Point(step, edit, model, live, tuple(ignore), words, terminal, command)

@@ -12,15 +12,14 @@ from time import perf_counter
 from typing import Any
 
 from reenact.core import system
-from reenact.core.boundary import Answer, Run, Scope, Ticket, entered
+from reenact.core.boundary import Answer, Run, Scope, Ticket
 from reenact.core.boundary.turnstile import ResumingTurnstile
-from reenact.core.files.trees import changes, first_states, has_files, roots
+from reenact.core.files.trees import has_files
 from reenact.core.model import codec
 from reenact.core.model.event import Effect, Outcome, Tree
 from reenact.core.model.log import RESUMED, CallRecord, Log
 from reenact.core.query.recording import Recording
 from reenact.core.record.own import own_identity
-from reenact.core.record.places import Places, script_folders
 from reenact.core.record.recorder import Recorder
 from reenact.core.redact import Redactor
 from reenact.core.replay.acts import act_of
@@ -33,6 +32,7 @@ from reenact.errors import UsageError
 from reenact.run.fork.family import Forked
 from reenact.run.fork.handler import _STEADY, Forker
 from reenact.run.fork.lines import Lines
+from reenact.run.fork.live_files import last_received, record_files
 from reenact.run.fork.sharing import Sharing
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import Plan
@@ -366,24 +366,12 @@ class Resumption:
             return
         self._begun = True
         self.recorder.started = perf_counter() - self._log.last
-        # What is changed here comes after the last outcome, and before a call in flight is made again.
-        ended = [call for call in self._log.calls.values() if call.outcome is not None]
-        last = max(ended, key=lambda call: float((call.outcome or {})["t"]), default=None)
-        self.recorder.snapshots.last = 0 if last is None else last.number
-        if not system.FILES or not has_files(self.recording):
-            return
-        with entered(None):
-            folders = (*script_folders(), str(Path.cwd()), *map(str, roots(self.recording)))
-            salt = bytes.fromhex(str(self.recording.header.get("salt", "")))
-            files = self.recorder.record_files(Places(folders, (self._plan.home,)), salt)
-            first = first_states(self.recording)
-            behind = -1.0 if last is None or last.outcome is None else float(last.outcome["t"])
-            before = dict(first)
-            for change in changes(self._log):
-                if change.how != "first" and change.t <= behind:
-                    before.update(change.states)
-            files.resume(first, before)
-            self.run.files = files
+        received = self._log.calls.values()
+        if system.FILES and has_files(self.recording):
+            record_files(self.run, self.recorder, self.recording, received, self._plan.home)
+        else:
+            last = last_received(received)
+            self.recorder.snapshots.last = 0 if last is None else last.number
 
     def _release(self) -> None:
         if self._released:

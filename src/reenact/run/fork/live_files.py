@@ -1,0 +1,54 @@
+"""Record the files of the live part of a fork, or of a resumed run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from reenact.core.boundary import Run, entered
+from reenact.core.files.trees import first_states, roots, states_until
+from reenact.core.model.log import CallRecord
+from reenact.core.query.recording import Recording
+from reenact.core.record.places import Places, script_folders
+from reenact.core.record.recorder import Recorder
+
+
+def record_files(
+    run: Run,
+    recorder: Recorder,
+    recording: Recording,
+    received: Iterable[CallRecord],
+    home: str,
+    *,
+    shares: bool = False,
+) -> None:
+    """Record the files that the program uses and changes from here on.
+
+    What differs from the recorded files by then is recorded as changed from outside.
+
+    Args:
+        run: The run under way.
+        recorder: Writes the events.
+        recording: The recording that the program was answered from so far.
+        received: The calls of the recording whose outcomes the program has received.
+        home: The home of the recordings, which is left out.
+        shares: The recording under way has that recording's events so far, and no later ones.
+    """
+    last = last_received(received)
+    # What is changed here comes after the last outcome, and before a call that is made now.
+    recorder.snapshots.last = 0 if last is None else last.number
+    folders = (*script_folders(), str(Path.cwd()), *map(str, roots(recording)))
+    with entered(None):
+        salt = bytes.fromhex(str(recording.header.get("salt", "")))
+        files = recorder.record_files(Places(folders, (home,)), salt)
+        behind = -1.0 if last is None or last.outcome is None else float(last.outcome["t"])
+        first = first_states(recording)
+        told = first_states(recording, behind) if shares else first
+        files.resume(first, states_until(recording, behind), told)
+    run.files = files
+
+
+def last_received(calls: Iterable[CallRecord]) -> CallRecord | None:
+    """Return the call whose outcome came last, or None."""
+    ended = [call for call in calls if call.outcome is not None]
+    return max(ended, key=lambda call: float((call.outcome or {})["t"]), default=None)

@@ -1,0 +1,109 @@
+"""The processes that a fork's parent has started, and their files in the fork.
+
+Before the step of a fork, tools are answered without running. So a process that a tool has started, and that ended
+before the step, need not run again: its file is copied into the fork.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import orjson
+
+from reenact.core.model.event import Tree
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.query.recording import Recording, Step
+from reenact.core.record.own import marked, signing
+from reenact.core.store import chain, shared
+from reenact.core.store.writer import Writer
+from reenact.core.trust.identity import MARK, Identity
+from reenact.errors import UsageError
+from reenact.run.plan import key
+
+
+def around(log: Log, call: CallRecord) -> set[int]:
+    """Return the calls that a call happened inside of: they have to run, for it to be asked."""
+    found = set()
+    within = call.within
+    while within is not None and within in log.calls:
+        found.add(within)
+        within = log.calls[within].within
+    return found
+
+
+def check(recording: Recording, step: Step, live: Iterable[str] = ()) -> None:
+    """Raise UsageError if a recording of several processes cannot be forked at a step.
+
+    Args:
+        recording: The recording.
+        step: The step.
+        live: The calls that run for real before it.
+    """
+    main = recording.logs[0]
+    if step.log is not main:
+        own = [each.number for each in recording.steps if each.log is main]
+        before = max((number for number in own if number < step.number), default=min(own, default=0))
+        hint = f"; its own step before it is {before}" if before else ""
+        raise UsageError(
+            f"step {step.number} was asked by {step.log.process}, a process that the program had started, and a fork "
+            f"begins in the program itself{hint}"
+        )
+    opened = {*main.calls} if live else around(main, step.call)
+    for log in recording.logs[1:]:
+        flaw = _flaw(main, log, step.call, opened)
+        if flaw:
+            raise UsageError(
+                f"recording {recording.id} cannot be forked at step {step.number}: the process {log.process} {flaw}"
+            )
+
+
+def _flaw(main: Log, log: Log, call: CallRecord, opened: set[int]) -> str:
+    """Return the reason that a process does not allow a fork at a call, or an empty text."""
+    spawned = next((line for path, line in main.spawned.items() if belongs(log, path)), None)
+    if spawned is None:
+        return "was started beside the program, and a fork is one of a single program"
+    if float(spawned["t"]) >= call.began:
+        return ""
+    if not _answered(main, spawned["in"], opened):
+        return "was started before it outside of a tool, and would have to run again"
+    ending: Mapping[str, Tree] = log.sealed or {}
+    ended = float(log.opened.get("offset", 0.0)) + float(ending.get("t", log.last))
+    return "still ran then, and what it did afterwards cannot be had again" if ended > call.began else ""
+
+
+def belongs(log: Log, path: str) -> bool:
+    """Return True if a process was started under a path, or by one that was."""
+    return log.process == path or log.process.startswith((f"{path}~", f"{path}/"))
+
+
+def _answered(main: Log, within: int | None, opened: set[int]) -> bool:
+    """Return True if the code of one of the calls around a place does not run before the step."""
+    while within is not None and within in main.calls:
+        call = main.calls[within]
+        if call.kind == "tool" and call.outcome is not None and within not in opened:
+            return True
+        within = call.within
+    return False
+
+
+def copy(log: Log, source: Path, target: Path, id: str, identity: Identity | None) -> None:
+    """Write the file of a process of the parent into the fork's folder, as one of the fork.
+
+    Raises OSError, or CorruptRecording.
+    """
+    name = f"events.{key(log.process)}.jsonl"
+    data = shared.read(source / name)
+    shared.fetch(data, [source, *shared.ancestors(source)], target)
+    header, *lines = [chain.bare(line) for line in data.split(b"\n")[:-1]]
+    begun = {name: value for name, value in orjson.loads(header).items() if name != MARK} | {"id": id}
+    first = orjson.dumps(begun)
+    writer = Writer(target / name)
+    writer.append(first if identity is None else marked(first, identity))
+    for line in lines:
+        if line.startswith(b'{"event":"sealed"'):
+            ending = {name: value for name, value in orjson.loads(line).items() if name != "signed"}
+            writer.seal(orjson.dumps(ending), None if identity is None else signing(identity))
+        else:
+            writer.append(line)
+    writer.close()
