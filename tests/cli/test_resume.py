@@ -389,6 +389,58 @@ def test_an_answered_payment_inside_of_a_call_that_is_made_again_is_not_made_twi
     assert shell.replay().status == 0
 
 
+PYTHONS = """
+    import subprocess, sys
+
+    @reenact.tool(writes=False)
+    def run(name):
+        code = f"import reenact, uuid; print({name!r}, reenact.tool(uuid.uuid4).__call__().hex)"
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
+
+    @reenact.tool(writes=False)
+    def last():
+        kill_at("before")
+        found = run("last")
+        kill_at("behind")
+        return found
+
+    print(run("first"))
+    count("between")
+    print(last())
+    if not os.path.exists("counts/calm"):
+        code = "import time; time.time(); print('begun', flush=True); input()"
+        other = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        other.stdout.readline()
+        kill_at("beside")
+        other.communicate(b"x")
+"""
+
+
+@pytest.mark.parametrize("place", ["in-1", "before", "behind"])
+def test_pythons_that_a_tool_has_started_are_not_started_again(shell, counts, place):
+    shell.write("agent.py", HEAD + PYTHONS)
+    counts.kill(place, "calm")
+    record = shell.run("record", "--", sys.executable, "agent.py")
+    first = shell.last()
+    assert len(first.logs) == (3 if place == "behind" else 2), record.err
+    (counts.folder / place).unlink()
+    done = shell.run("resume", "last", "--policy", "process=live")
+    assert done.status == 0, done.err
+    assert done.out.splitlines()[0] == record.out.strip()
+    assert done.out.splitlines()[1].startswith("last ")
+    assert shell.replay().out == done.out
+    assert shell.run("fsck").status == 0
+
+
+def test_a_run_with_a_process_beside_a_tool_is_not_resumed(shell, counts):
+    shell.write("agent.py", HEAD + PYTHONS)
+    counts.kill("beside")
+    shell.run("record", "--", sys.executable, "agent.py")
+    done = shell.run("resume", "last")
+    assert done.status == 2
+    assert "was started outside of a tool, and would have to run again" in done.err
+
+
 def test_a_changed_program_is_refused_and_the_recording_stays_as_it_was(shell, counts):
     recording = killed(shell, counts, "one thread", "after-4")
     path = shell.home / "recordings" / recording.id / "events.jsonl"

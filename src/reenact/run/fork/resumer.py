@@ -29,6 +29,7 @@ from reenact.core.store.continued import ContinuedWriter
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.trust import Where, consent
 from reenact.errors import UsageError
+from reenact.run.fork import started
 from reenact.run.fork.family import Forked
 from reenact.run.fork.handler import _STEADY, Forker
 from reenact.run.fork.lines import Lines
@@ -401,10 +402,7 @@ def check(recording: Recording, home: Path) -> None:
         raise UsageError(
             f"recording {id} was made by the proxy, which cannot resume a program; fork it instead"
         )
-    if len(recording.logs) > 1:
-        raise UsageError(
-            f"recording {id} has {len(recording.logs)} processes, and only one of a single process can be resumed"
-        )
+    started.check_whole(recording)
     if consent.standing_of(recording, home).where is not Where.HOME:
         raise UsageError(
             f"recording {id} was made elsewhere, and only its own home can resume it; fork it instead"

@@ -61,6 +61,8 @@ def check(recording: Recording, step: Step, live: Iterable[str] = ()) -> None:
 def _flaw(main: Log, log: Log, call: CallRecord, opened: set[int]) -> str:
     """Return the reason that a process does not allow a fork at a call, or an empty text."""
     spawned = next((line for path, line in main.spawned.items() if belongs(log, path)), None)
+    if not log.opened:
+        return "has no header"
     if spawned is None:
         return "was started beside the program, and a fork is one of a single program"
     if float(spawned["t"]) >= call.began:
@@ -70,6 +72,39 @@ def _flaw(main: Log, log: Log, call: CallRecord, opened: set[int]) -> str:
     ending: Mapping[str, Tree] = log.sealed or {}
     ended = float(log.opened.get("offset", 0.0)) + float(ending.get("t", log.last))
     return "still ran then, and what it did afterwards cannot be had again" if ended > call.began else ""
+
+
+def check_whole(recording: Recording) -> None:
+    """Raise UsageError if a recording of several processes cannot be resumed.
+
+    A process that a tool has started need not run again: the tool is answered, or is made again as a whole.
+    """
+    main = recording.logs[0]
+    for log in recording.logs[1:]:
+        spawned = next((line for path, line in main.spawned.items() if belongs(log, path)), None)
+        if not log.opened:
+            raise UsageError(
+                f"recording {recording.id} cannot be resumed: a process that it had started had only just begun, "
+                "and which one is not recorded"
+            )
+        if spawned is None:
+            flaw = "was started beside the program, and only a single program is resumed"
+        elif (tool := _tool_around(main, spawned["in"])) is None:
+            flaw = "was started outside of a tool, and would have to run again"
+        elif tool.outcome is not None and log.sealed is None:
+            flaw = f"still ran when {tool.label} had returned, and how it ended is not recorded"
+        else:
+            continue
+        raise UsageError(f"recording {recording.id} cannot be resumed: the process {log.process} {flaw}")
+
+
+def _tool_around(main: Log, within: int | None) -> CallRecord | None:
+    """Return the outermost tool that a call lies inside of, or None."""
+    found = None
+    while within is not None and within in main.calls:
+        call = main.calls[within]
+        found, within = call if call.kind == "tool" else found, call.within
+    return found
 
 
 def belongs(log: Log, path: str) -> bool:
