@@ -156,6 +156,21 @@ def test_a_fork_names_the_files_that_it_has_read_whose_bytes_are_not_recorded(sh
     assert (again.status, again.out) == (0, "never read\n")
 
 
+def test_a_fork_names_a_file_that_a_command_has_changed_before_it_was_read(shell):
+    """Its bytes were not held: it is too large for that."""
+    shell.write("data/note", "x" * 300_000)
+    shell.write("data/late", "late")
+    shell.write(
+        "agent.py",
+        READS_LATE + "\n    import subprocess\n    subprocess.run('echo more >> data/note', shell=True)",
+    )
+    _, recording = shell.record("agent.py")
+    done = shell.run("fork", recording.id, "--at", "2", "--set", "output=1")
+    assert done.status == 0, done.err
+    assert done.out.strip("\0\n") == ""
+    assert "data/note is not as it was, and its bytes are not recorded" in done.err
+
+
 def test_files_are_kept_inside_of_the_programs_own_folder(shell, recorded):
     (shell.folder / "work").mkdir()
     done = shell.run("fork", recorded.id, "--at", "3", "--policy", "ask=live", "--keep-files", "work/../kept")

@@ -229,7 +229,7 @@ class Disk:
             here = Path(layer.path) / inner
             if here in own or any(here.is_relative_to(kept) for kept in self._keep):
                 continue
-            if state.why == "listed":
+            if state.why in ("listed", "unread") and state.kind == "file":
                 if not _looks_like(here, state):
                     standing.append(str(here))
                     upper.stand_in(inner, state)
