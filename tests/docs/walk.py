@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.conftest import BARE_PYTEST
+
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SKIPPED = ("pip install",)
@@ -49,6 +51,8 @@ class Walk:
         }
         path = os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), self.environ["PATH"]])
         self.environ |= {"PATH": path, "COLUMNS": "200", "PYTHONUTF8": "1", "PAGER": "cat", **dict(environ)}
+        # The pages' readers have installed pytest and Reenact, and none of the plugins that are here.
+        self.environ |= BARE_PYTEST
         self.environ.pop("CI", None)
 
     def page(self, text):
