@@ -39,8 +39,15 @@ def walk(tmp_path, provider):
     walk.end()
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("page", [page for page in PAGES if page.stem in NEEDED], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        # Their commands are the same. Whether a framework's program replays is tried in tests/frameworks.
+        pytest.param(page, id=page.stem, marks=() if page.stem == "sdk" else pytest.mark.thorough)
+        for page in PAGES
+        if page.stem in NEEDED
+    ],
+)
 def test_a_quickstart_of_a_framework_works_as_written(walk, provider, page):
     if importlib.util.find_spec(NEEDED[page.stem]) is None:
         pytest.skip(f"{NEEDED[page.stem]} is not installed")
