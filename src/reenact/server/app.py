@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import TYPE_CHECKING
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from prometheus_client import CollectorRegistry
+from starlette.routing import BaseRoute
 from starlette.types import Scope
 
 from reenact import __version__
@@ -110,18 +112,7 @@ def application(settings: Settings) -> FastAPI:
     app.state.desks = Desks()
     app.state.collecting = Collecting(projects)
     app.state.library = projects.library(DEFAULT)
-    browsers, root = browsing()
-    for router in (*ROUTERS, *browsers):
-        app.include_router(router, prefix=API, responses=refusals(400, 401, 403, 413, 422))
-    # Clients of the browser API ask there.
-    for router in root:
-        app.include_router(router, include_in_schema=False)
-    app.get("/health", include_in_schema=False)(about.health)
-    app.get("/ready", include_in_schema=False)(about.ready)
-    app.get("/metrics", include_in_schema=False)(about.measured)
-    app.include_router(files.router)
-    app.include_router(traces.router)
-    app.router.routes.append(Pages(settings.console))
+    app.router.routes += [*built_routes(), Pages(settings.console)]
     app.add_exception_handler(ReenactError, _refused)
     app.add_exception_handler(RequestValidationError, misshapen)
     elsewhere = app.state.lending.origin() if app.state.lending is not None else ""
@@ -129,14 +120,27 @@ def application(settings: Settings) -> FastAPI:
         Guard, settings=settings, keys=known, logins=logins, projects=projects, elsewhere=elsewhere
     )
     _observe(app)
-    build_routes(app)
     return app
 
 
-def build_routes(app: FastAPI) -> None:
-    """Build the routes, which FastAPI would leave to the first request."""
-    for route in app.router.routes:
+@cache
+def built_routes() -> tuple[BaseRoute, ...]:
+    """Build the routes, which no setting changes: once in a process, and not at the first request."""
+    browsers, root = browsing()
+    router = APIRouter(redirect_slashes=False)
+    for each in (*ROUTERS, *browsers):
+        router.include_router(each, prefix=API, responses=refusals(400, 401, 403, 413, 422))
+    # Clients of the browser API ask there.
+    for each in root:
+        router.include_router(each, include_in_schema=False)
+    router.get("/health", include_in_schema=False)(about.health)
+    router.get("/ready", include_in_schema=False)(about.ready)
+    router.get("/metrics", include_in_schema=False)(about.measured)
+    router.include_router(files.router)
+    router.include_router(traces.router)
+    for route in router.routes:
         route.matches({"type": "http", "method": "GET", "path": f"{API}/", "root_path": "", "headers": []})
+    return tuple(router.routes)
 
 
 def _observe(app: FastAPI) -> None:
