@@ -188,15 +188,32 @@ def test_both_engines_find_the_same_marks():
         *(repeated(one, 300) + two for one in FRAGMENTS for two in FRAGMENTS[:8]),
         "My-BADGE_number: 1, api_key = x",
     ]
-    finder = Finder(rules)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reenact.core.redact.find.Database", marks._Automata)
-        other = Finder(rules)
+    found = []
+    for engine in (marks._Hyperscan, marks._Automata):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("reenact.core.redact.find.Database", engine)
+            found.append(Finder(rules))
+    finder, other = found
     for text in texts:
         one, two = (each._marked.scan(text.encode(), Work(0, least=10**6)) for each in (finder, other))
         assert sorted(one) == sorted(two), text
         one, two = (sorted(each.find(text.encode(), Work(0, least=10**6))) for each in (finder, other))
         assert one == two, text
+
+
+def test_the_same_marks_are_found_where_the_engine_changes(monkeypatch):
+    monkeypatch.setattr(marks, "_FIRST_BYTES", 1000)
+    texts = [(b'{"api_key": "x%d", "more": "' % n) + b"a" * 190 + b'"}' for n in range(20)]
+    both, alone = (
+        marks._Both([(b'api_key"', 0)], literal=True),
+        marks._Automata([(b'api_key"', 0)], literal=True),
+    )
+    engines = []
+    for text in texts:
+        assert both.scan(text, Work(0, least=100)) == alone.scan(text, Work(0, least=100)) != []
+        assert both.anywhere(text)
+        engines.append(type(both._engine))
+    assert engines == [marks._Automata] * 2 + [marks._Hyperscan] * 18
 
 
 class TestPatternsOfUsers:

@@ -1,7 +1,7 @@
-"""Find the places where a secret may be, in one pass of an automaton: hyperscan or RE2.
+"""Find the places where a secret may be, in one pass of an automaton: RE2, or hyperscan for more than some bytes.
 
 The built-in marks are literal strings. That is deliberate: hyperscan compiles hundreds of literals in some
-5 ms, but needs 90 ms for the regular expressions that would mark the same places exactly, and that in each
+25 ms, but needs 90 ms for the regular expressions that would mark the same places exactly, and that in each
 process. (Keeping the compiled database on disk is no way out: a damaged one crashes the process that scans
 with it, or finds nothing, and hyperscan's own checksum does not prevent a forged one.) So a mark says little,
 and the look at its place decides.
@@ -10,6 +10,7 @@ and the look at its place decides.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
@@ -19,12 +20,10 @@ from reenact.core.redact.names import Names, words_of
 from reenact.core.redact.rules import DEFAULT_RULES
 from reenact.core.redact.work import TooDense, Work
 
-try:
-    import hyperscan
-
-    _HYPERSCAN = True
-except ImportError:  # no wheel for this machine
-    _HYPERSCAN = False
+# There is no wheel for some machines. It is imported where it is used: a short program needs none of it.
+_HYPERSCAN = importlib.util.find_spec("hyperscan") is not None
+_FIRST_BYTES = 1 << 18
+"""Bytes that a process scans by RE2, which is compiled in a fifth of the time: to compile hyperscan takes 25 ms."""
 
 CASELESS = 1
 _LONGEST = 64  # bytes of a literal
@@ -73,6 +72,8 @@ class _Hyperscan:
     """
 
     def __init__(self, marks: Sequence[tuple[bytes, int]], *, literal: bool = False) -> None:
+        hyperscan = importlib.import_module("hyperscan")
+        self._ended = hyperscan.ScanTerminated
         self._db = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
         self._db.compile(
             expressions=[text for text, _ in marks],
@@ -80,7 +81,7 @@ class _Hyperscan:
             flags=[hyperscan.HS_FLAG_CASELESS if flags else 0 for _, flags in marks],
             literal=literal,
         )
-        self._spare: list[hyperscan.Scratch] = []
+        self._spare: list[Any] = []
 
     def scan(self, data: bytes, work: Work) -> list[tuple[int, int]]:
         """(the mark's number, where it ends) of all marks.
@@ -95,7 +96,7 @@ class _Hyperscan:
         marks: list[tuple[int, int]] = []
         try:
             self._db.scan(data, match_event_handler=_mark, context=(marks, work.left), scratch=scratch)
-        except hyperscan.ScanTerminated:
+        except self._ended:
             raise TooDense from None
         finally:
             self._spare.append(scratch)
@@ -109,7 +110,7 @@ class _Hyperscan:
             scratch = self._db.scratch.clone()
         try:
             self._db.scan(data, match_event_handler=_first, scratch=scratch)
-        except hyperscan.ScanTerminated:
+        except self._ended:
             return True
         finally:
             self._spare.append(scratch)
@@ -128,6 +129,11 @@ def _mark(number: int, _start: int, end: int, _flags: int, context: Any) -> bool
     return bool(len(marks) > most)
 
 
+def _alternatives(literals: list[bytes]) -> bytes:
+    """Return an expression of these literals; none has a NUL."""
+    return re.escape(b"\0".join(literals)).replace(b"\0", b"|")
+
+
 class _Automata:
     """The same, by RE2: for machines that hyperscan has no wheels for. It is some times slower."""
 
@@ -138,12 +144,16 @@ class _Automata:
         options.never_capture = True
         options.longest_match = True
         self._anywhere, self._here = re2._Anchor.UNANCHORED, re2._Anchor.ANCHOR_START
-        texts = [re.escape(text) if literal else text for text, _ in marks]
-        texts = [
-            (b"(?i:%s)" if flags else b"(?:%s)") % text for text, (_, flags) in zip(texts, marks, strict=True)
-        ]
-        self._any = re2._Regexp(b"|".join(texts), options)._regexp.Match
-        self._each = None if literal else [re2._Regexp(text, options)._regexp.Match for text in texts]
+        if literal:
+            caseless = _alternatives([text for text, flags in marks if flags])
+            exact = _alternatives([text for text, flags in marks if not flags])
+            one = b"|".join(each for each in (caseless and b"(?i:%s)" % caseless, exact) if each)
+            self._each = None
+        else:
+            texts = [(b"(?i:%s)" if flags else b"(?:%s)") % text for text, flags in marks]
+            one = b"|".join(texts)
+            self._each = [re2._Regexp(text, options)._regexp.Match for text in texts]
+        self._any = re2._Regexp(one, options)._regexp.Match
         self._texts: dict[bytes, list[tuple[int, bytes | None]]] = {}
         """The literals in small letters: their numbers, and their exact texts if case matters."""
         for number, (text, flags) in enumerate(marks):
@@ -183,7 +193,34 @@ class _Automata:
                     yield number, start + length
 
 
-Database: type[_Hyperscan | _Automata] = _Hyperscan if _HYPERSCAN else _Automata
+class _Both:
+    """Scans the first bytes by RE2, and all others by hyperscan. The results are the same.
+
+    Threads that meet at the change both compile hyperscan: without a lock, which a fork could find held.
+    """
+
+    def __init__(self, marks: Sequence[tuple[bytes, int]], *, literal: bool = False) -> None:
+        self._marks, self._literal = marks, literal
+        self._engine: _Hyperscan | _Automata = _Automata(marks, literal=literal)
+        self._left = _FIRST_BYTES
+
+    def scan(self, data: bytes, work: Work) -> list[tuple[int, int]]:
+        """As `_Hyperscan.scan`."""
+        return self._for(data).scan(data, work)
+
+    def anywhere(self, data: bytes) -> bool:
+        """As `_Hyperscan.anywhere`."""
+        return self._for(data).anywhere(data)
+
+    def _for(self, data: bytes) -> _Hyperscan | _Automata:
+        if self._left >= 0:
+            self._left -= len(data)
+            if self._left < 0:
+                self._engine = _Hyperscan(self._marks, literal=self._literal)
+        return self._engine
+
+
+Database: type[_Both | _Automata] = _Both if _HYPERSCAN else _Automata
 
 
 def name_marks(names: Names) -> Iterator[Mark]:
