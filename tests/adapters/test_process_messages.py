@@ -212,7 +212,14 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+LONG = ("locks of spawned processes", "pool of spawned processes", "pool with workers that end")
+"""Their parts are those of other rows: spawned processes, locks, a pool. Each process that is spawned imports Reenact."""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [pytest.param(name, marks=[pytest.mark.thorough] if name in LONG else []) for name in PROGRAMS],
+)
 def test_each_process_gets_its_recorded_messages(program, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(PROGRAMS[program])
@@ -244,7 +251,7 @@ if __name__ == "__main__":
     ("before", "after", "said"),
     [
         ("(number, turn, random", "(number, turn + 1, random", "a message came that no process received"),
-        ("in range(3)", "in range(2 + number)", "does not come"),
+        pytest.param("in range(3)", "in range(2 + number)", "does not come", marks=pytest.mark.thorough),
         ("in range(6)", "in range(7)", "once more than it did"),
         ("in range(6)", "in range(5)", "1 messages of other processes were received when it was recorded"),
     ],

@@ -21,7 +21,7 @@ for place in ("Ulm", "Bonn"):
 """
 
 DRIVEN = """
-import os, sys
+import os, sys, time
 os.umask(0)
 from reenact.cli import main
 
@@ -56,7 +56,7 @@ with TestClient(application(Settings(Path("served"), ("testserver",), keyless=Tr
     job = client.post("/api/v1/jobs", json={"kind": "report", "recording": id, "options": {}})
     address = "/api/v1/jobs/" + job.raise_for_status().json()["id"]
     while client.get(address).json()["status"] in ("queued", "running"):
-        pass
+        time.sleep(0.05)
 """
 
 

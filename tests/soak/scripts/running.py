@@ -1,4 +1,4 @@
-"""Record and replay scripts through the command line, each in a fresh process."""
+"""Record and replay scripts through the command line; each script is run in a fresh process."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from tests.forked import forker
 
 LONGEST = 120
 
@@ -58,11 +60,12 @@ def _run(words: list[str], folder: Path, home: Path) -> Ran:
     environ = {**os.environ, "REENACT_HOME": str(home)}
     command = [sys.executable, "-m", "reenact", *words]
     try:
-        done = subprocess.run(
+        done = forker.run(words, folder, environ, "", LONGEST) or subprocess.run(
             command, cwd=folder, env=environ, capture_output=True, text=True, timeout=LONGEST, check=False
         )
     except subprocess.TimeoutExpired as error:
-        return Ran("", None, f"stuck: {(error.stderr or b'').decode()[-2000:]}")
+        said = error.stderr or ""
+        return Ran("", None, f"stuck: {(said if isinstance(said, str) else said.decode())[-2000:]}")
     return Ran(done.stdout, done.returncode, done.stderr)
 
 
