@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from reenact.adapters.stdlib import callers
@@ -45,12 +45,19 @@ def writers_near(function: types.FunctionType) -> str:
     return ""
 
 
-def _modules(names: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of the modules that a module's globals are, or come from."""
-    for value in list(names.values()):
-        if isinstance(value, types.ModuleType):
-            yield str(callers.namespace(value).get("__name__", ""))
-        elif isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
-            yield str(value.__module__ or "")
+def _modules(names: Mapping[str, Any]) -> dict[str, None]:
+    """Return the names of the modules that a module's globals are, or come from."""
+    found: dict[str, None] = {}
+    values = list(names.values())
+    kinds = list(map(type, values))
+    # By id: a type may refuse to be hashed.
+    for kind in dict(zip(map(id, kinds), kinds, strict=True)).values():
+        if issubclass(kind, types.ModuleType):
+            each = (callers.namespace(value).get("__name__", "") for value in values if type(value) is kind)
+        elif issubclass(kind, (types.FunctionType, types.BuiltinFunctionType, type)):
+            each = (value.__module__ or "" for value in values if type(value) is kind)
         else:
-            yield str(type(value).__module__)
+            found[str(kind.__module__)] = None
+            continue
+        found.update(dict.fromkeys(map(str, each)))
+    return found

@@ -138,6 +138,15 @@ def test_a_number_of_the_process_is_named_however_the_program_got_it(
     assert any(re.search(named, source) for source in sources), sources
 
 
+@pytest.mark.parametrize("value", [10**5000, "\ud800"], ids=["a long integer", "a lone surrogate"])
+def test_a_global_value_that_has_no_short_text_stops_no_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: Any
+) -> None:
+    monkeypatch.setattr(unseen, "_asked", set())
+    monkeypatch.setitem(globals(), "HELD", value)
+    assert not [one for one in recorded(tmp_path, lambda: "order 7").sources if "number" in one]
+
+
 def test_a_replay_that_asks_with_another_value_says_where_it_came_from(tmp_path: Path) -> None:
     number = os.getppid()
     with reenact.record(home=tmp_path) as recording:

@@ -51,6 +51,9 @@ def rebind() -> None:
 
 
 def _rebind_all(namespace: dict[str, Any]) -> None:
+    # A program has tens of thousands of global names, and each run looks at them: first without a loop of Python.
+    if _stand_ins.keys().isdisjoint(map(id, list(namespace.values()))):
+        return
     for name, value in list(namespace.items()):
         found = _stand_ins.get(id(value))
         if found is not None and found[0] is value:

@@ -46,6 +46,8 @@ _asked: set[str] = set()
 
 _MOST = 64
 _SHORT = 200
+_NO_NUMBER = 1 << 64
+"""Greater than the number of any process."""
 _LOOKED = 1 << 20
 
 
@@ -160,11 +162,12 @@ def _used() -> set[str]:
     names: set[str] = set()
     # By id: a type may refuse to be hashed.
     kinds: dict[int, type] = {}
-    for value in _program_values():
-        if type(value) is ModuleType:
-            names.add(str(value.__name__))
-        else:
-            kinds[id(type(value))] = type(value)
+    for namespace in callers.program_modules():
+        values = list(namespace.values())
+        types = list(map(type, values))
+        kinds.update(zip(map(id, types), types, strict=True))
+        names.update(str(value.__name__) for value in values if type(value) is ModuleType)
+    kinds.pop(id(ModuleType), None)
     names.update(str(getattr(kind, "__module__", "")) for kind in kinds.values())
     return {name.partition(".")[0] for name in names}
 
@@ -175,17 +178,17 @@ def _look_at_program() -> None:
     held = {text: name for text, name in numbers.items() if name not in _asked and len(text) >= _SHORTEST}
     if not held:
         return
-    for value in _program_values():
-        if type(value) in {int, str}:
-            _asked.update(
-                name for text, name in held.items() if _has(str(value)[:_SHORT].encode(), text.encode())
-            )
-
-
-def _program_values() -> Iterator[Any]:
-    """The values of the global names in the program's own modules."""
     for namespace in callers.program_modules():
-        yield from list(namespace.values())
+        for value in list(namespace.values()):
+            if type(value) is str:
+                short = value[:_SHORT]
+            elif type(value) is int and abs(value) < _NO_NUMBER:
+                short = str(value)
+            else:
+                continue
+            for text, name in held.items():
+                if text in short and _has(short.encode("utf-8", "replace"), text.encode()):
+                    _asked.add(name)
 
 
 def opened(run: Run, name: str, frame: FrameType) -> None:
