@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import reenact
+from reenact.adapters.stdlib import callers
 from tests.forked import forker
 
 # The speed of a busy machine says nothing about a property.
@@ -32,6 +33,10 @@ BARE_PYTEST = {
     "PYTEST_PLUGINS": "reenact.testing.pytest,pytest_asyncio.plugin",
 }
 """For a pytest that a test starts: what others' plugins import takes it two seconds."""
+
+
+TEST_FILES: set[str] = set()
+"""The files that tests were collected from."""
 
 
 @dataclass
@@ -126,6 +131,7 @@ def pytest_collection():
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Leave the first and the last row of a `sampled` matrix in the short suite; the others become `thorough`."""
+    TEST_FILES.update(str(item.path) for item in items)
     matrices: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("sampled") and not item.get_closest_marker("thorough"):
@@ -133,6 +139,16 @@ def pytest_collection_modifyitems(items):
     for rows in matrices.values():
         for row in rows[1:-1]:
             row.add_marker("thorough")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _program(request):
+    """Let the program of a test be its own file and the helpers, as where that file is run alone.
+
+    Each run looks at the global names of the program: those of all collected files would take most of its time.
+    """
+    callers.own()  # judges all anew
+    callers._kinds.update(dict.fromkeys(TEST_FILES - {str(request.path)}, callers.LIBRARY))
 
 
 @pytest.fixture(scope="session", autouse=True)
