@@ -129,6 +129,43 @@ def test_bytes_that_were_read_later_complete_a_state(tmp_path: Path) -> None:
     assert _letters(trees.states_at(recording, 1)) == {"a": "a"}
 
 
+def _of_two(folder: Path, mains: list[Any], others: list[Any]) -> Recording:
+    """A run of two processes, of which the second began later."""
+    lines = [
+        {"event": "opened", "format": 2, "id": "abcdefghij", "process": "main/proc:work.0", "offset": 1.0}
+    ]
+    writer = Writer(folder / "events.other.jsonl")
+    for line in lines + others:
+        writer.append(codec.dumps(line))
+    writer.close()
+    return _recording(folder, *mains)
+
+
+def test_what_a_later_process_finds_is_not_the_state_before_the_run(tmp_path: Path) -> None:
+    names = {"kind": "folder", "mode": 0o755, "names": ["mine", "old"]}
+    recording = _of_two(
+        tmp_path,
+        [
+            _files("first", {"mine": {"kind": "none"}, "old": _file("a")}),
+            # A file that is written without a step between is noted only at the end.
+            {**_files("end", {"mine": _file("c"), "old": _file("d")}), "t": 3.0},
+        ],
+        [_files("first", {"mine": _file("b"), "old": {**_file("b"), "size": 7}, ".": names})],
+    )
+    first = trees.first_states(recording)
+    assert _letters(first) == {"mine": "", "old": "a", ".": ""}
+    assert first[Path(ROOT)].names == ("old",)
+
+
+def test_another_process_completes_a_state_that_has_not_changed(tmp_path: Path) -> None:
+    listed = {"kind": "file", "mode": 0o644, "size": 3, "mtime": 5, "why": "listed"}
+    whole = {**_file("a"), "size": 3, "mtime": 5}
+    recording = _of_two(tmp_path, [_files("first", {"a": listed, "b": listed})], [
+        _files("first", {"a": whole, "b": {**whole, "mtime": 6}})
+    ])  # fmt: skip
+    assert _letters(trees.first_states(recording)) == {"a": "a", "b": ""}
+
+
 @pytest.mark.parametrize(
     "name", ["../out", "/etc/passwd", "a/../../b", "a//b", "", "a/./b", "a\0b", "x" * 5000]
 )

@@ -95,16 +95,33 @@ def first_states(recording: Recording, until: float = inf) -> dict[Path, FileSta
         until: The time, in seconds since it began, of the last use that counts.
     """
     found: dict[Path, FileState] = {}
+    seen_by: dict[Path, Log] = {}
     for change, log in _with_logs(recording):
         if _offset(log) + change.t > until:
             continue
-        for path, state in change.states.items():
+        for path, seen in change.states.items():
+            state = replace(seen, names=_names_before(path, seen, found)) if seen.names else seen
             if path not in found:
-                found[path] = state if change.how == "first" else NOTHING
+                found[path], seen_by[path] = state if change.how == "first" else NOTHING, log
                 _limit(found)
-            elif change.how == "first":
+            elif change.how == "first" and (seen_by[path] is log or _is_same(found[path], state)):
+                # Another process may have changed the path since: only what is the same adds to it.
                 found[path] = merged(found[path], state)
     return found
+
+
+def _is_same(known: FileState, seen: FileState) -> bool:
+    """Return True if two processes have seen the same state of a path."""
+    if known.kind != seen.kind:
+        return False
+    if known.kind == "file":
+        return (known.mode, known.size, known.mtime) == (seen.mode, seen.size, seen.mtime)
+    return known.target == seen.target
+
+
+def _names_before(path: Path, seen: FileState, found: Mapping[Path, FileState]) -> tuple[str, ...]:
+    """Return the names of a listed folder without those that the run had made by then."""
+    return tuple(name for name in seen.names or () if found.get(path / name.removesuffix("/")) != NOTHING)
 
 
 def states_at(recording: Recording, step: int) -> dict[Path, FileState]:
