@@ -229,6 +229,21 @@ def exit_status(given: int) -> int:
     return number & (0xFFFFFFFF if sys.platform == "win32" else 0xFF)
 
 
+def runs(pid: int) -> bool:
+    """Return True if a process has not ended; on Windows, False."""
+    if sys.platform == "win32":
+        return False
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state = file.read().rpartition(b")")[2].split()[0]
+    except ProcessLookupError:
+        return False
+    except (OSError, IndexError):
+        return True
+    return state not in (b"Z", b"X")
+
+
 def await_end(pid: int) -> None:
     """Wait until a child process has ended, and leave its status to the program. Raises OSError."""
     if sys.platform == "win32":

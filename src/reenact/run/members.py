@@ -35,6 +35,7 @@ from reenact.core.store.local import load
 from reenact.core.store.writer import Writer
 from reenact.errors import Departure, Divergence
 from reenact.run.exit import on_exit
+from reenact.run.files.comparison import logs
 from reenact.run.files.disk import FILES
 from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.guard_plan import GuardPlan
@@ -351,7 +352,8 @@ class Member:
             self._replayer.finish()
             self._family.finish()
             halted = self._replayer.poison is not None
-            report(self.plan, verdict=verdict_tree(self.verdict()), halted=halted)
+            verdict = verdict_tree(self.verdict())
+            report(self.plan, verdict=verdict, halted=halted, logs=sorted(logs()))
             self._family.close()
 
     def verdict(self) -> Verdict:

@@ -9,10 +9,13 @@ from typing import Any
 
 import orjson
 
+from reenact.core import system
 from reenact.core.model.event import Tree
 from reenact.core.store.lines import read_events
 from reenact.core.store.local import EVENTS
 from reenact.run.plan import Plan, key
+
+_CLAIM = ".claim"
 
 
 def report(plan: Plan, **what: Any) -> None:
@@ -41,12 +44,23 @@ def reserve(folder: str, process: str) -> bool:
     if not folder:
         return True
     try:
-        Path(folder, f"{key(process)}.claim").touch(mode=0o600, exist_ok=False)
+        with Path(folder, f"{key(process)}{_CLAIM}").open("x", encoding="utf-8") as file:
+            file.write(f"{os.getpid()} {process}")
     except FileExistsError:
         return False
     except OSError:
         return True
     return True
+
+
+def ended(folder: Path) -> set[str]:
+    """Return the processes of a replay that have begun and ended."""
+    found = set()
+    for path in folder.glob(f"*{_CLAIM}"):
+        number, _, process = path.read_text(encoding="utf-8").partition(" ")
+        if number.isdigit() and not system.runs(int(number)):
+            found.add(process)
+    return found
 
 
 def has_file(folder: str, path: str) -> bool:

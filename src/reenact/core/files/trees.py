@@ -161,6 +161,18 @@ def final_states(recording: Recording) -> dict[Path, FileState]:
     return found
 
 
+def writers(recording: Recording) -> dict[Path, list[str]]:
+    """The processes that changed each path, the one that changed it last at the end."""
+    found: dict[Path, list[str]] = {}
+    for change, log in _with_logs(recording):
+        for path in change.states if change.how != "first" else ():
+            processes = found.setdefault(path, [])
+            if log.process in processes:
+                processes.remove(log.process)
+            processes.append(log.process)
+    return found
+
+
 def changed_states(recording: Recording, step: int) -> dict[Path, tuple[FileState, FileState]]:
     """The paths that a step changed, as before and after it.
 

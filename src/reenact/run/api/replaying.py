@@ -28,7 +28,7 @@ from reenact.run.debugger.prompt import prompting
 from reenact.run.files.disk import FILES, LIVE, RECORDED
 from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.output import Output, compare
-from reenact.run.plan import ACTS, SHIFTED, Plan
+from reenact.run.plan import ACTS, DEBUG, SHIFTED, Plan
 from reenact.run.processes import Replayed, replayer_of
 from reenact.run.replayer import rules_number
 
@@ -154,7 +154,8 @@ class Replay(Session):
             self._others = self._family.verdicts()
             self._family.close()
         if whole and self._files is not None and not any(other.divergences for other in self._others):
-            self._files.compare()
+            # The parent of a whole program does it for the rest; a debugger's and a block's does not.
+            self._files.compare(others=self.plan is not None and DEBUG not in self.plan.options)
         if whole and self._stdout is not None:
             self._compare_stdout(self._stdout)
         self._compare_output()

@@ -28,6 +28,7 @@ from reenact.run.child import stdin, terminals
 from reenact.run.child.debug_run import Debugged
 from reenact.run.child.process import ProgramProcess
 from reenact.run.child.watch import Watch
+from reenact.run.files.comparison import logs
 from reenact.run.files.disk import FILES
 from reenact.run.guarding import ON_REFUSAL
 from reenact.run.output import compare
@@ -99,7 +100,14 @@ class ReplayedProgram(ProgramProcess):
         verdict = _ended(self.session, None if isinstance(error, Halt) else error)
         if not verdict.divergences:
             verdict = merged([verdict, self._compared()])
-        _report(self.plan, verdict, exit=status, **_outcome(self.session), stdout=self._written())
+        _report(
+            self.plan,
+            verdict,
+            exit=status,
+            **_outcome(self.session),
+            stdout=self._written(),
+            logs=sorted(logs()),
+        )
         self._ended(status, verdict)
 
     def _written(self) -> dict[str, Tree]:

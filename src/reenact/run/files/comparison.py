@@ -6,24 +6,20 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from pathlib import Path
 
-from reenact.core.files import databases
 from reenact.core.files.listing import writable
-from reenact.core.files.states import NOTHING, FileState
-from reenact.core.files.trees import final_states, first_states
+from reenact.core.files.states import FileState
+from reenact.core.files.trees import first_states
 from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
 from reenact.core.record.places import TOO_WIDE
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence, Mismatch
-from reenact.run.files.disk import Laid, blob, is_state_of
+from reenact.run.files.disk import Laid
+from reenact.run.files.final import LOG, MIXED, FinalFiles
 from reenact.run.files.recorded_changes import RecordedChanges
-from reenact.run.files.upper import hidden
 from reenact.run.files.uses import ReplayedUses
-
-_TEXT = 1 << 16
 
 
 class FileComparison:
@@ -35,14 +31,23 @@ class FileComparison:
         recorded: The changes of that part.
         laid: What was laid for this run.
         replayer: Gets the first difference, and what could not be compared.
+        others: Files that another process changed last are compared when all have ended.
     """
 
     def __init__(
-        self, recording: Recording, log: Log, recorded: RecordedChanges, laid: Laid, replayer: Replayer
+        self,
+        recording: Recording,
+        log: Log,
+        recorded: RecordedChanges,
+        laid: Laid,
+        replayer: Replayer,
+        *,
+        others: bool,
     ) -> None:
+        self._others = others
         self._recording, self._log, self._recorded = recording, log, recorded
         self._laid, self._replayer = laid, replayer
-        self._salt = bytes.fromhex(str(recording.header.get("salt", "")))
+        self._files = FinalFiles(recording, laid.here)
 
     def run(self, uses: ReplayedUses, unkept: AbstractSet[Path]) -> None:
         """Name the first path that differs, and the step that changed it last.
@@ -52,23 +57,30 @@ class FileComparison:
             unkept: Paths whose recorded changes could not be made.
         """
         replayer = self._replayer
-        last, first = final_states(self._recording), first_states(self._recording)
+        files, last = self._files, self._files.last
         found = [
-            (self._step(path), path, last.get(path, NOTHING))
-            for path in self._touched(first, last)
-            if path not in unkept and not self._same(path, last)
+            path
+            for path in self._touched(first_states(self._recording), last)
+            if path not in unkept and not self._is_of_others(path) and not files.same(path)
         ]
-        logs = _logs()
-        for each in [each for each in found if self._is_log(each[1], logs)]:
-            found.remove(each)
-            replayer.uncompared.append(f"the log {each[1]} (its lines have times, and lines of libraries)")
+        for how, text in ((self._is_log, LOG), (files.mixed, MIXED)):
+            for path in [path for path in found if how(path)]:
+                found.remove(path)
+                replayer.uncompared.append(text.format(path))
         more = [path for path, new in uses.changed(self._laid.recorded, last) if self._is_kept(path, new)]
         replayer.compared.append("files")
         replayer.uncompared += self._unknown(last)
         if found:
-            step, path, state = min(found, key=lambda item: (item[0] or 0, item[1]))
-            shown = tuple(self._differing(self._laid.here(path), state))
-            self._differs(path, step, shown, "at the end is not the recorded one", len(found) + len(more))
+            step, path = min(
+                ((self._step(path), path) for path in found), key=lambda item: (item[0] or 0, item[1])
+            )
+            self._differs(
+                path,
+                step,
+                tuple(files.differing(path)),
+                "at the end is not the recorded one",
+                len(found) + len(more),
+            )
         elif more:
             self._differs(more[0], None, (), "was changed, and the recorded run did not use it", len(more))
 
@@ -79,32 +91,14 @@ class FileComparison:
         place, detail = f"main/file:{path}", f"the file {path} {how}{rest}"
         self._replayer.divergences.append(Divergence(Departure.CHANGED, place, step, shown, detail))
 
-    def _same(self, path: Path, last: Mapping[Path, FileState]) -> bool:
-        """Return True if a path is as recorded at the end; of a database, its content."""
-        state = last.get(path, NOTHING)
-        if is_state_of(self._laid.here(path), state, self._salt):
-            return True
-        beside = databases.base_of(str(path))
-        base = path if beside is None else Path(beside)
-        data = self._bytes(last.get(base, NOTHING))
-        if not databases.is_database(data):
-            return False
-        if base != path:
-            # A log or journal: it is compared with its database.
-            return True
-        here = self._laid.here(path)
-        if kind_of(here) != "file" or here.stat().st_mode & 0o7777 != state.mode:
-            return False
-        log = self._bytes(last.get(Path(f"{path}{databases.LOG}"), NOTHING))
-        return databases.equal_content(content_of(here), databases.content(data, log))
+    def _is_of_others(self, path: Path) -> bool:
+        """Return True if another process changed a path last: it may come later than this one's end."""
+        return self._others and self._files.writers.get(path, (self._log.process,))[-1] != self._log.process
 
-    def _is_log(self, path: Path, logs: AbstractSet[str]) -> bool:
+    def _is_log(self, path: Path) -> bool:
         """Return True for a file that `logging` writes, or has written and renamed."""
         here = str(self._laid.here(path))
-        return any(here == log or here.startswith(f"{log}.") for log in logs)
-
-    def _bytes(self, state: FileState) -> bytes:
-        return blob(self._recording, state.blob) if state.kind == "file" and state.blob else b""
+        return any(here == log or here.startswith(f"{log}.") for log in logs())
 
     def _is_kept(self, path: Path, new: bool) -> bool:
         """Return True if a recording would have a change of that path."""
@@ -139,33 +133,6 @@ class FileComparison:
         ]
         return self._replayer.step_of(calls[-1]) if calls and calls[-1] in self._log.calls else None
 
-    def _differing(self, path: Path, state: FileState) -> Iterator[Mismatch]:
-        """The parts in which a path differs, for a reader."""
-        kind = kind_of(path)
-        if kind != state.kind:
-            yield Mismatch("kind", state.kind, kind)
-            return
-        mode = path.lstat().st_mode & 0o7777
-        if kind in ("file", "folder") and mode != state.mode:
-            yield Mismatch("mode", f"{state.mode:o}", f"{mode:o}")
-        if kind == "link" and str(path.readlink()) != state.target:
-            yield Mismatch("target", state.target, str(path.readlink()))
-        if kind != "file":
-            return
-        size = path.stat().st_size
-        if state.blob and max(size, state.size) <= _TEXT:
-            with suppress(OSError, UnicodeDecodeError):
-                old = blob(self._recording, state.blob).decode().split("\n")
-                new = path.read_bytes().decode().split("\n")
-                for number, (one, two) in enumerate(zip(old, new, strict=False), 1):
-                    if one != two:
-                        yield Mismatch(f"line {number}", one, two)
-                        return
-        if size != state.size:
-            yield Mismatch("size", state.size, size)
-        elif mode == state.mode:
-            yield Mismatch("content", "other bytes", "of the same size")
-
 
 def _entries(folder: Path) -> Iterator[Path]:
     """The files, links and marks in a changed layer."""
@@ -174,24 +141,9 @@ def _entries(folder: Path) -> Iterator[Path]:
         yield from (Path(path, name) for name in folders if Path(path, name).is_symlink())
 
 
-def _logs() -> set[str]:
+def logs() -> set[str]:
     """Return the paths of the log files of the module `logging`."""
     known = sys.modules.get("logging")
     handlers = [reference() for reference in getattr(known, "_handlerList", ())]
     names = [getattr(handler, "baseFilename", None) for handler in handlers]
     return {os.path.realpath(name) for name in names if isinstance(name, str)}
-
-
-def content_of(path: Path) -> bytes:
-    """Return the content of a database, with that of its log."""
-    log = Path(f"{path}{databases.LOG}")
-    return databases.content(path.read_bytes(), log.read_bytes() if log.is_file() else b"")
-
-
-def kind_of(path: Path) -> str:
-    """Return the kind of a path: `file`, `folder`, `link` or `none`."""
-    if path.is_symlink():
-        return "link"
-    if path.is_dir():
-        return "folder"
-    return "file" if os.path.lexists(path) and not hidden(path) else "none"

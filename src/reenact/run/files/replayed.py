@@ -21,8 +21,9 @@ from reenact.core.query.recording import Recording
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
 from reenact.run.files import stand_ins
-from reenact.run.files.comparison import FileComparison, content_of, kind_of
+from reenact.run.files.comparison import FileComparison
 from reenact.run.files.disk import LIVE, Disk, Laid, blob, is_state_of
+from reenact.run.files.final import content_of, kind_of
 from reenact.run.files.recorded_changes import RecordedChanges, apart
 from reenact.run.files.redirect import NOT_COVERED, FileRedirection
 from reenact.run.files.renames import FolderRenames
@@ -269,20 +270,24 @@ class ReplayedFiles:
         here = self._laid.here(path)
         if not self._on_scratch(here) or not here.is_file() or here.is_symlink():
             return False
-        if databases.equal_content(content_of(here), content):
+        if databases.equal_content(content_of(here, Path(f"{here}{databases.LOG}")), content):
             return True
         databases.fill(str(here), content)
         return True
 
-    def compare(self) -> None:
-        """Compare the files with the recorded ones, as the program sees them at its end."""
+    def compare(self, *, others: bool) -> None:
+        """Compare the files with the recorded ones, as the program sees them at its end.
+
+        With `others`, those that another process changed last are compared later.
+        """
         if self._replayer.divergences or self._replayer.gone_live:
             return
         with self._seen():
             self._tell_of_read_stand_ins()
-            FileComparison(self._recording, self._log, self._recorded, self._laid, self._replayer).run(
-                self.uses, self._unkept
+            comparison = FileComparison(
+                self._recording, self._log, self._recorded, self._laid, self._replayer, others=others
             )
+            comparison.run(self.uses, self._unkept)
 
     def _put(self, path: Path, state: FileState) -> bool:
         """Make a path what it became. Return False if its bytes are not known."""

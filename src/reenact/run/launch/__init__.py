@@ -24,12 +24,14 @@ from reenact.core.query.risky import risky_filter
 from reenact.core.store.local import EVENTS, LocalStore, load, new_id
 from reenact.core.store.writer import reseal
 from reenact.errors import Departure, Divergence, Mismatch, ProgramError, RecordingError
-from reenact.run.files.disk import FILES, LIVE, disk_of
+from reenact.run.files import workspace
+from reenact.run.files.disk import FILES, LIVE, Laid, disk_of
 from reenact.run.files.scratch import Scratch, discard
 from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed
 from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown
 from reenact.run.launch.program import by_proxy, remembered
 from reenact.run.plan import ACTS, MIX, Plan
+from reenact.run.reports import ended
 from reenact.team import ship
 from reenact.team.open import Reaching
 
@@ -160,8 +162,7 @@ def replay(
         start = replace(start, cwd=start.cwd if cwd is None else os.fspath(cwd))
         argv, executable = start.prepared()
         status, pid = run(argv, executable, start.environ, cwd=start.cwd, stdout=aside(quiet))
-        reports = reports_in(place)
-    return judged(recording, start.argv, status, pid, reports)
+        return judged(recording, start, status, pid, place)
 
 
 def replaying(
@@ -207,22 +208,26 @@ def replaying(
     return Start(argv, executable, environ, cwd, disk)
 
 
-def judged(
-    recording: Recording, argv: Sequence[str], status: int, pid: int, reports: dict[str, Any]
-) -> Replayed:
-    """Rechange the outcome of a replay, from the exit status, process id and reports."""
+def judged(recording: Recording, start: Start, status: int, pid: int, place: Path) -> Replayed:
+    """Return the outcome of an ended replay, from its exit status and the reports in `place`."""
+    reports = reports_in(place)
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
     if failed or "verdict" not in said:
         how = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
         text = f"the program ended without a verdict ({how})"
         if not reports:
-            text = f"no Python that could replay was started by `{shown(argv)}` ({how})"
+            text = f"no Python that could replay was started by `{shown(start.argv)}` ({how})"
         return Replayed(recording, None, status, failed or text)
     others = [each for name, each in sorted(reports.items()) if name != "main" and "verdict" in each]
     verdict = merged([verdict_of(each["verdict"]) for each in (said, *others)])
     if not verdict.divergences:
         verdict = merged([verdict, _completeness(recording, reports, status, mine=said.get("pid") == pid)])
+    several = len(recording.logs) > 1 and recording.header.get("entry") == "program"
+    if not verdict.divergences and several and start.disk is not None:
+        logs = {str(name) for each in reports.values() for name in each.get("logs", ())}
+        laid = Laid.read(start.disk.folder)
+        verdict = merged([verdict, workspace.compared_last(recording, laid, ended(place), logs)])
     return Replayed(recording, verdict, status, warnings=tuple(_differing(recording, said)))
 
 

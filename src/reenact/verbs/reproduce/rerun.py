@@ -120,10 +120,10 @@ def rerun(
         seconds = perf_counter() - began
         reports = reports_in(place)
         texts = _text(out), _text(err)
-    if status is None:
+        done = None if status is None else judged(recording, start, status, process.pid, place)
+    if done is None:
         text = f"it still ran after {patience:g} seconds, and was ended"
         return Rerun(recording, None, *texts, None, text, halted=True, seconds=seconds)
-    done = judged(recording, start.argv, status, process.pid, reports)
     main = reports.get("main", {})
     return Rerun(
         recording,

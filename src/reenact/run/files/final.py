@@ -1,0 +1,109 @@
+"""The recorded files at the end of a run, beside those that are there now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from reenact.core.files import databases
+from reenact.core.files.states import NOTHING, FileState
+from reenact.core.files.trees import final_states, writers
+from reenact.core.query.recording import Recording
+from reenact.errors import Mismatch
+from reenact.run.files.disk import blob, is_state_of
+from reenact.run.files.upper import hidden
+
+LOG = "the log {} (its lines have times, and lines of libraries)"
+MIXED = "the order of the lines of {}, to which several processes wrote"
+
+_TEXT = 1 << 16
+
+
+class FinalFiles:
+    """Compares single files with their recorded states at the end.
+
+    Args:
+        recording: The recording.
+        here: Returns the file that a recorded path means now.
+    """
+
+    def __init__(self, recording: Recording, here: Callable[[Path], Path]) -> None:
+        self._recording, self._here = recording, here
+        self._salt = bytes.fromhex(str(recording.header.get("salt", "")))
+        self.last = final_states(recording)
+        self.writers = writers(recording)
+
+    def same(self, path: Path) -> bool:
+        """Return True if a path is as recorded at the end; of a database, its content."""
+        state, here = self.last.get(path, NOTHING), self._here(path)
+        if is_state_of(here, state, self._salt):
+            return True
+        beside = databases.base_of(str(path))
+        base = path if beside is None else Path(beside)
+        data = self._bytes(self.last.get(base, NOTHING))
+        if not databases.is_database(data):
+            return False
+        if base != path:
+            # A log or journal: it is compared with its database.
+            return True
+        if kind_of(here) != "file" or here.stat().st_mode & 0o7777 != state.mode:
+            return False
+        log = Path(f"{path}{databases.LOG}")
+        recorded = databases.content(data, self._bytes(self.last.get(log, NOTHING)))
+        return databases.equal_content(content_of(here, self._here(log)), recorded)
+
+    def mixed(self, path: Path) -> bool:
+        """Return True if several processes wrote to a file, and only the order of its lines differs."""
+        state, here = self.last.get(path, NOTHING), self._here(path)
+        if len(self.writers.get(path, ())) < 2 or not state.blob or kind_of(here) != "file":
+            return False
+        if here.stat().st_size != state.size or here.stat().st_mode & 0o7777 != state.mode:
+            return False
+        return sorted(here.read_bytes().split(b"\n")) == sorted(self._bytes(state).split(b"\n"))
+
+    def differing(self, path: Path) -> Iterator[Mismatch]:
+        """The parts in which a path differs, for a reader."""
+        state, here = self.last.get(path, NOTHING), self._here(path)
+        kind = kind_of(here)
+        if kind != state.kind:
+            yield Mismatch("kind", state.kind, kind)
+            return
+        mode = here.lstat().st_mode & 0o7777
+        if kind in ("file", "folder") and mode != state.mode:
+            yield Mismatch("mode", f"{state.mode:o}", f"{mode:o}")
+        if kind == "link" and str(here.readlink()) != state.target:
+            yield Mismatch("target", state.target, str(here.readlink()))
+        if kind != "file":
+            return
+        size = here.stat().st_size
+        if state.blob and max(size, state.size) <= _TEXT:
+            with suppress(OSError, UnicodeDecodeError):
+                old = blob(self._recording, state.blob).decode().split("\n")
+                new = here.read_bytes().decode().split("\n")
+                for number, (one, two) in enumerate(zip(old, new, strict=False), 1):
+                    if one != two:
+                        yield Mismatch(f"line {number}", one, two)
+                        return
+        if size != state.size:
+            yield Mismatch("size", state.size, size)
+        elif mode == state.mode:
+            yield Mismatch("content", "other bytes", "of the same size")
+
+    def _bytes(self, state: FileState) -> bytes:
+        return blob(self._recording, state.blob) if state.kind == "file" and state.blob else b""
+
+
+def content_of(path: Path, log: Path) -> bytes:
+    """Return the content of a database, with that of its log."""
+    return databases.content(path.read_bytes(), log.read_bytes() if log.is_file() else b"")
+
+
+def kind_of(path: Path) -> str:
+    """Return the kind of a path: `file`, `folder`, `link` or `none`."""
+    if path.is_symlink():
+        return "link"
+    if path.is_dir():
+        return "folder"
+    return "file" if os.path.lexists(path) and not hidden(path) else "none"

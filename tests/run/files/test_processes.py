@@ -1,0 +1,91 @@
+"""Several processes of one run that write to one file."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+CHILD = """
+    import random, sys
+    with open("log.txt", "a") as file:
+        file.write(f"{sys.argv[1]} {random.random()}\\n")
+"""
+ONE_AFTER_THE_OTHER = """
+    import random, subprocess, sys
+    def note():
+        with open("log.txt", "a") as file:
+            file.write(f"main {random.random()}\\n")
+    note()
+    for name in "ab":
+        subprocess.run([sys.executable, "child.py", name], check=True)
+        note()
+    print(open("log.txt").read())
+"""
+AT_ONCE = """
+    import multiprocessing, random
+    def work(name, lock, met):
+        for turn in range(3):
+            met.wait()
+            with lock, open("log.txt", "a") as file:
+                file.write(f"{name} {turn} {random.random()}\\n")
+    if __name__ == "__main__":
+        lock, met = multiprocessing.Lock(), multiprocessing.Barrier(3)
+        processes = [multiprocessing.Process(target=work, args=(name, lock, met)) for name in "abc"]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+        print(open("log.txt").read())
+"""
+WITHOUT_A_LOCK = AT_ONCE.replace("with lock, open", "with open").replace("print(", "len(")
+
+
+@pytest.fixture
+def recorded(shell):
+    """Record a program that uses `child.py`, in a folder without its file."""
+
+    def record(program):
+        shell.write("child.py", CHILD)
+        shell.write("agent.py", program)
+        done, _ = shell.record("agent.py")
+        assert done.status == 0, done.err
+        (shell.folder / "log.txt").unlink()
+        return done
+
+    return record
+
+
+@pytest.mark.parametrize("program", [ONE_AFTER_THE_OTHER, AT_ONCE])
+def test_a_file_of_several_processes_is_the_same_again(shell, recorded, program):
+    done = recorded(program)
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err
+    assert "order of the lines" not in again.err
+
+
+def test_a_file_of_the_pythons_of_a_shell_is_compared_when_the_last_one_has_ended(shell):
+    shell.write("child.py", CHILD)
+    command = f"{sys.executable} child.py one; {sys.executable} child.py two"
+    assert shell.run("record", "--", "sh", "-c", command).status == 0
+    again = shell.replay("--", "sh", "-c", command)
+    assert again.status == 0, again.err
+    other = shell.replay("--", "sh", "-c", command.replace("two", "three"))
+    assert other.status == 1
+    assert "log.txt at the end is not the recorded one" in other.err
+
+
+def test_lines_of_processes_without_a_lock_are_compared_without_their_order(shell, recorded):
+    recorded(WITHOUT_A_LOCK)
+    again = shell.replay()
+    assert again.status == 0, again.err
+
+
+@pytest.mark.parametrize("program", [ONE_AFTER_THE_OTHER, WITHOUT_A_LOCK])
+def test_another_line_of_one_process_is_found(shell, recorded, program):
+    recorded(program)
+    shell.write("child.py", CHILD.replace("{sys.argv[1]}", "{sys.argv[1]}!"))
+    shell.write("agent.py", program.replace("{name}", "{name}!"))
+    again = shell.replay()
+    assert again.status == 1, again.err
+    assert "log.txt at the end is not the recorded one" in again.err
