@@ -268,7 +268,6 @@ def test_a_changed_message_is_found_though_the_output_is_equal(before, after, sa
 
 
 UNORDERED = {
-    "objects of multiprocessing.SyncManager": "mp.Manager().shutdown()",
     "memory of multiprocessing without a lock": "mp.RawArray('q', 2)",
 }
 

@@ -23,7 +23,7 @@ LIBRARIES = {
     "aiohttp": "reenact.adapters.http.aiohttp",
     "websockets.asyncio.client": "reenact.adapters.websockets",
     "websockets.sync.client": "reenact.adapters.websockets",
-    "multiprocessing.managers": "reenact.adapters.shared_objects",
+    "multiprocessing.managers": "reenact.adapters.process_managers",
     "multiprocessing.shared_memory": "reenact.adapters.shared_objects",
     "multiprocessing.sharedctypes": "reenact.adapters.shared_objects",
     "uvloop": "reenact.adapters.loops",

@@ -330,9 +330,9 @@ class OrderedRLock(OrderedLock):
             self._real.acquire()
 
 
-# In messages they are what the program believes them to be.
-OrderedLock.__module__, OrderedLock.__name__, OrderedLock.__qualname__ = "_thread", "LockType", "LockType"
-OrderedRLock.__module__, OrderedRLock.__name__, OrderedRLock.__qualname__ = "_thread", "RLock", "RLock"
+# They have the names by which the program finds them: a manager that is spawned is given them by name.
+OrderedLock.__module__, OrderedLock.__name__, OrderedLock.__qualname__ = "threading", "Lock", "Lock"
+OrderedRLock.__module__, OrderedRLock.__name__, OrderedRLock.__qualname__ = "threading", "RLock", "RLock"
 
 
 def _maker(frame: FrameType | None) -> FrameType | None:

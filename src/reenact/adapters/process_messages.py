@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import blake2b
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from sys import _getframe
 from types import FrameType
 from typing import Any
@@ -37,8 +38,9 @@ from reenact.core.boundary import current, entered
 
 MESSAGE = "processes:message"
 """The source of the digests of messages."""
+SHARED = "processes:shared"
+"""The source of the uses of objects of managers."""
 
-_NONE = "queue is empty"
 _UNLIMITED = 2.0
 _FIRST, _LONGEST = 0.001, 0.05
 """Seconds of the first and of a later look for a message."""
@@ -50,6 +52,7 @@ _JOBS = {"_job", "run_within", "_run_within"}
 """Functions of ours that run what the program gives them (`to_thread(queue.get)`)."""
 
 _POOL = multiprocessing.pool.__file__
+_MANAGERS = str(Path(_POOL).with_name("managers.py"))
 _DRAINS = {"_help_stuff_finish"}
 """Functions of pools that throw away what they get."""
 
@@ -111,6 +114,10 @@ def _received(original: Callable[..., Any], end: Any, maxsize: int | None = None
         heard.append(digest(data.getvalue()))
         return data
     limited = deadline("receive", _UNLIMITED, _getframe(2), _counts)
+    if limited is None and _getframe(3).f_code.co_filename == _MANAGERS:
+        # The server and its proxies wait for each other.
+        with resting():
+            return original(end, maxsize)
     if limited is None:
         return original(end, maxsize)
     if _live(limited):

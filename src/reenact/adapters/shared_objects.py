@@ -1,4 +1,4 @@
-"""Name what processes share without a recorded order: managers' objects, plain memory."""
+"""Name what processes share without a recorded order: plain memory."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from reenact.adapters.stdlib import callers, unseen
 def install(module: ModuleType) -> None:
     """Patch a module of `multiprocessing` that has just been imported."""
     name = module.__name__.rpartition(".")[2]
-    if name == "managers":
-        _naming(module.BaseManager, "start", lambda made: f"objects of multiprocessing.{type(made).__name__}")
-    elif name == "shared_memory":
+    if name == "shared_memory":
         _naming(module.SharedMemory, "__init__", lambda _: "multiprocessing.shared_memory")
     else:
         for kind in ("RawValue", "RawArray"):

@@ -15,7 +15,7 @@ from time import perf_counter, sleep
 from typing import Any
 
 from reenact.adapters import stdlib
-from reenact.adapters.process_messages import MESSAGE
+from reenact.adapters.process_messages import MESSAGE, SHARED
 from reenact.core import system
 from reenact.core.boundary import Family, Handler, RecordingTurnstile, Run, Scope, Turnstile, entered
 from reenact.core.boundary.scope import _scope
@@ -46,6 +46,11 @@ from reenact.run.replayer import no_blobs, replayer_of, rules_number, rules_of
 from reenact.run.reports import header_of, report, reported, reserve
 
 _PATIENCE = 0.05
+_LEFT = {
+    MESSAGE: "{} messages of other processes were received when it was recorded, and not now",
+    SHARED: "{} uses of objects of a manager were made when it was recorded, and not now",
+}
+"""The texts about reads that a replay left over, by source."""
 
 
 class Replayed(Family):
@@ -202,10 +207,10 @@ class Replayed(Family):
         # What a thread in the background still gets at the end depends on the time.
         for (at, source), values in self._log.draws.items():
             left = (
-                replayer.reads.left((at, source), values) if source == MESSAGE and "/thread:" not in at else 0
+                replayer.reads.left((at, source), values) if source in _LEFT and "/thread:" not in at else 0
             )
             if left:
-                detail = f"{left} messages of other processes were received when it was recorded, and not now"
+                detail = _LEFT[source].format(left)
                 replayer.divergences.append(Divergence(Departure.MISSING, at, detail=detail))
 
     def verdicts(self) -> list[Verdict]:

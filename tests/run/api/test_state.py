@@ -314,7 +314,7 @@ def test_state_that_does_not_serialise_costs_one_line_and_the_rest_is_kept(capsy
     memory = {"clients": {"lock": threading.Lock()}, "notes": []}
     recording = twelve(memory)
     assert capsys.readouterr().err.splitlines() == [
-        "reenact: the state 'memory' holds what cannot be recorded: _thread.LockType (clients.lock); the rest of it is"
+        "reenact: the state 'memory' holds what cannot be recorded: threading.Lock (clients.lock); the rest of it is"
     ]
     assert recording.state()["memory"]["notes"] == list(range(1, 13))
     assert recording.status == "ok"
