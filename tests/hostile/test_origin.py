@@ -154,6 +154,69 @@ def test_without_a_terminal_every_verb_that_runs_refuses_in_one_line(place, verb
         assert consent.OPTION in done.err
 
 
+@pytest.fixture
+def gone(shell):
+    """A home with a forged recording whose program cannot run here."""
+
+    def write(**program):
+        target = shell.home / "recordings" / "gone000001"
+        target.mkdir(parents=True)
+        tree = lines("gone000001", shell.folder, 1)
+        tree[0]["program"] |= program
+        (target / "events.jsonl").write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in tree))
+        return shell
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ({"cwd": "/no/such/folder"}, "the folder that the program ran in is gone: /no/such/folder"),
+        ({"argv": ["/no/python", "agent.py"]}, "the Python that ran the program is gone: /no/python"),
+        ({"argv": ["/bin/sh", "a\x1b[2J.sh"]}, "a\\x1b[2J.sh"),
+        ({"argv": []}, "has no recorded program"),
+    ],
+)
+def test_a_program_that_cannot_run_is_not_asked_about(gone, program, reason):
+    place = gone(**program)
+    shown = at_a_terminal(place, ["replay", "gone000001"], b"y\n")
+    assert "[y/N]" not in shown
+    assert reason in " ".join(shown.split())
+    assert "reenact replay gone000001 -- python agent.py" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("verb", ["replay", "prove", "fork"])
+def test_without_a_terminal_the_missing_folder_is_the_reason(gone, verb):
+    place = gone(cwd="/no/such/folder")
+    done = place.run(verb, *words_of(RUNNING[verb], place, "gone000001"))
+    assert (done.status, len(done.ours)) == (2, 1)
+    assert "is gone: /no/such/folder" in done.err
+
+
+def test_a_report_says_that_the_program_cannot_run(gone):
+    place = gone(cwd="/no/such/folder")
+    done = place.run("report", "gone000001", "-o", "page.md", "--times", "1")
+    assert done.status == 0, done.err
+    assert "is gone: /no/such/folder" in (place.folder / "page.md").read_text()
+
+
+def test_a_test_of_a_program_that_is_gone_is_written_after_consent_alone(gone):
+    place = gone(cwd="/no/such/folder")
+    words = ["keep", "gone000001", "--as", "test_it.py"]
+    assert place.run(*words).status == 2
+    assert "[y/N]" in at_a_terminal(place, words, b"n\n")
+    assert not (place.folder / "test_it.py").exists()
+
+
+@pytest.mark.parametrize("folder", ["//elsewhere/share", "\\\\elsewhere\\share", "/net/elsewhere"])
+def test_no_other_machine_is_contacted_before_consent(gone, folder):
+    place = gone(cwd=folder)
+    done = place.run("replay", "gone000001")
+    assert done.status == 2
+    assert consent.OPTION in done.err
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("verb", [verb for verb in verbs() if verb not in SERVERS])
 def test_no_verb_of_the_command_line_runs_it(place, verb):

@@ -12,6 +12,7 @@ from reenact.core.query.recording import Recording
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
 from reenact.errors import ForeignRecording, UsageError
+from reenact.run.launch.program import missing_part
 from reenact.team.open import Reaching
 
 INSTEAD = "a command of your own behind `--`"
@@ -25,6 +26,7 @@ def agreed(
     *,
     run_foreign: bool,
     requests: bool = False,
+    starts: bool = True,
 ) -> bool:
     """Return whether the programs of some recordings may run.
 
@@ -36,21 +38,24 @@ def agreed(
         home: The folder of the recordings.
         run_foreign: The user has allowed it already.
         requests: The recorded requests are to be sent again, with any command.
+        starts: The programs are to start now: if one cannot, nothing is asked, and its start says why.
 
     Raises ForeignRecording where the answer is no, or where there is no terminal to ask on.
     """
     if run_foreign or (words and not requests):
         return run_foreign
     root = LocalStore(home).root
-    for source in sources:
-        recording = source if isinstance(source, Recording) else Reaching(home).load(source)
-        if not (requests or consent.steers(recording)) or consent.allowed(recording, root):
-            continue
+    recordings = [each if isinstance(each, Recording) else Reaching(home).load(each) for each in sources]
+    foreign = [
+        each for each in recordings if (requests or consent.steers(each)) and not consent.allowed(each, root)
+    ]
+    if starts and not requests and any(missing_part(each, near=True) for each in foreign):
+        return False
+    for recording in foreign:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             consent.check(recording, root, instead=INSTEAD)
         _ask(recording, root)
-        run_foreign = True
-    return run_foreign
+    return bool(foreign)
 
 
 def _ask(recording: Recording, root: os.PathLike[str]) -> None:

@@ -59,11 +59,18 @@ class Context(interface.Context):
             yield both
 
     def may_run(
-        self, recordings: Sequence[str | Recording], command: Sequence[str] = (), *, requests: bool = False
+        self,
+        recordings: Sequence[str | Recording],
+        command: Sequence[str] = (),
+        *,
+        requests: bool = False,
+        starts: bool = True,
     ) -> bool:
         """Ask the user for each foreign recording."""
         agreed = import_module("reenact.cli.consent").agreed
-        asked: bool = agreed(recordings, command, self.home, run_foreign=self.run_foreign, requests=requests)
+        asked: bool = agreed(
+            recordings, command, self.home, run_foreign=self.run_foreign, requests=requests, starts=starts
+        )
         return asked
 
     def say(self, line: str, of: int | None = None) -> None:

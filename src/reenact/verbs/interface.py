@@ -333,7 +333,12 @@ class Context:
             return [RecordingFacts(store.load(ref)) for ref in refs]
 
     def may_run(
-        self, recordings: Sequence[str | Recording], command: Sequence[str] = (), *, requests: bool = False
+        self,
+        recordings: Sequence[str | Recording],
+        command: Sequence[str] = (),
+        *,
+        requests: bool = False,
+        starts: bool = True,
     ) -> bool:
         """Ask the user, if there is one, for leave to run programs of foreign recordings.
 
@@ -341,6 +346,7 @@ class Context:
             recordings: The recordings whose programs are to run.
             command: A command of the user's own to run instead.
             requests: Recorded requests are to be sent again.
+            starts: The programs are to start now: one that cannot needs no leave.
 
         Raises ForeignRecording where the answer is no.
         """

@@ -110,7 +110,7 @@ def run(options: Options, context: Context) -> Result:
         UsageError: Options contradict each other, a file is in the way, or a replay departed.
         RecordingError: There is no such recording.
     """
-    run_foreign = context.run_foreign if options.entry else context.may_run((options.ref,))
+    run_foreign = context.run_foreign if options.entry else context.may_run((options.ref,), starts=False)
     file = options.file or (context.files / DEFAULT.name if context.files else DEFAULT)
     if file.suffix != ".py":
         raise UsageError(f"--as {file}: a test is a Python file, such as tests/test_orders.py")

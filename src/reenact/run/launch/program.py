@@ -39,28 +39,58 @@ def remembered(
         ForeignRecording: It comes from elsewhere, or was changed, and the user has not agreed.
         ProgramError: The command or the folder cannot be used.
     """
-    program = recording.header.get("program") or {}
-    argv = [str(word) for word in program.get("argv") or ()]
     word, _, more = verb.partition(" ")
     options = f" {more}" if more else ""
     # An exported file is not known by its id.
     named = shlex.quote(recording.path) if Path(recording.path).is_file() else recording.id
     other = f"say what to run: reenact {word} {named}{options} -- python agent.py"
+    root = LocalStore(home).root
+    allowed = run_foreign or consent.allowed(recording, root)
+    # A program that cannot run needs no consent.
+    missing = missing_part(recording, near=not allowed)
+    if missing:
+        raise ProgramError(f"{missing}; {other}")
+    if not allowed:
+        consent.check(recording, root, instead=other)
+    return _argv(recording), _folder(recording)
+
+
+def missing_part(recording: Recording, *, near: bool = False) -> str:
+    """Return in words the part of the recorded program that is missing here, or an empty text.
+
+    Args:
+        recording: The recording.
+        near: Do not look at paths on other machines: none is contacted without consent.
+    """
+    argv, cwd = _argv(recording), _folder(recording)
     if not argv:
         why = "the proxy ran beside it" if by_proxy(recording) else "was it imported?"
-        raise ProgramError(f"recording {recording.id} has no recorded program ({why}); {other}")
-    consent.check(recording, LocalStore(home).root, run_foreign=run_foreign, instead=other)
-    cwd = str(program.get("cwd") or "")
+        return f"recording {recording.id} has no recorded program ({why})"
+    if near and any(_elsewhere(path) for path in (cwd, *argv)):
+        return ""
     if not Path(cwd).is_dir():
-        raise ProgramError(f"the folder that the program ran in is gone: {cwd}; {other}")
+        return f"the folder that the program ran in is gone: {consent.escaped(cwd)}"
     if shutil.which(argv[0]) is None:
         what = "the program is gone" if by_proxy(recording) else "the Python that ran the program is gone"
-        raise ProgramError(f"{what}: {argv[0]}; {other}")
+        return f"{what}: {consent.escaped(argv[0])}"
     # Of another language's command line only its own program knows which word is a file.
     file = _script(argv) if not by_proxy(recording) else None
     if file is not None and not Path(cwd, file).exists():
-        raise ProgramError(f"the program is gone: {Path(cwd, file)}; {other}")
-    return argv, cwd
+        return f"the program is gone: {consent.escaped(str(Path(cwd, file)))}"
+    return ""
+
+
+def _argv(recording: Recording) -> list[str]:
+    return [str(word) for word in (recording.header.get("program") or {}).get("argv") or ()]
+
+
+def _folder(recording: Recording) -> str:
+    return str((recording.header.get("program") or {}).get("cwd") or "")
+
+
+def _elsewhere(path: str) -> bool:
+    """Return True for a path that may be on another machine: a network share, or in `/net`."""
+    return path[:2].replace("\\", "/") == "//" or path.startswith("/net/")
 
 
 def _script(argv: Sequence[str]) -> str | None:
