@@ -97,3 +97,25 @@ def test_a_program_that_is_gone_is_replaced_by_the_suggested_command(shell, name
     words = ["moved.py" if word == "agent.py" else word for word in shlex.split(command)]
     done = shell.run(*[sys.executable if word == "python" else word for word in words])
     assert (done.status, done.out) == (0, "sent late\n"), done.err
+
+
+def test_a_read_that_the_recording_lacks_is_kept_by_a_fork_and_by_a_new_recording(shell):
+    shell.write("agent.py", PROGRAM)
+    shell.record("agent.py")
+    more = "    import os, time\n    print(os.environ.get('NEW_LIMIT'), time.time())\n"
+    shell.write("agent.py", PROGRAM + more)
+    env = {"NEW_LIMIT": "7"}
+    replayed = shell.run("replay", "last", env=env)
+    assert replayed.status == 1
+    said = " ".join(replayed.err.split())
+    for read in ("env:NEW_LIMIT", "clock:time"):
+        assert (
+            f"a read of {read} in main that was not recorded got the present value; record again, or fork, to keep it"
+        ) in said
+    forked = shell.run("fork", "last", "--at", "2", env=env)
+    assert forked.status == 0, forked.err
+    for _ in ("the fork", "the new recording"):
+        again = shell.run("replay", "last", env={"NEW_LIMIT": "8"})
+        assert (again.status, "faithful" in again.err) == (0, True), again.err
+        assert "\n7 " in again.out
+        assert shell.run("record", "--", sys.executable, "agent.py", env=env).status == 0

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -159,7 +160,16 @@ def test_with_no_run_active_the_environment_is_as_it_was():
 
 
 def test_letting_the_environment_through_gives_this_machines(twice, monkeypatch):
-    first, second, _ = twice(
+    first, second, verdict = twice(
         lambda: os.environ["WHO"], between=lambda: monkeypatch.setenv("WHO", "you"), live=["env"]
     )
     assert (first, second) == ("me", "you")
+    assert verdict.live == {"env:WHO": 1}
+    assert not verdict.faithful
+
+
+def test_a_clock_that_is_let_through_is_named_in_the_verdict(twice):
+    first, second, verdict = twice(lambda: (time.time(), time.time()), live=["clock:time"])
+    assert first != second
+    assert verdict.live == {"clock:time": 2}
+    assert not verdict.faithful

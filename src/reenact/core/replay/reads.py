@@ -41,12 +41,20 @@ class Reads:
         self, scope: Scope, source: str, place: int, values: Sequence[Tree], live: Callable[[], Any]
     ) -> Any:
         """Answer a read that the recording lacks (an edited program reads more), and note it."""
-        self._remark(f"a read of {source} in {scope.path} that was not recorded")
         kind = source.partition(":")[0]
         if kind == "clock" and values:
-            return _later(codec.rebuild(values[-1]), place - len(values) + 1)
-        given = live()
-        return _steady(given, f"{scope.path}|{source}|{place}") if kind == "entropy" else given
+            got, given = (
+                "a later time than the last",
+                _later(codec.rebuild(values[-1]), place - len(values) + 1),
+            )
+        elif kind == "entropy":
+            got, given = "a substitute", _steady(live(), f"{scope.path}|{source}|{place}")
+        else:
+            got, given = "the present value", live()
+        self._remark(
+            f"a read of {source} in {scope.path} that was not recorded got {got}; record again, or fork, to keep it"
+        )
+        return given
 
 
 def _later(last: Any, steps: int) -> Any:

@@ -233,7 +233,11 @@ class Replayer(Handler):
         return None if taker is None else taker == self.terms.name(scope.path)
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
-        if self._gone_live or self._lets_live(source.partition(":")[0], source):
+        if self._gone_live:
+            return live()
+        if self._lets_live(source.partition(":")[0], source):
+            with self._lock:
+                self.let_live[source] = self.let_live.get(source, 0) + 1
             return live()
         key = (self.terms.name(scope.path), source)
         with self._lock:
