@@ -14,15 +14,19 @@ from pathlib import Path
 
 import certifi
 import pytest
-from hypothesis import HealthCheck, settings
 
 import reenact
 from reenact.adapters.stdlib import callers
 from tests.forked import forker
 
-# The speed of a busy machine says nothing about a property.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
+try:
+    from hypothesis import HealthCheck, settings
+except ImportError:
+    pass  # environments of other versions of frameworks have none
+else:
+    # The speed of a busy machine says nothing about a property.
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("any machine")
 
 LONGEST = 300
 """Seconds that a command may take: far more than any does on a busy machine."""

@@ -87,10 +87,27 @@ def test_a_changed_action_is_named_as_such(run):
     assert "tool:wait" in done.err
 
 
+def test_an_action_runs_for_real_by_a_policy_alone(run):
+    done = run.shell.run("replay", run.recording.id, "--live", "tool", "--live", "browser")
+    assert done.status == 1
+    assert "tool:navigate was not run: its code is not known" in done.err
+    assert "--policy navigate=live" in done.err
+
+
 def test_actions_let_through_without_their_browser_are_refused_in_words(run):
-    done = run.shell.run("replay", run.recording.id, "--live", "tool", env=NOWHERE)
+    words = ["--live", "tool", "--policy", "tool=live"]
+    done = run.shell.run("replay", run.recording.id, *words, env=NOWHERE)
     assert done.status == 1
     assert any('live=["tool", "browser"]' in line for line in done.ours)
+
+
+def test_actions_on_a_real_page_end_at_the_first_request_that_names_its_tab(run):
+    words = ["--live", "tool", "--live", "browser", "--policy", "tool=live"]
+    done = run.shell.run("replay", run.recording.id, *words)
+    assert done.status == 1
+    assert "CHANGED  step 4" in done.err
+    assert "Current tab: " in done.err
+    assert "ran for real: tool:navigate × 1" in done.err
 
 
 def test_each_picture_is_kept_once_and_comes_out_as_it_went_in(run, tmp_path):
