@@ -12,6 +12,13 @@ export function listIsAt(address: string): void {
   list = address;
 }
 
+/** The page that compares the recordings that are chosen in a list. */
+export function comparing(list: URLSearchParams): string {
+  const chosen = (list.get("x") ?? "").split(",").filter(Boolean).map(encodeURIComponent);
+  if (chosen.length === 2) return `/compare/${chosen.join("/")}`;
+  return chosen.length === 1 ? `/compare?a=${chosen[0]}` : "/compare";
+}
+
 const WORDS = new Set(["and", "or", "not", "model", "tool", "http", "error", "cancelled", "unanswered"]);
 
 /**

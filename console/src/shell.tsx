@@ -2,8 +2,9 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import { Link, useLocation } from "wouter";
+import { Link, useLocation, useSearchParams } from "wouter";
 import { get } from "./client";
+import { comparing, listAt } from "./filter";
 import { useKeys, useKnownKeys } from "./keys";
 import { useConnected } from "./live";
 import type { Me } from "./model";
@@ -22,6 +23,12 @@ const PLACES = [
 
 export function Shell({ children }: { children: ReactNode }) {
   const [at, go] = useLocation();
+  const [words] = useSearchParams();
+  // The list is drawn after this: where it is shown, the address is newer than what it has left.
+  const chosen = at === "/" ? comparing(words) : comparing(new URLSearchParams(listAt().split("?")[1]));
+  const places = PLACES.map((place) =>
+    place.to === "/compare" && !place.here(at) ? { ...place, to: chosen } : place,
+  );
   const [open, setOpen] = useState<"help" | "palette" | null>(null);
   const me = useQuery({
     queryKey: ["me"],
@@ -45,8 +52,8 @@ export function Shell({ children }: { children: ReactNode }) {
           <span>Reenact</span>
         </Link>
         <nav aria-label="Pages">
-          {PLACES.map((place) => (
-            <Link key={place.to} to={place.to} aria-current={place.here(at) ? "page" : undefined}>
+          {places.map((place) => (
+            <Link key={place.name} to={place.to} aria-current={place.here(at) ? "page" : undefined}>
               {place.name}
             </Link>
           ))}
@@ -75,7 +82,7 @@ export function Shell({ children }: { children: ReactNode }) {
         {children}
       </main>
       {open === "help" && <Help close={() => setOpen(null)} />}
-      {open === "palette" && <Palette places={PLACES} close={() => setOpen(null)} />}
+      {open === "palette" && <Palette places={places} close={() => setOpen(null)} />}
       <Toasts />
     </div>
   );

@@ -140,3 +140,22 @@ async def test_the_list_tells_prompt_and_outcome_and_a_click_on_a_heading_sorts_
     )
     assert beside[0][1] < 250 <= beside[1][1]
     assert beside[1][0] >= beside[0][1]
+
+
+@driven
+async def test_compare_begins_with_the_rows_that_are_chosen_in_the_list(window, ids):
+    page = await window()
+    compare = page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compare")
+    await page.goto(f"/?x={ids['first']}")
+    await expect(lines(page)).to_have_count(4)
+    await compare.click()
+    await expect(page).to_have_url(re.compile(rf"/compare\?a={ids['first']}$"))
+    await expect(page.get_by_text("Choose the recording to compare it with.")).to_be_visible()
+    await page.get_by_role("link", name="Recordings", exact=True).click()
+    await page.goto(f"/?x={ids['first']},{ids['second']}")
+    await page.get_by_role("navigation", name="Pages").get_by_role("link", name="Trends").click()
+    await compare.click()
+    await expect(page).to_have_url(re.compile(f"/compare/{ids['first']}/{ids['second']}$"))
+    # From a comparison it leads to another one.
+    await compare.click()
+    await expect(page.get_by_role("heading", name="Compare two recordings")).to_be_visible()
