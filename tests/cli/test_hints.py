@@ -61,6 +61,45 @@ def test_the_commands_that_an_output_names_find_the_recording(run, typed):
             assert "fetch_page" in shown
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show"], ["replay"], ["reproduce"], ["prove"], ["fork", "--at", "1"], ["diff", "last"], ["diagnose"], ["files"],
+        ["export"], ["keep"], ["report", "-o", "page.md"], ["rm", "--yes"], ["watch"],
+        ["debug", "--plain"], ["bisect", "--good", "last", "--check-output"], ["export-script"], ["video"],
+    ],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_every_command_suggests_the_reference_that_was_mistyped(run, home, words):
+    id = keep(LocalStore(home), RUN)
+    verb, *more = words
+    for typed, meant in (
+        ("lst", "last"),
+        (id[:-1] + "_", id),
+        ("suport", f"{id}, the newest named 'support'"),
+    ):
+        status, out, err = run(verb, typed, *more)
+        said = out + err
+        assert status, said
+        assert f"no recording '{typed}' in" in said
+        assert f"; did you mean {meant}? `reenact list` shows all" in said.replace("\n", " ")
+        status, _, err = run("show", meant.partition(",")[0])
+        assert status == 0, err
+
+
+def test_a_reference_unlike_any_has_no_suggestion(run, home):
+    keep(LocalStore(home), RUN)
+    for typed in ("nothere", "x", "\x1b[2J", "l" * 200):
+        _, _, err = run("show", typed)
+        assert "did you mean" not in err
+        assert "`reenact list` shows all" in err
+
+
+def test_a_name_that_would_act_on_the_terminal_is_not_suggested(run, home):
+    keep(LocalStore(home), ImportedRun("support\x1b[2J", RUN.effects))
+    assert "did you mean" not in run("show", "support")[2]
+
+
 def test_the_console_opens_an_exported_file(run, home, tmp_path):
     id = keep(LocalStore(tmp_path / "theirs"), RUN)
     assert run("export", "--home", tmp_path / "theirs", id, "bug.reenact")[0] == 0

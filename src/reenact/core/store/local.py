@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,15 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 _SOUGHT = 1000
 """In how many of the newest recordings a name is sought that was taken for an id."""
+
+_LONGEST = 100
+"""Letters of a name that is compared with a mistyped one."""
+
+_TELLING = 6
+"""Letters of a mistyped id: fewer are like the beginning of some id by chance."""
+
+_ALIKE = 0.75
+"""The least likeness of a suggestion: one letter of four, or two exchanged, may differ."""
 
 
 def home(path: str | os.PathLike[str] | None = None) -> Path:
@@ -122,7 +131,12 @@ class LocalStore:
                 f"no recording has the id '{text}'; the newest with this name is {called} "
                 f"(`reenact list 'name:{text}'` shows all)"
             )
-        raise RecordingNotFound(f"no recording '{text}' in {self._sought()}; `reenact list` shows all")
+        near = self._near(text, ids)
+        raise RecordingNotFound(
+            f"no recording '{text}' in {self._sought()}; "
+            + (f"did you mean {near}? " if near else "")
+            + "`reenact list` shows all"
+        )
 
     def _last(self, ids: Sequence[str]) -> str:
         """Return this user's newest recording that no other process writes; else the newest."""
@@ -160,15 +174,34 @@ class LocalStore:
 
     def _called(self, name: str, ids: list[str]) -> str | None:
         """The newest recording of that name, for a message; not sought among very many."""
+        return next((id for id, called in self._names(ids) if called == name), None)
+
+    def _names(self, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """The ids and names of the newest recordings."""
         for id in ids[:_SOUGHT]:
             try:
                 with shared.opened(self.folder(id) / EVENTS) as file:
                     header = orjson.loads(file.readline())
             except (OSError, ValueError, CorruptRecording):
                 continue
-            if isinstance(header, dict) and header.get("name") == name:
-                return id
-        return None
+            if isinstance(header, dict):
+                yield id, str(header.get("name") or "")
+
+    def _near(self, text: str, ids: Sequence[str]) -> str:
+        """Return the reference that is most like a mistyped one, or an empty text."""
+        from difflib import get_close_matches  # noqa: PLC0415 - for errors alone
+
+        typed = text.lower()[:_LONGEST]
+        known = {
+            name.lower(): f"{id}, the newest named '{name}'"
+            for id, name in reversed([*self._names(ids)])
+            if name.isprintable() and len(name) <= _LONGEST
+        }
+        if len(typed) >= _TELLING:
+            known |= {id.lower()[: len(typed)]: id for id in reversed(ids[:_SOUGHT])}
+        if ids:
+            known["last"] = "last"
+        return next((known[each] for each in get_close_matches(typed, known, 1, _ALIKE)), "")
 
     def load(self, ref: str | os.PathLike[str]) -> Recording:
         """Read one recording."""
