@@ -229,7 +229,9 @@ def _grid(grid: Grid) -> Iterator[str]:
     # A table wider than a phone scrolls by itself, and the page does not.
     yield f'<div class="wide-table" tabindex="0"><table{_class("numeric" if grid.numeric else "")}>'
     if grid.head:
-        yield f"<thead><tr>{''.join(f'<th>{words_html(cell)}</th>' for cell in grid.head)}</tr></thead>"
+        shown = [words_html(cell) for cell in grid.head]
+        cells = "".join(f"<th>{each}</th>" if each else "<td></td>" for each in shown)
+        yield f"<thead><tr>{cells}</tr></thead>"
     yield "<tbody>"
     for row in grid.rows:
         yield f"<tr>{''.join(f'<td>{words_html(cell)}</td>' for cell in row)}</tr>"

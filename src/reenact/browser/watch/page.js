@@ -29,6 +29,7 @@ class Page {
 
   start() {
     document.body.classList.toggle("two", this.sides.length > 1);
+    document.body.classList.toggle("framed", window !== window.parent);
     part("stages").replaceChildren(...this.screens.map((screen) => screen.element));
     part("main").hidden = false;
     this.tell();
