@@ -22,7 +22,7 @@ FOCUSED = """() => {
 
 MISSED = """() => [...document.querySelectorAll("a[href], button, input, select, summary, textarea, [tabindex='0']")]
     .filter((el) => el.checkVisibility({visibilityProperty: true}) && !el.disabled && el.tabIndex >= 0
-        && !el.closest("[inert]") && !(window.reached || []).includes(el))
+        && !el.closest("[inert]") && !(window.reached || []).some((one) => one === el || (el.role === "tablist" && el.contains(one))))
     .map((el) => el.outerHTML.slice(0, 120))"""
 """The controls that Tab did not reach."""
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import expect
 
+from tests.console.keyboard import awalked
 from tests.console.looking import faults
 
 driven = pytest.mark.asyncio(loop_scope="session")
 COMBINATIONS = [
     (False, 1440),
     (True, 390),
-    pytest.param(True, 1440, marks=pytest.mark.thorough),
+    (True, 2560),
+    pytest.param(False, 1280, marks=pytest.mark.thorough),
+    pytest.param(False, 2560, marks=pytest.mark.thorough),
+    pytest.param(True, 1280, marks=pytest.mark.thorough),
     pytest.param(False, 390, marks=pytest.mark.thorough),
 ]
 
@@ -28,6 +32,9 @@ def pages(ids):
         f"/compare/{first}/{second}": "steps",
         "/compare": "Compare two recordings",
         "/login": "API key",
+        "/trends": "Trends",
+        "/jobs": "Jobs",
+        "/heals": "Heals",
     }
 
 
@@ -39,9 +46,39 @@ async def test_every_page_is_clean_in_both_themes_and_widths(window, ids, dark, 
     for address, text in pages(ids).items():
         await page.goto(address)
         await expect(page.locator("#root")).to_contain_text(text)
+        await expect(page.locator("h1")).not_to_have_count(0)
         wrong += [f"{address}: {one}" for one in await faults(page)]
     assert wrong == []
     assert page.errors == []
+
+
+@driven
+@pytest.mark.parametrize("width", [pytest.param(390, marks=pytest.mark.thorough), 1280])
+async def test_tab_reaches_each_control_of_every_page_and_the_focus_is_seen(window, ids, width):
+    page = await window(width=width)
+    wrong = []
+    for address, text in pages(ids).items():
+        await page.goto(address)
+        await expect(page.locator("#root")).to_contain_text(text)
+        await expect(page.locator("h1")).not_to_have_count(0)
+        await page.wait_for_load_state("networkidle")
+        wrong += [f"{address}: {one}" for one in await awalked(page)]
+    assert wrong == []
+
+
+@driven
+async def test_escape_closes_each_dialog_and_the_focus_is_back_where_it_was(window):
+    page = await window()
+    await page.goto("/")
+    await expect(page.locator("#root")).to_contain_text("support")
+    for name in ("Go to", "Keyboard shortcuts"):
+        button = page.get_by_role("banner").get_by_role("button", name=name)
+        await button.focus()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("dialog")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        await expect(button).to_be_focused()
 
 
 @pytest.mark.thorough
