@@ -12,6 +12,9 @@ from reenact.cli import present
 from reenact.core.query.summary import Summary
 from reenact.core.store.shared import Origin
 
+_LONGEST = 60
+"""Letters of a name and of an outcome."""
+
 
 def show(lines: Sequence[Summary], origins: Mapping[str, Origin]) -> None:
     """Print the tree."""
@@ -48,8 +51,9 @@ def _line(line: Summary, origin: Origin | None) -> Text:
         where = f"{origin.how} at {origin.step}" if origin.step is not None else origin.how
         parts.append(Text(where, "cyan"))
     parts += [
-        Text(one_line(line.name)),
+        Text(one_line(line.name or line.agent, _LONGEST)),
         present.status(line),
+        Text(one_line(line.outcome, _LONGEST), "red" if line.problem else ""),
         Text("" if line.broken else many(line.steps, "step"), "dim"),
         Text("" if line.broken else ago(line.started), "dim"),
     ]

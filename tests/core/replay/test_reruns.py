@@ -12,6 +12,7 @@ import pytest
 
 import reenact
 from reenact import Departure, DivergenceError
+from reenact.analysis.views.verdict import facts
 from reenact.errors import UsageError
 
 LOG: list[str] = []
@@ -78,6 +79,24 @@ def test_a_changed_tool_is_found_at_the_tool_with_the_digests_of_both_sources(ho
     assert (found.kind, found.step) == (Departure.CHANGED, 1)
     assert [(m.path, m.recorded, m.actual) for m in found.mismatches] == [("result.each[1]", 23, 24)]
     assert "its source has changed from" in found.detail
+
+
+def test_a_tool_with_another_result_takes_no_answer_from_the_count_of_those_before_it(home: str) -> None:
+    def asked() -> int:
+        return reenact.effect("prices", "list").perform(lambda: 7)
+
+    @reenact.tool
+    def price(each: int) -> int:
+        return each
+
+    @reenact.tool(name="price")
+    def changed(each: int) -> int:
+        return each + 1
+
+    id = recorded(lambda: price(asked()))
+    with pytest.raises(DivergenceError), reenact.replay(id) as replay:
+        changed(asked())
+    assert next(facts(replay.verdict)).text == "1 answer served from the recording"
 
 
 def rate() -> int:

@@ -129,9 +129,9 @@ class Tools:
 
     def departure(self, call: CallRecord, step: int, outcome: Outcome) -> Divergence | None:
         """Compare the outcome of a tool that ran again with the recorded one."""
-        self.again[call.label] = self.again.get(call.label, 0) + 1
         found = self._differences(call, outcome)
         if not found:
+            self.again[call.label] = self.again.get(call.label, 0) + 1
             return None
         then, now = call.called["source"], self._digests.get(call.number, "")
         detail = (
@@ -150,9 +150,6 @@ class Tools:
 
     def moved_on(self, call: CallRecord) -> None:
         """Answer a tool from the recording after all: it uses state that is a later one by now."""
-        self.again[call.label] -= 1
-        if not self.again[call.label]:
-            del self.again[call.label]
         self.answered[call.label] = (
             "this process has made the recording, and the tool's state is a later one by now"
         )
