@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 import sys
 
 import pytest
@@ -158,3 +159,61 @@ def test_a_read_that_the_recording_lacks_is_kept_by_a_fork_and_by_a_new_recordin
         assert (again.status, "faithful" in again.err) == (0, True), again.err
         assert "\n7 " in again.out
         assert shell.run("record", "--", sys.executable, "agent.py", env=env).status == 0
+
+
+AGENT = """import sys, reenact
+@reenact.tool
+def look(order):
+    return 'late'
+print(look(7))
+"""
+
+
+@pytest.fixture
+def received(shell):
+    """A recording from another machine: as a file and as a page, beside the program's own folder here."""
+    there = shell.folder / "theirs"
+    there.mkdir()
+    (there / "agent.py").write_text(AGENT)
+    environ = {"REENACT_HOME": str(there / "home")}
+    assert shell.run("record", "--", sys.executable, "agent.py", cwd=there, env=environ).status == 0
+    for name in ("bug.reenact", "bug.html"):
+        assert shell.run("export", "last", shell.folder / name, cwd=there, env=environ).status == 0
+    there.rename(shell.folder / "gone")
+    return shell
+
+
+def test_a_page_in_place_of_a_recording_is_answered_with_the_file_to_ask_for(received):
+    for verb in ("show", "replay", "import", "diagnose", "keep"):
+        done = received.run(verb, "bug.html")
+        assert done.status == 2
+        assert "bug.html is a page, to open in a browser; commands need the recording itself" in done.err
+
+
+def test_a_foreign_recording_is_kept_as_a_test_of_the_program_that_is_here(received):
+    words = ["keep", "bug.reenact", "--as", "tests/test_bug.py"]
+    refused = received.run(*words)
+    assert refused.status == 2
+    assert "--run-foreign allows that, or an --entry of your own" in refused.err
+    received.write("agent.py", AGENT)
+    done = received.run(*words, "--run-foreign")
+    assert done.status == 0, done.err
+    (command,) = re.findall(r"say what to run: reenact (.+)", done.err)
+    again = received.run(*[sys.executable if word == "python" else word for word in shlex.split(command)])
+    assert again.status == 0, again.err
+    assert 'cwd=here / ".."' in (received.folder / "tests/test_bug.py").read_text()
+    checked = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_bug.py"],
+        cwd=received.folder, env=received.environ, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "1 passed" in checked.stdout, checked.stdout
+
+
+def test_a_test_whose_folder_is_gone_says_so(received):
+    done = received.run("keep", "bug.reenact", "--as", "tests/test_bug.py", "--run-foreign")
+    assert done.status == 0, done.err
+    checked = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_bug.py"],
+        cwd=received.folder, env=received.environ, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert re.search("there is no folder .*theirs to run", checked.stdout), checked.stdout

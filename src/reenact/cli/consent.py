@@ -14,9 +14,7 @@ from reenact.core.trust import consent
 from reenact.errors import ForeignRecording, UsageError
 from reenact.run.launch.program import missing_part
 from reenact.team.open import Reaching
-
-INSTEAD = "a command of your own behind `--`"
-"""The way to run a foreign recording without its program."""
+from reenact.verbs.interface import INSTEAD
 
 
 def agreed(
@@ -27,6 +25,7 @@ def agreed(
     run_foreign: bool,
     requests: bool = False,
     starts: bool = True,
+    instead: str = INSTEAD,
 ) -> bool:
     """Return whether the programs of some recordings may run.
 
@@ -39,6 +38,7 @@ def agreed(
         run_foreign: The user has allowed it already.
         requests: The recorded requests are to be sent again, with any command.
         starts: The programs are to start now: if one cannot, nothing is asked, and its start says why.
+        instead: The way to do without its program, for messages.
 
     Raises ForeignRecording where the answer is no, or where there is no terminal to ask on.
     """
@@ -53,12 +53,12 @@ def agreed(
         return False
     for recording in foreign:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            consent.check(recording, root, instead=INSTEAD)
-        _ask(recording, root)
+            consent.check(recording, root, instead=instead)
+        _ask(recording, root, instead)
     return bool(foreign)
 
 
-def _ask(recording: Recording, root: os.PathLike[str]) -> None:
+def _ask(recording: Recording, root: os.PathLike[str], instead: str) -> None:
     """Show the program's command, and ask. Raises ForeignRecording for any answer but yes."""
     home = LocalStore(root).root
     said = consent.standing_of(recording, home).sentence
@@ -68,9 +68,9 @@ def _ask(recording: Recording, root: os.PathLike[str]) -> None:
     sys.stderr.write("Run it? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        more = f"; {instead} needs no permission" if instead else ""
         raise ForeignRecording(
-            f"recording {consent.escaped(recording.id)} is foreign: its program was not run; "
-            f"{INSTEAD} needs no permission"
+            f"recording {consent.escaped(recording.id)} is foreign: its program was not run{more}"
         )
     with suppress(UsageError):
         consent.accept(recording, home)

@@ -65,11 +65,18 @@ class Context(interface.Context):
         *,
         requests: bool = False,
         starts: bool = True,
+        instead: str = interface.INSTEAD,
     ) -> bool:
         """Ask the user for each foreign recording."""
         agreed = import_module("reenact.cli.consent").agreed
         asked: bool = agreed(
-            recordings, command, self.home, run_foreign=self.run_foreign, requests=requests, starts=starts
+            recordings,
+            command,
+            self.home,
+            run_foreign=self.run_foreign,
+            requests=requests,
+            starts=starts,
+            instead=instead,
         )
         return asked
 

@@ -161,6 +161,9 @@ Policy = Annotated[
     NEVER,
 ]
 
+INSTEAD = "a command of your own behind `--`"
+"""The way to run a foreign recording without its program."""
+
 SHARED = {"live": Live, "tools": Tools, "ignore": Ignore}
 """The options that a configuration file may also set for all commands that have them."""
 
@@ -339,6 +342,7 @@ class Context:
         *,
         requests: bool = False,
         starts: bool = True,
+        instead: str = INSTEAD,
     ) -> bool:
         """Ask the user, if there is one, for leave to run programs of foreign recordings.
 
@@ -347,6 +351,7 @@ class Context:
             command: A command of the user's own to run instead.
             requests: Recorded requests are to be sent again.
             starts: The programs are to start now: one that cannot needs no leave.
+            instead: The way to do without those programs, for messages.
 
         Raises ForeignRecording where the answer is no.
         """

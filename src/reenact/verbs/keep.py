@@ -22,6 +22,9 @@ from reenact.verbs.keep_test import Kept, add, entry_of, kept
 from reenact.verbs.prove.calling import FunctionCall
 from reenact.verbs.prove.proving import prove
 
+_INSTEAD = "an --entry of your own"
+"""The way to keep a test of a foreign recording without its program."""
+
 DEFAULT = Path("tests/test_recordings.py")
 """The test file, if no option names one."""
 
@@ -110,7 +113,9 @@ def run(options: Options, context: Context) -> Result:
         UsageError: Options contradict each other, a file is in the way, or a replay departed.
         RecordingError: There is no such recording.
     """
-    run_foreign = context.run_foreign if options.entry else context.may_run((options.ref,), starts=False)
+    run_foreign = context.run_foreign
+    if not options.entry:
+        run_foreign = context.may_run((options.ref,), starts=False, instead=_INSTEAD)
     file = options.file or (context.files / DEFAULT.name if context.files else DEFAULT)
     if file.suffix != ".py":
         raise UsageError(f"--as {file}: a test is a Python file, such as tests/test_orders.py")
@@ -122,7 +127,7 @@ def run(options: Options, context: Context) -> Result:
             recording,
             LocalStore(context.home).root,
             run_foreign=run_foreign,
-            instead="an --entry of your own",
+            instead=_INSTEAD,
         )
     test = kept(recording, file, name=options.name, entry=called, live=options.live, policy=options.policy)
     text = add(file.read_text(encoding="utf-8") if file.exists() else "", test)

@@ -13,6 +13,7 @@ import re
 import sys
 import textwrap
 import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
 from reenact.core.store.local import SUFFIX
 from reenact.errors import UsageError
+from reenact.run.launch.program import script_of
 
 _WIDTH = 100
 _SHOWN = 12
@@ -175,7 +177,7 @@ def _of_command(
             f"recording {recording.id} has no recorded program (was it imported?); "
             "say what to call: --entry pkg.module:function('an argument')"
         )
-    folder = os.path.relpath(str(program.get("cwd") or "."), test_file.absolute().parent)
+    folder = os.path.relpath(_folder(program, argv), test_file.absolute().parent)
     runs_python = "proxy" not in program
     words = [
         python.dotted("sys.executable") if runs_python else ast.Constant(argv[0]),
@@ -208,6 +210,13 @@ def _of_command(
         python.imported("reenact.testing", "rerun"),
     ]
     return _kept(title, fixture, imports, ast.FunctionDef(title, _nothing(), body, []))
+
+
+def _folder(program: Mapping[str, Any], argv: Sequence[str]) -> Path:
+    """Return the recorded folder, or this one if that is gone and the program is here."""
+    recorded, here = Path(str(program.get("cwd") or ".")), Path.cwd()
+    script = None if "proxy" in program else script_of(argv)
+    return here if not recorded.is_dir() and script is not None and (here / script).is_file() else recorded
 
 
 def _kept(title: str, fixture: str, imports: list[ast.stmt], test: ast.stmt) -> Kept:

@@ -70,8 +70,21 @@ def _id_of(logs: list[Log]) -> str:
     return str(logs[0].opened.get("id") or "") if logs else ""
 
 
+PAGE = "is a page, to open in a browser; commands need the recording itself, NAME.reenact (a report's page saves it)"
+"""The reason that a page is refused."""
+
+
+def is_page(data: bytes) -> bool:
+    """Return True if a file that begins like this is an HTML page."""
+    return data[:256].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html"))
+
+
 def _read_file(path: Path) -> Recording:
     if not zipfile.is_zipfile(path):
+        with path.open("rb") as file:
+            head = file.read(256)
+        if is_page(head):
+            raise NotARecording(f"{path} {PAGE}")
         raise NotARecording(f"{path} is no exported recording; `reenact import` reads other formats")
     torn: list[str] = []
     logs: list[Log] = []

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from reenact.core import system
 from reenact.core.dataclass import dataclass
@@ -107,6 +108,8 @@ def run(
             started(child)
         return _wait(child), child.pid
     except OSError as error:
+        if cwd is not None and not Path(cwd).is_dir():
+            raise UsageError(f"there is no folder {cwd} to run {command[0]} in") from None
         raise UsageError(f"{command[0]} cannot be run: {error.strerror}") from None
     finally:
         for number, handler in before.items():

@@ -39,7 +39,8 @@ def remembered(
         ForeignRecording: It comes from elsewhere, or was changed, and the user has not agreed.
         ProgramError: The command or the folder cannot be used.
     """
-    word, _, more = verb.partition(" ")
+    # `prove` runs no other command.
+    word, _, more = ("reproduce" if verb == "prove" else verb).partition(" ")
     options = f" {more}" if more else ""
     # An exported file is not known by its id.
     named = shlex.quote(recording.path) if Path(recording.path).is_file() else recording.id
@@ -74,7 +75,7 @@ def missing_part(recording: Recording, *, near: bool = False) -> str:
         what = "the program is gone" if by_proxy(recording) else "the Python that ran the program is gone"
         return f"{what}: {consent.escaped(argv[0])}"
     # Of another language's command line only its own program knows which word is a file.
-    file = _script(argv) if not by_proxy(recording) else None
+    file = script_of(argv) if not by_proxy(recording) else None
     if file is not None and not Path(cwd, file).exists():
         return f"the program is gone: {consent.escaped(str(Path(cwd, file)))}"
     return ""
@@ -93,7 +94,7 @@ def _elsewhere(path: str) -> bool:
     return path[:2].replace("\\", "/") == "//" or path.startswith("/net/")
 
 
-def _script(argv: Sequence[str]) -> str | None:
+def script_of(argv: Sequence[str]) -> str | None:
     """Return the file that a Python's command line names.
 
     None for a module, code, or standard input.

@@ -86,7 +86,7 @@ def run(options: Options, context: Context) -> Result:
             times=options.times,
             patience=options.timeout,
             home=context.home,
-            run_foreign=context.may_run((recording,)),
+            run_foreign=context.may_run((recording,), instead=""),
             progress=partial(context.say, of=options.times),
         )
     )

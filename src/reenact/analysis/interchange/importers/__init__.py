@@ -39,6 +39,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Tree
 from reenact.core.store import bundle, shared
 from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load
+from reenact.core.store.reading import PAGE, is_page
 from reenact.errors import CorruptRecording, NotARecording, RecordingNotFound, TooLarge, UsageError
 
 __all__ = [
@@ -293,6 +294,8 @@ def _parsed(path: Path) -> Tree:
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in b"[{":
         if path.suffix.lower() in _YAML or _CASSETTE.search(data[:4096]):
             return vcr.loads(data, path)
+        if is_page(data):
+            raise NotARecording(f"{path} {PAGE}")
         raise NotARecording(f"{path} is no JSON; known formats: reenact, {', '.join(FORMATS)}")
     try:
         return _loads(data)
