@@ -176,6 +176,8 @@ def gone(shell):
         ({"argv": ["/no/python", "agent.py"]}, "the Python that ran the program is gone: /no/python"),
         ({"argv": ["/bin/sh", "a\x1b[2J.sh"]}, "a\\x1b[2J.sh"),
         ({"argv": []}, "has no recorded program"),
+        ({"cwd": "/" + "x" * 4000}, "the folder that the program ran in is gone"),
+        ({"argv": ["/bin/sh", "x" * 4000]}, "the program is gone"),
     ],
 )
 def test_a_program_that_cannot_run_is_not_asked_about(gone, program, reason):

@@ -216,7 +216,9 @@ def _folder(program: Mapping[str, Any], argv: Sequence[str]) -> Path:
     """Return the recorded folder, or this one if that is gone and the program is here."""
     recorded, here = Path(str(program.get("cwd") or ".")), Path.cwd()
     script = None if "proxy" in program else script_of(argv)
-    return here if not recorded.is_dir() and script is not None and (here / script).is_file() else recorded
+    # Functions of `os.path`: a recorded name may be one that no system takes.
+    gone = not os.path.isdir(recorded)  # noqa: PTH112
+    return here if gone and script is not None and os.path.isfile(here / script) else recorded  # noqa: PTH113
 
 
 def _kept(title: str, fixture: str, imports: list[ast.stmt], test: ast.stmt) -> Kept:
