@@ -353,3 +353,25 @@ def test_rendering_is_none_of_a_recorded_program_s_doing(filming):
     render(filming.footage(), progress=lambda *_: seen.append(boundary.current()))
     assert seen
     assert set(seen) == {None}
+
+
+@pytest.mark.parametrize(
+    ("page", "url", "worded"),
+    [
+        (WHITE, "about:blank", True),
+        (clock_page(0), "about:blank", False),
+        (WHITE, "https://example.com/", False),
+    ],
+    ids=["nothing opened", "with content", "a white page of a site"],
+)
+def test_a_video_begins_with_a_word_and_not_with_a_white_picture(filming, page, url, worded):
+    filming.line("tab", 0.0, tab=0, what="opened", url=url, title="", opener=None)
+    filming.frame(0.0, page)
+    filming.line("end", 1.0)
+    first = frames(render(filming.footage()))[0][1]
+    shown = first.crop((0, 0, first.width, first.height - BAR))
+    original = page.resize(shown.size)
+    difference = ImageChops.difference(shown.convert("L"), original.convert("L")).point(
+        lambda value: 255 * (value > 60)
+    )
+    assert (difference.getbbox() is not None) == worded

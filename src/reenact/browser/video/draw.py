@@ -30,6 +30,9 @@ _FORMATS = ("JPEG", "PNG", "WEBP")
 _LARGEST = 64_000_000
 """Largest number of pixels of a picture that is decoded."""
 
+_UNOPENED = "about:blank"
+"""The address of a tab in which nothing was opened."""
+
 _BACKGROUND = (32, 36, 43)
 _BLANK = (236, 238, 241)
 _MASK = (197, 203, 212)
@@ -74,12 +77,12 @@ class Painter:
         self._layout = layout
         self._blob = blob
         self._mask = mask
-        self._pages: OrderedDict[PaintedPage | None, Planes] = OrderedDict()
+        self._pages: OrderedDict[tuple[PaintedPage | None, bool], Planes] = OrderedDict()
         self.lost: set[str] = set()
 
     def draw(self, shot: Shot) -> Planes:
         """Draw one frame."""
-        frame = self._page(shot.picture).copy()
+        frame = self._page(shot.picture, unopened=shot.caption.url == _UNOPENED).copy()
         left, top, width, height = self._place(shot.picture)
         scale = width / (shot.picture.width or width) if shot.picture else 1.0
         if shot.ring is not None:
@@ -135,34 +138,43 @@ class Painter:
             return self._layout.page
         return ((bounds[0] - drawn[0]) // 4 * 2, (bounds[1] - drawn[1]) // 4 * 2, *drawn)
 
-    def _page(self, picture: PaintedPage | None) -> Planes:
+    def _page(self, picture: PaintedPage | None, *, unopened: bool) -> Planes:
         """Return the frame with the page alone."""
-        found = self._pages.get(picture)
+        key = (picture, unopened)
+        found = self._pages.get(key)
         if found is None:
-            found = self._decoded(picture)
-            self._pages[picture] = found
+            found = self._decoded(picture, unopened=unopened)
+            self._pages[key] = found
             if len(self._pages) > _KEPT:
                 self._pages.popitem(last=False)
         else:
-            self._pages.move_to_end(picture)
+            self._pages.move_to_end(key)
         return found
 
-    def _decoded(self, picture: PaintedPage | None) -> Planes:
+    def _decoded(self, picture: PaintedPage | None, *, unopened: bool) -> Planes:
         frame = Planes.filled(self._layout.width, self._layout.height, _BACKGROUND)
         place = self._place(picture)
         frame.fill(place, _BLANK)
+        page = None if picture is None else self._read(picture.blob, place[2:])
+        if unopened and (picture is None or (page is not None and page.uniform)):
+            # A white picture says nothing, and a video often begins with it.
+            self._word(frame, place, "empty", "Empty page: no address is open yet")
+            return frame
         if picture is None:
             return frame
-        page = self._read(picture.blob, place[2:])
         if page is None:
-            patch = overlays.card("lost", "This picture is lost", "", self._layout.width)
-            frame.paste(patch, place[0] + (place[2] - patch.width) // 2, place[1] + place[3] // 3)
+            self._word(frame, place, "lost", "This picture is lost")
             return frame
         frame.lay(page, place[0], place[1])
         if self._mask:
             for box in picture.masks:
                 self._cover(frame, box, picture, place)
         return frame
+
+    def _word(self, frame: Planes, place: tuple[int, int, int, int], kind: str, text: str) -> None:
+        """Draw a card in place of a page."""
+        patch = overlays.card(kind, text, "", self._layout.width)
+        frame.paste(patch, place[0] + (place[2] - patch.width) // 2, place[1] + place[3] // 3)
 
     def _cover(self, frame: Planes, box: Box, picture: PaintedPage, place: tuple[int, int, int, int]) -> None:
         scale = place[2] / (picture.width or place[2])

@@ -65,6 +65,11 @@ class Planes:
         half = (width // 2, height // 2)
         return cls(Image.new("L", (width, height), y), Image.new("L", half, u), Image.new("L", half, v))
 
+    @property
+    def uniform(self) -> bool:
+        """True for a picture of one colour."""
+        return all(low == high for low, high in (each.getextrema() for each in (self.y, self.u, self.v)))
+
     def copy(self) -> Planes:
         """Return a copy to draw on."""
         return Planes(self.y.copy(), self.u.copy(), self.v.copy())
