@@ -49,7 +49,10 @@ export default function TrendsPage() {
         </form>
       </header>
       {trends.error && <Failure error={trends.error} />}
-      {trends.data && buckets.length === 0 && (
+      {trends.data?.complete === false && buckets.length === 0 && (
+        <Nothing title="Reading recordings…" heading="h2" />
+      )}
+      {trends.data?.complete && buckets.length === 0 && (
         <Nothing title="No recordings match" heading="h2">
           <p>
             {filter ? "Change the filter, or empty it." : "Each recording appears here when it has ended."}
