@@ -107,6 +107,24 @@ def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str =
     return action == "drag" or recorded(wanted) or bool(strong_marks(wanted, told))
 
 
+def moved(wanted: Mapping[str, Any], told: Mapping[str, Any], result: Mapping[str, Any] | None) -> bool:
+    """Return True for exactly the wanted link, in its old place, with another address.
+
+    It led to the address that it names, and sent nothing that may change something.
+    """
+    there = (result or {}).get("navigated")
+    if told.get("role") != "link" or wanted.get("role") != "link" or there != marks_of(told).get("href"):
+        return False
+    sent = (result or {}).get("requests") or ()
+    return (
+        bool(there)
+        and named(wanted, told) == "same"
+        and not exact(TargetIdentity.of(wanted), TargetIdentity.of(told))
+        and same_place(wanted, told)
+        and all(one.startswith("GET ") for one in sent)
+    )
+
+
 def proven(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
     """Return True if the name, the picture or a mark of an element is the wanted one's."""
     return named(wanted, told) == "same" or bool(strong_marks(wanted, told)) or pictured(wanted, told)

@@ -151,6 +151,20 @@ def renamed(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> El
     return ElementChoice(None, 0.0, 0.0, "nothing there is the same but for its name")
 
 
+def leading(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], led: str) -> ElementChoice:
+    """Choose the only link that leads where the step led in a good run, under any name."""
+    href, leads = marks_of(wanted).get("href"), wanted.get("leads")
+    if wanted.get("role") != "link" or not leads or href != led:
+        return ElementChoice(None, 0.0, 0.0, "it was no link that named its address")
+    there = [place for place, one in enumerate(found) if one["fingerprint"].get("leads") == leads]
+    if len(there) != 1:
+        return ElementChoice(None, 0.0, 0.0, f"{len(there) or 'no'} links lead to {href}")
+    told = found[there[0]]["fingerprint"]
+    if objection := refused(wanted, told):
+        return ElementChoice(None, 0.0, 0.0, objection)
+    return ElementChoice(there[0], float(found[there[0]]["score"]), 1.0, f"the only link to {href}")
+
+
 _UNMOVED = ("tag", "role", "path", "frames", "classes", "siblings", "heading", "region", "near")
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reenact.browser.heal import memory
-from reenact.browser.heal.evidence import identified, proven
+from reenact.browser.heal.evidence import identified, marks_of, moved, proven
 from reenact.browser.heal.memory import download_of
 from reenact.browser.heal.mend import (
     FailedStep,
@@ -125,7 +125,10 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
     if any(answers):
         return f"consequence: as in {sum(map(bool, answers))} of {len(answers)} good recordings' ways"
     if answers and not any(one is None for one in answers):
-        return ""  # the consequence is a different one
+        # The consequence is a different one, and only a link may say so before.
+        if any(moved(past.fingerprint or {}, fingerprint, mend.result.consequence) for past in known.pasts):
+            return f"identity: {TargetIdentity.of(fingerprint)}, which leads to {marks_of(fingerprint)['href']} now"
+        return ""
     if mend.same_element:
         return "same element"
     if means.judge is not None:

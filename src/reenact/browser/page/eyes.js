@@ -425,10 +425,18 @@
       column: columnOf(el, selectors),
       region: regionOf(el, selectors),
       ...(hidden ? { icon: "" } : pictureFor(el, selectors)),
+      leads: leads(el),
       submits: submits(el),
       secret: secret(el, selectors),
       visible: !hiddenBy(el),
     };
+  }
+
+  // A hash of the whole address of a link, of which the query is not kept; without the host within the site.
+  function leads(el) {
+    if (tagOf(el) !== "a" || !/^https?:/.test(el.href)) return "";
+    const { origin, pathname, search, hash } = new URL(el.href);
+    return hashed((origin === location.origin ? "" : origin) + pathname + search + hash);
   }
 
   // A hash of a name that is too long to be kept: it may differ from another one behind the cut.
@@ -936,6 +944,21 @@
     pending: performance.getEntriesByType("resource").filter((one) => !one.responseEnd).length,
   });
 
+  // The words or the mark by which a page says that it is loading, where a user sees them; else empty.
+  const LOADING = /^((?:still )?loading|please wait|just a moment|fetching|wird geladen|lädt|laden|bitte warten|chargement|veuillez patienter|cargando|espere|caricamento|attendere|carregando|aguarde|ładowanie|proszę czekać|загрузка|подождите|yükleniyor|laddar|indlæser|laster|ladataan|načítání|加载中|正在加载|載入中|読み込み中|로딩 중|불러오는 중)(?:[^.…]{0,40}(?:…|\.{2,3}))?$/i;
+  const MARKS = '[aria-busy="true"], [role="progressbar"]:not([aria-valuenow]), progress:not([value])';
+  function busy() {
+    const marked = [...document.querySelectorAll(MARKS)].find((el) => !hiddenBy(el));
+    if (marked) return marked.ariaBusy === "true" ? "that it is busy" : "that it makes progress";
+    const texts = document.createTreeWalker(document.body ?? document, 4);
+    for (let left = 20000; left && texts.nextNode(); left -= 1) {
+      const { data, parentElement } = texts.currentNode;
+      const said = data.length < 200 && LOADING.exec(tidy(data));
+      if (said && parentElement && !hiddenBy(parentElement)) return `"${said[1]}"`;
+    }
+    return "";
+  }
+
   // How alike an element is at first sight, by what costs no layout: only the best get a fingerprint.
   function glance(el, wanted, captions) {
     let points = 0;
@@ -1343,5 +1366,5 @@
     return { fingerprint: fingerprint(el, selectors), obstacle, names, count, alone: aloneOf(el, names), spot: placeOf(el) };
   }
 
-  return { probe, state, known, recordOf, roleOf, digest, overlay, candidates, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
+  return { probe, state, busy, known, recordOf, roleOf, digest, overlay, candidates, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
 })()

@@ -47,7 +47,11 @@ _BAD_SYNTAX = (
 
 
 class ElementNotFound(ReenactError, LookupError):
-    """No element of the page matched in time."""
+    """No element of the page matched in time; `quiet` if the wait ended as the page was quiet."""
+
+    def __init__(self, said: str, *, quiet: bool = False) -> None:
+        super().__init__(said)
+        self.quiet = quiet
 
 
 class AmbiguousElement(ReenactError, LookupError):
@@ -108,7 +112,7 @@ async def resolve(
         elif now >= end or (in_vain is not None and await in_vain()):
             words = " or ".join(one.text for one in tried)
             waited = f"after {timeout / 1000:g} s" if now >= end else "on a page that is quiet"
-            raise ElementNotFound(f"no element matches {words} {waited}")
+            raise ElementNotFound(f"no element matches {words} {waited}", quiet=now < end)
         await asyncio.sleep(POLL)
 
 
@@ -179,8 +183,8 @@ async def known(
     `label`, `caption` (of a field: the text before it), `attributes` (id, name, type, placeholder, aria-label, title,
     alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it), `near`
     (its neighbours' texts), `box` (in the main viewport), `path` (in the DOM, with indices), `siblings`, `frames`,
-    `record` (the nearest ancestor that repeats: its `key` and `texts`), `region`, `icon`, `submits`, `secret`,
-    `visible`. `guard` watches the element from then on.
+    `record` (the nearest ancestor that repeats: its `key` and `texts`), `region`, `icon`, `leads` (a hash of a
+    link's whole address), `submits`, `secret`, `visible`. `guard` watches the element from then on.
 
     Typed text is in neither, nor the content of an element that one of the selectors `secret` names. Raises
     Playwright's Error where the element is not there within `timeout` (milliseconds).

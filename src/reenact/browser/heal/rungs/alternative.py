@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from reenact.browser.actions import types as do
 from reenact.browser.heal.candidates import chosen, taken
 from reenact.browser.heal.evidence import identified, marks, other_name
-from reenact.browser.heal.identity import Against, ElementChoice, choose, kind, renamed
+from reenact.browser.heal.identity import Against, ElementChoice, choose, kind, leading, renamed
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, PastStep, StepHistory
 from reenact.browser.page.differences import belongs, differences, exact
 from reenact.browser.page.likeness import alike, sought
@@ -60,7 +61,28 @@ class AlternativeRung:
             if mend is None:
                 means.pass_on(self.name, "it could not be acted on", said(one))
             return mend
-        return await self._renamed(session, failed, known, pasts)
+        return await self._led(session, failed, known, pasts) or await self._renamed(
+            session, failed, known, pasts
+        )
+
+    async def _led(
+        self, session: Session, failed: FailedStep, known: StepHistory, pasts: Sequence[PastStep]
+    ) -> Mend | None:
+        """Follow the only link to the page to which the step led, if that is not this one."""
+        led = str((pasts[0].consequence or {}).get("navigated") or "")
+        if failed.asked.type != "click" or not led or led == urlsplit(failed.result.url).path:
+            return None
+        wanted = pasts[0].fingerprint or {}
+        against = objections(failed, wanted, known)
+
+        def pick(found: Sequence[Mapping[str, Any]]) -> ElementChoice:
+            choice = leading(wanted, found, led)
+            if choice.place is not None and (why := against(found[choice.place]["fingerprint"])):
+                return ElementChoice(None, 0.0, 0.0, why)
+            return choice
+
+        choice, one = await chosen(session, failed, wanted, pick, _healed(known))
+        return None if choice.place is None else await taken(session, failed, one, choice, self.name)
 
     async def _renamed(
         self, session: Session, failed: FailedStep, known: StepHistory, pasts: Sequence[PastStep]
@@ -165,7 +187,8 @@ def objections(
         if not wanted:
             return ""
         # A link that leads to the same place is the same one under another text; an id may be another's by now.
-        leads = found.role == "link" and "href" in marks(wanted, told)
+        whole = wanted.get("leads", told.get("leads")) == told.get("leads")
+        leads = found.role == "link" and whole and "href" in marks(wanted, told)
         renamed = leads or (any_name and asked.type not in _WRITING)
         if not renamed and (other := other_name(wanted, told, vouched=any_name)):
             return other
