@@ -433,6 +433,11 @@ def later(open_session, chromium, site, tmp_path_factory):
             assert session.execute(case.step).success, case.name
         session.execute(type="goto", url=page(COVERED))
         assert session.execute(click("#hatch")).success
+        session.execute(type="goto", url=page(pier("Home", "Orders", "Crew")))
+        assert session.execute(click("nav a:nth-child(2)")).success
+        for selector in ("nav button", "nav button >> nth=0"):
+            session.execute(type="goto", url=page(late(0)))
+            assert session.execute(click(selector)).success
     with open_session(home=home, name="right", cdp_url=chromium) as session:
 
         def visit(html, step, *, block=True):
@@ -625,6 +630,87 @@ def test_a_stop_waits_less_than_a_second_once_the_page_is_quiet(later, case, mon
     assert (seen, result.success, heals[-1].rung) == ([], False, "stop")
     assert calm["quiet"]
     assert waits["after"] < 1
+
+
+def late(ms, before=""):
+    """A bar whose button comes after some milliseconds, in front of what is there before."""
+    return f"""<nav>{before}</nav><script>setTimeout(() => {{ const b = document.createElement("button");
+    b.dataset.k = "ashore"; b.textContent = "Go ashore"; b.onclick = () => document.body.append("The crew is ashore");
+    document.querySelector("nav").prepend(b) }}, {ms})</script>"""
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    "after",
+    [
+        late(2500),
+        late(2500, before="<a href='%23' role=button data-k=all>Go ashore with all</a>"),
+        late(2500, before="<button type=button data-k=all>Go ashore with all</button>"),
+    ],
+    ids=["alone", "beside a link", "beside a button that its selector finds"],
+)
+def test_an_element_that_a_timer_of_the_page_brings_is_waited_for(later, after):
+    result, seen, _ = later(after, click("nav button"))
+    assert (result.success, seen) == (True, ["click ashore"]), result.message
+
+
+def pier(*names, **addresses):
+    """A bar of links, each to a page of the site; `Orders` leads to the form."""
+    leads = {"Home": "/article.html", "Orders": "/form.html?of=crew", "Crew": "/late.html", **addresses}
+    links = " ".join(f"<a href='{leads.get(one, '/tabs.html')}' data-k={one}>{one}</a>" for one in names)
+    return f"<nav>{links}</nav>"
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    ("after", "url"),
+    [
+        (pier("Home", "Catches", "Orders", "Crew", Orders="/rows.html"), "/rows.html"),
+        (pier("Home", "Catches", "Bookings", "Crew", Bookings="/form.html?of=crew"), "/form.html?of=crew"),
+    ],
+    ids=["the same link leads elsewhere now", "the link to the same page has another name"],
+)
+def test_a_link_is_known_by_its_name_or_by_its_whole_address(later, after, url):
+    result, _, heals = later(after, click("nav a:nth-child(2)"))
+    assert result.success, result.message
+    assert (result.url.endswith(url), heals[-1].rung) == (True, "alternative")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "after",
+    [
+        pier("Home", "Catches", "Bookings", "Crew", Bookings="/form.html?of=ships"),
+        pier("Home", "Catches", "Bookings", "Log", Bookings="/form.html?of=crew", Log="/form.html?of=crew"),
+        pier("Home", "Catches", "Delete", Delete="/form.html?of=crew"),
+        pier("Home", "Catches", "Crew"),
+    ],
+    ids=["another query", "two links", "a grave word", "none"],
+)
+def test_no_other_link_is_followed(later, after):
+    result, seen, _ = later(after, click("nav a:nth-child(2)"))
+    assert (result.success, seen) == (False, []), result.message
+
+
+def test_a_step_outside_a_block_waits_for_its_element_on_a_page_that_will_change(later):
+    after = late(2500, before="<button type=button data-k=all>Go ashore with all</button>")
+    result, seen, _ = later(after, click("nav button >> nth=0"), block=False)
+    assert (result.success, seen) == (True, ["click ashore"]), result.message
+
+
+def test_a_step_that_comes_to_no_press_leaves_no_guard_that_stops_the_next_one(later):
+    html = """<details open><summary id=more data-k=more>More</summary><p>Rope</p></details>
+    <button type=button id=go data-k=go>Go</button>"""
+    known = {"type": "expand", "selector": "#more", "value": True, "expect_target": {"name": "More"}}
+    result, seen, _ = later(html, known, block=False)
+    assert (result.success, seen) == (True, [])
+    page = later.session.page
+    page.mouse.click(*_middle(page.locator("#go").bounding_box()))
+    assert later.session.execute(type="evaluate_js", code="window.seen").data == ["click go"]
+
+
+def _middle(box):
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 @pytest.mark.thorough

@@ -17,10 +17,14 @@ from reenact.browser.page.differences import differences, rivals
 from reenact.browser.page.guard import PressGuard
 from reenact.browser.page.likeness import similar
 from reenact.browser.page.live_browser import LiveBrowser
+from reenact.browser.page.pending import pending
 from reenact.browser.page.target import AmbiguousTarget, DriftedTarget, KnownTarget, TargetIdentity
 
 QUIET = 0.4
 """Seconds without a change and without a request after which a page counts as quiet."""
+
+ANSWERED = 2.0
+"""Seconds after which a request without an answer no longer keeps a page from being quiet."""
 
 LEAST = 0.5
 """Seconds that a step waits at least for its element."""
@@ -52,6 +56,8 @@ class QuietPage:
         self._page = page
         self.began = self._changed = monotonic()
         self._seen: Any = None
+        self._asked = -QUIET
+        self._pending: list[str] = []
 
     async def quiet(self) -> bool:
         """Return True if nothing has happened for `QUIET` seconds. Call it often."""
@@ -60,9 +66,19 @@ class QuietPage:
             async with asyncio.timeout(QUIET):
                 seen = await self._page.evaluate(_PULSE), self._live.navigations
         now = monotonic()
-        if seen is None or seen != self._seen or self._live.requests.awaited:
+        if seen is None or seen != self._seen or self._live.requests.awaited(ANSWERED):
             self._seen, self._changed = seen, now
         return now - self._changed >= QUIET
+
+    async def finished(self, end: float) -> bool:
+        """Return True if the page is quiet, and shows no sign that it will change before `end`."""
+        if not await self.quiet():
+            return False
+        now = monotonic()
+        if now >= self._asked + QUIET:
+            self._asked = now
+            self._pending = await pending(self._page, self._live.requests.awaited(), end - now)
+        return not self._pending
 
 
 async def aim(deed: RunningAction, action: do.Aimed) -> None:
@@ -74,8 +90,8 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
     known = deed.known = None if check is None else await check.known()
     stops = known is not None and _stops(action, known, check)
     calm = QuietPage(live, deed.page)
-    in_vain = _in_vain(known, check, calm)
     end = monotonic() + action.timeout / 1000
+    in_vain = _in_vain(known, check, calm, end)
     while True:
         deed.locator = live.known(action) or await found(live, action, in_vain)
         try:
@@ -99,8 +115,7 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
             deed.drifted = drifted
             return
         # The page may still be on its way to what it was.
-        if monotonic() >= end or (await calm.quiet() and monotonic() - calm.began >= LEAST):
-            await _disarm(deed)
+        if monotonic() >= end or (await _at_rest(check, calm, end) and monotonic() - calm.began >= LEAST):
             raise drifted
         await asyncio.sleep(_POLL)
 
@@ -117,22 +132,27 @@ def _stops(action: do.Aimed, known: KnownTarget, check: TargetCheck | None) -> b
 
 
 def _in_vain(
-    known: KnownTarget | None, check: TargetCheck | None, calm: QuietPage
+    known: KnownTarget | None, check: TargetCheck | None, calm: QuietPage, end: float
 ) -> Callable[[], Awaitable[bool]] | None:
     """Return the question if waiting is in vain; None to wait for the time-out."""
-    if known is None or check is None or not check.early or not known.pasts:
+    if known is None or check is None or check.waits == "time-out" or not known.pasts:
         return None
     least = max(LEAST, 2 * known.seconds)
 
     async def ask() -> bool:
-        return await calm.quiet() and monotonic() - calm.began >= least
+        return await _at_rest(check, calm, end) and monotonic() - calm.began >= least
 
     return ask
 
 
+async def _at_rest(check: TargetCheck | None, calm: QuietPage, end: float) -> bool:
+    """Return True if the page has come to rest. To be quiet is enough where a healer goes on."""
+    return await (calm.quiet() if check is not None and check.waits == "quiet" else calm.finished(end))
+
+
 async def _look(deed: RunningAction, *, stops: bool) -> None:
     live, page = deed.live, deed.page
-    await _disarm(deed)
+    await disarm(deed)
     assert deed.locator is not None
     assert isinstance(deed.action, do.Aimed)
     if isinstance(deed.action, _PRESSED):
@@ -156,7 +176,11 @@ async def _look(deed: RunningAction, *, stops: bool) -> None:
         await live.hide(page, named, deed.locator)
 
 
-async def _disarm(deed: RunningAction) -> None:
+async def disarm(deed: RunningAction) -> None:
+    """End the guard that is left in the page by an act that did not come to its press.
+
+    It would stop the next press.
+    """
     if deed.guard is not None:
         await deed.guard.read()
 
@@ -189,7 +213,9 @@ async def looks_secret(live: LiveBrowser, action: do.Aimed, check: TargetCheck |
     """
     try:
         known = None if check is None else await check.known()
-        locator = await found(live, action, _in_vain(known, check, QuietPage(live, live.page)))
+        end = monotonic() + action.timeout / 1000
+        in_vain = _in_vain(known, check, QuietPage(live, live.page), end)
+        locator = await found(live, action, in_vain)
     except LookupError as error:
         live.asked = (action, error)
         raise

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from playwright.async_api import Error, Page
 
 from reenact.browser.actions import types as do
-from reenact.browser.actions.aim import aim
+from reenact.browser.actions.aim import aim, disarm
 from reenact.browser.actions.drag import make_room
 from reenact.browser.actions.handlers import DEEDS, LOADING
 from reenact.browser.actions.press import UndeliveredPress
@@ -21,6 +21,7 @@ from reenact.browser.isolation.addresses import typed
 from reenact.browser.page import consequence, moments, selectors, snapshot
 from reenact.browser.page.held import DroppedRequest, HeldRequests
 from reenact.browser.page.live_browser import LiveBrowser
+from reenact.browser.page.pending import pending
 from reenact.browser.page.target import DriftedTarget
 from reenact.errors import ActionError, SessionError
 
@@ -91,6 +92,8 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
             await camera.before(call, deed.page, actor, told, _target(deed), began=deed.began)
         deed.said, deed.why = await _reason(deed, error, told)
         deed.said += live.watchdog.said()
+    finally:
+        await disarm(deed)
     outcome = await _outcome(deed, actor, told)
     if camera is not None and live.camera is not None:
         await camera.after(
@@ -234,7 +237,7 @@ async def _reason(
         hint = "; write it as a function, () => { … }" if "Illegal return" in error.message else ""
         return f"the script failed: {_first(error.message)}{hint}", None
     if isinstance(error, DriftedTarget):
-        return f"{error}. {error.accepted}", dict(error.facts)
+        return f"{error}. {error.accepted}", {**error.facts, **await _awaits(deed)}
     if isinstance(error, (UndeliveredPress, DroppedRequest)):
         return str(error), dict(error.facts)
     if isinstance(error, (ActionError, snapshot.StaleElement, selectors.SelectorError, OSError)):
@@ -251,7 +254,20 @@ async def _reason(
         secret=deed.live.mask(deed.page),
         like=deed.fingerprint or (deed.known.like if deed.known is not None else None),
     )
-    return found.sentence, {**found.facts, "under_way": under_way}
+    facts = {**found.facts, "under_way": under_way, **await _awaits(deed)}
+    if deed.patience is not None or (isinstance(error, selectors.ElementNotFound) and error.quiet):
+        facts["quiet"] = True
+    return found.sentence, facts
+
+
+async def _awaits(deed: RunningAction) -> dict[str, Any]:
+    """Return the signs that the page may still become what the action needs within its time-out."""
+    if not isinstance(deed.action, do.Aimed) or deed.sent:
+        return {}
+    passed = (datetime.now(UTC) - deed.began).total_seconds()
+    left = deed.action.timeout / 1000 - passed
+    signs = await pending(deed.page, deed.live.requests.awaited(), left) if left > 0 else []
+    return {"awaits": signs} if signs else {}
 
 
 _NETWORK = {

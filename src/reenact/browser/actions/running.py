@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from playwright.async_api import Locator, Page
 
@@ -23,12 +23,13 @@ class TargetCheck:
     Attributes:
         known: Returns what is known of the element; called in the browser's loop.
         stops: True if another element stops the step even where no good run is known.
-        early: True if a step whose element is known waits only until the page is quiet.
+        waits: The end of the wait for a known element: its `time-out`; a `quiet` page; or a `finished` one, which is
+            quiet and shows no sign that it will change (`pending`).
     """
 
     known: Callable[[], Awaitable[KnownTarget]]
     stops: bool = False
-    early: bool = False
+    waits: Literal["time-out", "quiet", "finished"] = "time-out"
 
 
 @dataclass
@@ -62,7 +63,7 @@ class RunningAction:
     obstacle: str = ""
     """The obstacle to the act: the element is `hidden`, `disabled` or `covered`."""
     patience: int | None = None
-    """Milliseconds that the act may take; None for the time-out of the action."""
+    """Milliseconds that the act may take on a quiet page; None for the action's time-out."""
     sent: bool = False
     """True once an effect that must not be repeated has reached the page."""
     began: datetime = field(default_factory=lambda: datetime.now(UTC))

@@ -7,10 +7,12 @@ The contents of fields are in neither digest.
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -41,23 +43,25 @@ class SentRequests:
 
     Attributes:
         count: The number sent.
-        under_way: Those without an answer yet.
+        under_way: Those without an answer yet, and scripts, each with the time at which it was sent.
     """
 
     def __init__(self, print_of: Callable[[Any], Mapping[str, Any]]) -> None:
         self._print_of = print_of
         self._writes: deque[tuple[int, Mapping[str, Any]]] = deque(maxlen=50)
         self.count = 0
-        self.under_way: set[Any] = set()
+        self.under_way: dict[Any, float] = {}
         self._latest: deque[tuple[int, str]] = deque(maxlen=200)
 
     def sent(self, request: Any) -> None:
         """Note a request that the browser sends."""
         kind = request.resource_type
+        if kind == "script":
+            self.under_way[request] = monotonic()
         if kind in _NEVER or (kind not in _KEPT and request.method == "GET"):
             return
         self.count += 1
-        self.under_way.add(request)
+        self.under_way[request] = monotonic()
         with suppress(Error, ValueError):
             self._latest.append((self.count, f"{request.method} {where(request.url, _site(request))}"))
             if request.method != "GET":
@@ -65,12 +69,15 @@ class SentRequests:
 
     def answered(self, request: Any) -> None:
         """Note that a request has ended or failed."""
-        self.under_way.discard(request)
+        self.under_way.pop(request, None)
 
-    @property
-    def awaited(self) -> int:
-        """The number of requests without an answer, without those that stay open."""
-        return sum(one.resource_type not in _LASTING for one in self.under_way)
+    def awaited(self, seconds: float | None = None) -> int:
+        """Return the number of requests without an answer, without those that stay open.
+
+        With `seconds`, only of those sent as long ago at most: an answer that takes longer may be a subscription.
+        """
+        since = -math.inf if seconds is None else monotonic() - seconds
+        return sum(at >= since for one, at in self.under_way.items() if one.resource_type not in _LASTING)
 
     def since(self, count: int) -> list[str]:
         """Return the requests sent after the first `count`, each once, in order."""

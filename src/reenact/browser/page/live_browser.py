@@ -39,6 +39,7 @@ from reenact.browser.page.consequence import SentRequests
 from reenact.browser.page.held import print_of
 from reenact.browser.page.hiding import hide_element, hide_named, hide_secrets
 from reenact.browser.page.launcher import DOWNLOADS, LaunchSettings, connect, launch
+from reenact.browser.page.pending import watch_timers
 from reenact.browser.page.watchdog import Watchdog
 from reenact.core.boundary import Sidecar
 from reenact.core.model.event import FORMAT
@@ -125,6 +126,7 @@ class LiveBrowser:
         for event in ("requestfinished", "requestfailed"):
             self.context.on(event, self._answered)
         await hide_secrets(self.context, self.settings.mask)
+        await watch_timers(self.context)
         for page in self.context.pages:
             self._opened(page)
         if not self.context.pages:

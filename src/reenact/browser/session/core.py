@@ -233,8 +233,10 @@ class SessionCore:
 
         if actor != "script" and target is None and action.expect_target is None:
             return None
-        early = actor == "script" and self.block is not None and self.block.mends
-        return TargetCheck(known, stops, early)
+        if isinstance(target, str):
+            return TargetCheck(known, stops, "finished")
+        mends = actor == "script" and self.block is not None and self.block.mends
+        return TargetCheck(known, stops, "quiet" if mends else "time-out")
 
     def observe(self, url: str | None) -> Steps[Observation]:
         """Return the page's content and its possible actions, after going to `url` if one is given."""

@@ -19,6 +19,9 @@ _PASSES = {
 }  # fmt: skip
 """Reasons of failure that may pass with time."""
 
+_CHANGES = {"drifted", "several"}
+"""Reasons that pass where the page shows that it will change."""
+
 _NETWORK = (
     "nothing listens there",
     "was reset",
@@ -55,10 +58,12 @@ class WaitRung:
     async def mend(
         self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions
     ) -> Mend | None:
-        """Do the step again, with the budget as its time-out."""
+        """Do the step again: for the budget; for its own time-out while the page may change."""
         if failed.delivered:
             return None
         if isinstance(failed.asked, do.Aimed):
+            if (failed.result.why or {}).get("quiet") and not _awaits(failed):
+                return means.pass_on(self.name, "the page is quiet, and shows no sign that it will change")
             if await self._in_vain(session, failed, failed.asked, known, means):
                 return means.pass_on(
                     self.name, "it waited long enough, and the element is there under another name"
@@ -84,19 +89,24 @@ class WaitRung:
         self, session: Session, failed: FailedStep, asked: do.Aimed, known: StepHistory, means: MendOptions
     ) -> bool:
         """Return True if the step waited long enough, and its element is there under another name."""
-        if failed.reason != "missing" or asked.id is not None or asked.timeout < ENOUGH:
+        enough = failed.reason == "missing" and asked.timeout >= ENOUGH
+        if asked.id is not None or not (enough or _awaits(failed)):
             return False
         return await AlternativeRung().sees(session, failed, known, means)
 
     async def _aimed(
         self, session: Session, failed: FailedStep, asked: do.Aimed, means: MendOptions
     ) -> ExecutionResult | None:
-        if failed.reason not in _PASSES or asked.id is not None:
+        passes = failed.reason in _PASSES or (failed.reason in _CHANGES and _awaits(failed))
+        if not passes or asked.id is not None:
             return None
         element = (failed.result.why or {}).get("element") or {}
         if failed.reason == "covered" and (element.get("covered") or {}).get("exit"):
             return None  # a layer that has an exit must be closed by the rung `dismiss`
-        patience = _LEAST if _still(failed, asked) else _patience(asked.timeout, means.budget_ms)
+        if _awaits(failed):
+            patience = max(asked.timeout - _waited(failed), _LEAST)
+        else:
+            patience = _LEAST if _still(failed, asked) else _patience(asked.timeout, means.budget_ms)
         again = asked.model_copy(update={"timeout": patience})
         return await arun(session.core.perform(again, "heal", target=failed.key))
 
@@ -111,6 +121,17 @@ class WaitRung:
             if result.success or not any(words in result.message for words in _NETWORK):
                 return result
         return None
+
+
+def _awaits(failed: FailedStep) -> bool:
+    """Return True if the page showed that it may change before the step's time-out."""
+    return bool((failed.result.why or {}).get("awaits"))
+
+
+def _waited(failed: FailedStep) -> int:
+    """Return the milliseconds that the step has waited by itself."""
+    passed = failed.result.ended_at - failed.result.started_at
+    return round(passed.total_seconds() * 1000)
 
 
 def _still(failed: FailedStep, asked: do.Aimed) -> bool:
