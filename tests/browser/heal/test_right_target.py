@@ -732,3 +732,18 @@ def test_an_act_that_something_is_in_the_way_of_is_given_up_once_the_page_is_qui
     result, seen, heals = later(after, {**click("#hatch"), "timeout": 60_000})
     assert (seen, result.success, heals[-1].rung) == ([], False, "stop")
     assert max(given) < 1000
+
+
+def test_the_time_of_a_slow_look_is_no_wait_that_a_later_run_repeats(later, monkeypatch):
+    look = aim._look
+
+    async def slow(deed, **more):
+        await asyncio.sleep(0.2)
+        await look(deed, **more)
+
+    monkeypatch.setattr(aim, "_look", slow)
+    outcomes = later.session.core.outcomes
+    later(COVERED, click("#hatch"), block=False)
+    assert "waited" not in outcomes[1]
+    later(late(1500), click("nav button"), block=False)
+    assert outcomes[1]["waited"] > 0

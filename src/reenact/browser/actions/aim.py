@@ -49,6 +49,10 @@ class QuietPage:
     Args:
         live: The browser.
         page: The page.
+
+    Attributes:
+        began: The time of the first look.
+        polled: True once the page had to be looked at again.
     """
 
     def __init__(self, live: LiveBrowser, page: Page) -> None:
@@ -56,6 +60,7 @@ class QuietPage:
         self._page = page
         self.began = self._changed = monotonic()
         self._seen: Any = None
+        self.polled = False
         self._asked = -QUIET
         self._pending: list[str] = []
 
@@ -91,7 +96,7 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
     stops = known is not None and _stops(action, known, check)
     calm = QuietPage(live, deed.page)
     end = monotonic() + action.timeout / 1000
-    in_vain = _in_vain(known, check, calm, end)
+    in_vain, gives_up = _in_vain(known, check, calm, end), _gives_up(known, check)
     while True:
         deed.locator = live.known(action) or await found(live, action, in_vain)
         try:
@@ -99,12 +104,14 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
         except Error:
             if monotonic() >= end:
                 raise
+            calm.polled = True
             await asyncio.sleep(_POLL)  # it was replaced just now
             continue
         drifted = None if known is None else _drifted(known, deed.fingerprint) or await _ambiguous(deed)
-        deed.waited = round(monotonic() - calm.began, 2)
+        # A slow look is no wait: the next run would wait as long for nothing.
+        deed.waited = round(monotonic() - calm.began, 2) if calm.polled else 0.0
         if drifted is None:
-            if in_vain is None or not _in_the_way(deed) or monotonic() >= end:
+            if not gives_up or not _in_the_way(deed) or monotonic() >= end:
                 return
             if await in_vain():
                 deed.patience = _BRIEF
@@ -117,6 +124,7 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
         # The page may still be on its way to what it was.
         if monotonic() >= end or (await _at_rest(check, calm, end) and monotonic() - calm.began >= LEAST):
             raise drifted
+        calm.polled = True
         await asyncio.sleep(_POLL)
 
 
@@ -133,16 +141,23 @@ def _stops(action: do.Aimed, known: KnownTarget, check: TargetCheck | None) -> b
 
 def _in_vain(
     known: KnownTarget | None, check: TargetCheck | None, calm: QuietPage, end: float
-) -> Callable[[], Awaitable[bool]] | None:
-    """Return the question if waiting is in vain; None to wait for the time-out."""
-    if known is None or check is None or check.waits == "time-out" or not known.pasts:
-        return None
-    least = max(LEAST, 2 * known.seconds)
+) -> Callable[[], Awaitable[bool]]:
+    """Return the question if waiting for the element is in vain; it is asked after each look."""
+    gives_up = _gives_up(known, check)
+    least = max(LEAST, 2 * known.seconds) if known is not None else LEAST
 
     async def ask() -> bool:
+        calm.polled = True
+        if not gives_up:
+            return False
         return await _at_rest(check, calm, end) and monotonic() - calm.began >= least
 
     return ask
+
+
+def _gives_up(known: KnownTarget | None, check: TargetCheck | None) -> bool:
+    """Return True if the wait for the element may end before the time-out."""
+    return known is not None and check is not None and check.waits != "time-out" and bool(known.pasts)
 
 
 async def _at_rest(check: TargetCheck | None, calm: QuietPage, end: float) -> bool:

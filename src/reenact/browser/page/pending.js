@@ -1,6 +1,6 @@
 // Note the timers that a document's scripts have set, to tell if the page may still change by itself. An event asks for
 // them: it gets the milliseconds until each fires. A timer like one that has fired since the user's last input is a clock
-// or a poll, and is left out, as an animation's short ones are.
+// or a poll, and is left out, as intervals and an animation's short timers are.
 (asking) => {
   const [SHORT, KEPT, SOURCE] = [100, 1000, 300];
   const due = new Map();  // when a timer fires, by its id
@@ -37,7 +37,6 @@
     },
   };
   window.setTimeout = new Proxy(window.setTimeout, setting);
-  window.setInterval = new Proxy(window.setInterval, setting);
   window.clearTimeout = new Proxy(window.clearTimeout, clearing);
   window.clearInterval = new Proxy(window.clearInterval, clearing);
 
