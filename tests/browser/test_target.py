@@ -53,6 +53,23 @@ def test_an_element_is_another_one_by_its_parts(found, differ):
     assert parts([told()], found) == differ
 
 
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ("plan.pdf", "plan (1).pdf"),
+        ("plan (1).pdf", "plan (2).pdf"),
+        ("Folder", "Folder (2)"),
+        ("Folder (2)", "Folder (3)"),
+    ],
+)
+def test_a_number_in_brackets_tells_two_records_apart(then, now):
+    known = told(key=then, texts=(then, "2 MB"))
+    assert parts([known], told(key=now, texts=(now, "2 MB"))) == ["record"]
+    assert parts([known], told(key=None, near=[now])) == ["record"]
+    written = KnownTarget(written=written_parts({"record": then}))
+    assert differences(written, TargetIdentity.of(told(key=now, texts=(now,))), {})
+
+
 def test_a_record_known_by_a_plain_word_needs_another_equal_text():
     ada = told(key="Ada", texts=("Ada", "2026-11-20", "80.00"))
     assert parts([ada], told(key="Ada", texts=("Ada", "2026-11-20", "90.00"))) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reenact.browser.page.wording import same_name, says, tokens
+from reenact.browser.page.wording import same_name, says, says_key, tokens
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,9 @@ from reenact.browser.page.wording import same_name, says, tokens
     [
         ("Sign in", "Log in", True),
         ("Cart (3)", "cart (4)", True),
+        ("(2) Inbox", "Inbox", True),
+        ("plan (1).pdf", "plan.pdf", False),
+        ("plan (1).pdf", "plan (2).pdf", False),
         ("E-mail *", "Email", True),
         ("Sign out", "Sign out everywhere", False),
         ("Confirm payment", "Confirm payment all", False),
@@ -28,6 +31,11 @@ def test_a_name_is_the_same_by_its_words_and_synonyms_and_no_longer_one(one, oth
 def test_words_are_said_as_whole_words():
     assert says("Invoice 18, open", "invoice 18")
     assert not says("Invoice 180", "Invoice 18")
+
+
+def test_a_key_is_said_with_its_number_in_brackets():
+    assert says_key("Folder (2), 3 files", "folder (2)")
+    assert not says_key("Folder, 3 files", "Folder (2)")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reenact.browser.page.target import FIELDS, KnownTarget, TargetDifference, TargetIdentity
-from reenact.browser.page.wording import GRAVE, OTHER, grave, same_name, says, tokens
+from reenact.browser.page.wording import GRAVE, OTHER, grave, key_tokens, same_name, says, says_key, tokens
 
 _PRESSED = frozenset({
     "button", "link", "menuitem", "tab", "option", "summary", "generic", "treeitem", "img", "listitem", "cell", "row",
@@ -82,7 +82,7 @@ def belongs(found: TargetIdentity, told: Mapping[str, Any], text: str) -> bool:
     """Return True if its record, name, region or a neighbour says a text."""
     around = (found.record or "", " ".join(found.texts), *found.texts, found.name, found.region, *found.near)
     return any(
-        says(one, text) for one in (*around, str(told.get("text") or ""), str(told.get("heading") or ""))
+        says_key(one, text) for one in (*around, str(told.get("text") or ""), str(told.get("heading") or ""))
     )
 
 
@@ -205,7 +205,7 @@ def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
     if (
         not wanted.joint
         and not any(_same_text(one, wanted.record) for one in texts)
-        and not (not found.texts and any(says(one, wanted.record) for one in texts))
+        and not (not found.texts and any(says_key(one, wanted.record) for one in texts))
     ):
         return TargetDifference("record", wanted.record, found.record or " ".join(found.texts[:3]) or "none")
     weak = _lacks_name(wanted, found)
@@ -251,7 +251,7 @@ def _lacks_name(wanted: TargetIdentity, found: TargetIdentity) -> bool:
 def _same_text(one: str, other: str) -> bool:
     """Compare two texts of records; older recordings have no hash behind a cut text."""
     short, long = sorted((one, other), key=len)
-    return tokens(one) == tokens(other) or (short.endswith("…") and long.startswith(short))
+    return key_tokens(one) == key_tokens(other) or (short.endswith("…") and long.startswith(short))
 
 
 def _group(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
@@ -323,8 +323,8 @@ def _written_record(value: str, texts: Sequence[str]) -> bool:
 
 def _is_text(value: str, texts: Sequence[str]) -> bool:
     part_of = bool(_NAMED_KEY.search(value))
-    its = tokens(value)
-    return any((bool(its) and tokens(one) == its) or (part_of and says(one, value)) for one in texts)
+    its = key_tokens(value)
+    return any((bool(its) and key_tokens(one) == its) or (part_of and says_key(one, value)) for one in texts)
 
 
 def _against_words(words: str, found: TargetIdentity, told: Mapping[str, Any]) -> list[TargetDifference]:

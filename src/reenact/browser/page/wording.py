@@ -32,7 +32,10 @@ OTHER = frozenset({
 """Words that turn a name into a different one: `Save`, and `Save as draft`."""
 
 _PHRASES = re.compile(r"\b(?:sign|log) ?(?:out|off)\b", re.IGNORECASE)
-_ASIDE = re.compile(r"\(\s*(?:\d+\+?|required|optional)\s*\)|\*|\b(?:required|optional)$", re.IGNORECASE)
+_ASIDE = re.compile(r"\(\s*(?:required|optional)\s*\)|\*|\b(?:required|optional)$", re.IGNORECASE)
+_NUMBERED = re.compile(r"\(\s*(\d+)\+?\s*\)")
+_COUNT = re.compile(r"^\s*\(\s*\d+\+?\s*\)|\(\s*\d+\+?\s*\)\s*$")
+"""A count before or behind a name (`Cart (3)`); within one it belongs to it: `plan (1).pdf` is not `plan.pdf`."""
 
 _TOKEN = re.compile(
     r"(?:(?<!\S)[-+\u2212](?=[.,]?\d))?[^\W_]+(?:(?<=\d)[.,](?=\d)[^\W_]+)*"
@@ -52,7 +55,13 @@ _DASH = re.compile(r"^\s*[-\u2212\u2013\u2796](?!\S)|(?<!\S)[-\u2212\u2013\u2796
 
 def tokens(text: str) -> list[str]:
     """Return a name's words in lower case and its numbers, without counts in brackets."""
-    return spoken(_ASIDE.sub(" ", text))
+    return spoken(_COUNT.sub(" ", _ASIDE.sub(" ", text)))
+
+
+def key_tokens(text: str) -> list[str]:
+    """Return the words of a record's key: a number in brackets tells `Folder (2)` from `Folder`."""
+    pieces = _NUMBERED.split(_ASIDE.sub(" ", text))
+    return [word for at, one in enumerate(pieces) for word in ([f"({one})"] if at % 2 else spoken(one))]
 
 
 def spoken(text: str) -> list[str]:
@@ -91,6 +100,13 @@ def says(text: str, words: str) -> bool:
     """Return True if a text contains the words as whole words, digits kept."""
     mine, its = f" {' '.join(tokens(text))} ", " ".join(tokens(words))
     return bool(its) and f" {its} " in mine
+
+
+def says_key(text: str, key: str) -> bool:
+    """Return True if a text contains a record's key, and no number in brackets behind it."""
+    mine, its = f" {' '.join(key_tokens(text))} ", " ".join(key_tokens(key))
+    places = range(len(mine)) if its else ()
+    return any(mine.startswith(f" {its} ", at) and mine[at + len(its) + 2 :][:1] != "(" for at in places)
 
 
 def grave(text: str) -> set[str]:
