@@ -666,9 +666,14 @@ def pier(*names, **addresses):
     ("after", "url"),
     [
         (pier("Home", "Catches", "Orders", "Crew", Orders="/rows.html"), "/rows.html"),
+        (pier("Home", "All orders", "Orders", Orders="/rows.html"), "/rows.html"),
         (pier("Home", "Catches", "Bookings", "Crew", Bookings="/form.html?of=crew"), "/form.html?of=crew"),
     ],
-    ids=["the same link leads elsewhere now", "the link to the same page has another name"],
+    ids=[
+        "the same link leads elsewhere now",
+        "it stands elsewhere in the bar",
+        "the link to the same page has another name",
+    ],
 )
 def test_a_link_is_known_by_its_name_or_by_its_whole_address(later, after, url):
     result, _, heals = later(after, click("nav a:nth-child(2)"))

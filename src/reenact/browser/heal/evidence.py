@@ -108,7 +108,7 @@ def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str =
 
 
 def moved(wanted: Mapping[str, Any], told: Mapping[str, Any], result: Mapping[str, Any] | None) -> bool:
-    """Return True for exactly the wanted link, in its old place, with another address.
+    """Return True for exactly the wanted link, in its old place or list, with another address.
 
     It led to the address that it names, and sent nothing that may change something.
     """
@@ -120,9 +120,15 @@ def moved(wanted: Mapping[str, Any], told: Mapping[str, Any], result: Mapping[st
         bool(there)
         and named(wanted, told) == "same"
         and not exact(TargetIdentity.of(wanted), TargetIdentity.of(told))
-        and same_place(wanted, told)
+        and (same_place(wanted, told) or _in_one_navigation(wanted, told))
         and all(one.startswith("GET ") for one in sent)
     )
+
+
+def _in_one_navigation(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Return True if both are in the same box of a navigation, where a link is known by its name."""
+    box, its = (str(one.get("path") or "").rpartition("/")[0] for one in (wanted, told))
+    return box == its and "/nav[" in f"{box}/"
 
 
 def proven(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:

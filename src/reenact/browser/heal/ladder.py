@@ -135,8 +135,10 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
         verdict = await means.judge()
         if verdict.state == "met":
             return f"expect: {verdict.by}"
-    # Where nothing is known of what the step leads to, the element itself is the proof.
-    unproven = not known.consequences and not doubted and bool(fingerprint)
+    # Where nothing is known of what the step leads to, the element itself is the proof; so is a filled field on a page
+    # that was too busy to be read.
+    unread = bool(filled) and not any(one is not None for one in answers)
+    unproven = (not known.consequences or unread) and not doubted and bool(fingerprint)
     kind = mend.result.action.type
     if unproven and any(identified(past.fingerprint or {}, fingerprint, kind) for past in known.pasts):
         return f"identity: {TargetIdentity.of(fingerprint)}"
