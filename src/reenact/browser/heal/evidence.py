@@ -108,7 +108,7 @@ def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str =
 
 
 def moved(wanted: Mapping[str, Any], told: Mapping[str, Any], result: Mapping[str, Any] | None) -> bool:
-    """Return True for exactly the wanted link, in its old place or list, with another address.
+    """Return True for the wanted link itself, in its old place or list, with a new address.
 
     It led to the address that it names, and sent nothing that may change something.
     """
@@ -126,7 +126,7 @@ def moved(wanted: Mapping[str, Any], told: Mapping[str, Any], result: Mapping[st
 
 
 def _in_one_navigation(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True if both are in the same box of a navigation, where a link is known by its name."""
+    """Return True if both are in one box of a navigation, where a name identifies a link."""
     box, its = (str(one.get("path") or "").rpartition("/")[0] for one in (wanted, told))
     return box == its and "/nav[" in f"{box}/"
 

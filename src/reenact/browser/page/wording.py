@@ -35,7 +35,10 @@ _PHRASES = re.compile(r"\b(?:sign|log) ?(?:out|off)\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\(\s*(?:required|optional)\s*\)|\*|\b(?:required|optional)$", re.IGNORECASE)
 _NUMBERED = re.compile(r"\(\s*(\d+)\+?\s*\)")
 _COUNT = re.compile(r"^\s*\(\s*\d+\+?\s*\)|\(\s*\d+\+?\s*\)\s*$")
-"""A count before or behind a name (`Cart (3)`); within one it belongs to it: `plan (1).pdf` is not `plan.pdf`."""
+"""A count before or behind a name, such as `Cart (3)`.
+
+Within a name it belongs to it: `plan (1).pdf` is not `plan.pdf`.
+"""
 
 _TOKEN = re.compile(
     r"(?:(?<!\S)[-+\u2212](?=[.,]?\d))?[^\W_]+(?:(?<=\d)[.,](?=\d)[^\W_]+)*"
