@@ -17,6 +17,8 @@ from typing import Any
 
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours, pause
 from reenact.adapters.locks import POOL_FILES, OrderedLock
+from reenact.adapters.queue_ends import queue_ends
+from reenact.adapters.readiness import resting
 from reenact.adapters.stdlib import callers, early
 from reenact.core.boundary import entered
 from reenact.core.boundary.turnstile import real_time
@@ -183,14 +185,14 @@ def _places(text: Any, count: int) -> Iterator[int]:
 
 def _get(original: Callable[..., Any], box: Any, block: bool = True, timeout: float | None = None) -> Any:
     """`Queue.get`."""
-    return _at_queue("get", partial(original, box), queue.Empty, block, timeout)
+    return _at_queue("get", box, partial(original, box), queue.Empty, block=block, timeout=timeout)
 
 
 def _put(
     original: Callable[..., Any], box: Any, item: Any, block: bool = True, timeout: float | None = None
 ) -> Any:
     """`Queue.put`."""
-    return _at_queue("put", partial(original, box, item), queue.Full, block, timeout)
+    return _at_queue("put", box, partial(original, box, item), queue.Full, block=block, timeout=timeout)
 
 
 class _AnyQueue(type):
@@ -219,8 +221,10 @@ _SimpleQueue.__module__, _SimpleQueue.__name__, _SimpleQueue.__qualname__ = (
 
 def _at_queue(
     what: str,
+    box: Any,
     original: Callable[..., Any],
     late: type[Exception],
+    *,
     block: bool,
     timeout: float | None,
 ) -> Any:
@@ -228,16 +232,25 @@ def _at_queue(
     if limited is None:
         return original(block, timeout)
 
+    ends = None if limited.scope.run.replaying else queue_ends(box, what)
+
     def attempt(seconds: float) -> Any:
         try:
-            return original(True, seconds)
+            value = original(True, seconds)
         except late:
             raise TooLate from None
+        if ends is not None:
+            with resting():
+                ends.await_turn()
+        return value
 
     try:
         return limited.answer(attempt)
     except TooLate:
         raise late from None
+    finally:
+        if ends is not None:
+            ends.recorded()
 
 
 # -- events, semaphores and threads ------------------------------------------------------------------------

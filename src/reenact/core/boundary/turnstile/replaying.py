@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from reenact.core.boundary.turnstile.protocol import LAST, PATIENCE
 from reenact.core.boundary.turnstile.pump import _Base, _call_at, _Entry, _notify, _Pump, _wait
-from reenact.core.boundary.turnstile.working import ThreadWork
+from reenact.core.boundary.turnstile.working import Attention, ThreadWork
 
 _SETTLING = 0.2
 _LOOK = 0.02
@@ -41,6 +41,7 @@ class ReplayingTurnstile(_Base):
         self._alive: set[int] = {get_ident()}
         self._natives = {get_ident(): get_native_id()}
         self._work = ThreadWork()
+        self._attention = Attention(_LOOK)
         self._worked = 0.0
         self._coming = 0
         self._jobs = 0
@@ -78,6 +79,7 @@ class ReplayingTurnstile(_Base):
         with self._cond:
             self._alive.discard(get_ident())
             self._natives.pop(get_ident(), None)
+            self._attention.forget()
             self._blocked.discard(get_ident())
         self._moved()
 
@@ -349,7 +351,7 @@ class ReplayingTurnstile(_Base):
         able = self._able(get_ident())
         if not self._coming and not able:
             return False
-        if monotonic() - self._progress < _SETTLING:
+        if self._attention.since(self._progress) < _SETTLING:
             return True
         return self.strict and self._work.starved(
             (self._natives[thread] for thread in able if thread in self._natives), _SETTLING, self._progress
@@ -361,7 +363,7 @@ class ReplayingTurnstile(_Base):
         Call with the lock held.
         """
         now = monotonic()
-        idle = now - self._progress
+        idle = self._attention.since(self._progress)
         if not self.strict or not PATIENCE < idle < _LONGEST:
             return idle
         if self._work.seen(self._natives[thread] for thread in self._able(me) if thread in self._natives):

@@ -10,12 +10,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from threading import get_ident
 from time import monotonic
 
 _TASKS = Path("/proc/self/task")
 _SHARE = 0.1
 _RUNNING = frozenset("RD")
 """The states of a thread that has or wants a processor, or waits for a disk."""
+
+
+class Attention:
+    """Counts the time for which a waiting thread has looked on.
+
+    A thread that had no processor itself has seen nothing: others may have waited for the interpreter that it held.
+
+    Args:
+        longest: The most seconds that count between two looks.
+    """
+
+    def __init__(self, longest: float) -> None:
+        self._longest = longest
+        self._seen: dict[int, tuple[float, float, float]] = {}
+
+    def since(self, since: float) -> float:
+        """Look again; return the seconds that the running thread has looked on since a moment."""
+        me, now = get_ident(), monotonic()
+        began, last, seen = self._seen.get(me, (since, since, 0.0))
+        if began != since:
+            last, seen = since, 0.0
+        seen += min(max(now - last, 0.0), self._longest)
+        self._seen[me] = since, now, seen
+        return seen
+
+    def forget(self) -> None:
+        """The running thread ends."""
+        self._seen.pop(get_ident(), None)
 
 
 class ThreadWork:
