@@ -37,6 +37,7 @@ LIBRARIES = {
     "langgraph.pregel.main": "reenact.adapters.langgraph",
     "langgraph.checkpoint.base": "reenact.adapters.langgraph.checkpoints",
     "agents": "reenact.adapters.openai_agents",
+    "browser_use.browser.profile": "reenact.adapters.browser_use",
     "browser_use.browser.session": "reenact.adapters.browser_use",
     "browser_use.agent.service": "reenact.adapters.browser_use",
 }

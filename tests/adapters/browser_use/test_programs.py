@@ -132,7 +132,7 @@ def test_a_fork_opens_a_browser_at_the_page_and_finds_the_elements_again(run):
     run.world.steps = run.world.steps[:1] + run.world.steps[4:]
     run.world.resume(1)
     edit = 'output.completion.action[0].input.text = "bolt"'
-    done = run.shell.run("fork", run.recording.id, "--at", "4", "--set", edit)
+    done = run.shell.run("fork", run.recording.id, "--at", "4", "--set", edit, "--policy", "tool=live")
     assert done.status == 0, done.err
     assert any("the fork goes on in a new browser" in line for line in done.ours)
     fork = run.shell.last()

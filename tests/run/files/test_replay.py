@@ -294,3 +294,31 @@ def test_a_folder_that_is_listed_after_its_removal_is_there_at_the_beginning(she
     (shell.folder / "box").mkdir()
     done = shell.replay()
     assert done.status == 0, done.err
+
+
+DRAWS = """
+import os, tempfile, uuid
+
+def begin():
+    folder = os.path.join(tempfile.gettempdir(), f"downloads-{uuid.uuid4().hex[:8]}")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "page"), "w") as file:
+        file.write("a page")
+"""
+
+
+def test_temporary_files_whose_names_a_library_has_drawn_are_not_compared(shell, tmp_path_factory):
+    """The draws of libraries are not recorded."""
+    shell.write("site-packages/drawing.py", DRAWS)
+    shell.write(
+        "agent.py",
+        PRELUDE + "\nimport sys\nsys.path.append('site-packages')\nimport drawing\ndrawing.begin()\nask(1)\n",
+    )
+    environ = {"TMPDIR": str(tmp_path_factory.mktemp("temporary"))}
+    shell.record("agent.py", env=environ)
+    done = shell.replay("--json", env=environ)
+    assert done.status == 0, done.out
+    uncompared = done.json["verdict"]["uncompared"]
+    assert [text for text in uncompared if "a library has drawn its name" in text], uncompared
+    shell.write("site-packages/drawing.py", DRAWS.replace("downloads-", "uploads-"))
+    assert shell.replay(env=environ).status == 1

@@ -21,6 +21,9 @@ _LIBRARY = "browser-use"
 AGENT = "browser_use.agent.service"
 """Imports the session on its way, and is whole only after that."""
 
+PROFILE = "browser_use.browser.profile"
+"""Draws the names of folders, also while the session is imported."""
+
 _NEEDED = (
     ("browser_use.browser.session", "BrowserSession"),
     ("browser_use.browser._cdp_timeout", "TimeoutWrappedCDPClient.send_raw"),
@@ -42,14 +45,16 @@ def install(module: ModuleType) -> None:
     """Patch the library once its session is imported, and its agent. Raises HookMissing."""
     from reenact.adapters.browser_use import action, model, quiet, session
 
+    # An agent's own clock and ids (its steps' times, the date in its prompt, the names of its folders) are no library's
+    # affair: here the agent is the library. The browser's are.
+    callers.own("browser_use.agent", PROFILE)
+    if module.__name__ == PROFILE:
+        return
     if module.__name__ == AGENT:
         session.install_agent(module)
         return
     _check()
 
-    # An agent's own clock and ids (its steps' times, the date in its prompt, the folder of its files) are no library's
-    # affair: here the agent is the library. The browser's are: it looks for folders that are not there yet.
-    callers.own("browser_use.agent")
     session.install(module.BrowserSession)
     for place, name in (
         ("cdp_use.client", "CDPClient"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from pathlib import Path
 
 from reenact.core.files.listing import writable
@@ -13,13 +15,20 @@ from reenact.core.files.states import FileState
 from reenact.core.files.trees import first_states
 from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
-from reenact.core.record.places import TOO_WIDE
+from reenact.core.record.places import TOO_WIDE, temporary_folder
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence, Mismatch
 from reenact.run.files.disk import Laid
-from reenact.run.files.final import LOG, MIXED, FinalFiles
+from reenact.run.files.final import LOG, MIXED, FinalFiles, kind_of
 from reenact.run.files.recorded_changes import RecordedChanges
+from reenact.run.files.upper import hidden
 from reenact.run.files.uses import ReplayedUses
+
+DRAWN = "{} (a library has drawn its name, and another one in the replay)"
+
+_PART = re.compile(r"([^0-9A-Za-z])")
+_DRAWN = 4
+"""The least length of a part of a name that may be drawn at random."""
 
 
 class FileComparison:
@@ -68,6 +77,10 @@ class FileComparison:
                 found.remove(path)
                 replayer.uncompared.append(text.format(path))
         more = [path for path, new in uses.changed(self._laid.recorded, last) if self._is_kept(path, new)]
+        for was, now in self._drawn_anew(found):
+            found = [path for path in found if not path.is_relative_to(was)]
+            more = [path for path in more if not path.is_relative_to(now)]
+            replayer.uncompared.append(DRAWN.format(was))
         replayer.compared.append("files")
         replayer.uncompared += self._unknown(last)
         if found:
@@ -106,6 +119,26 @@ class FileComparison:
         temporary = any(str(path.parent) == layer.recorded in TOO_WIDE for layer in self._laid.layers)
         return writable(str(path)) and (new or not temporary)
 
+    def _drawn_anew(self, differing: list[Path]) -> Iterator[tuple[Path, Path]]:
+        """Yield temporary files and folders that have other names here: a library has drawn them.
+
+        Each with the name of one that this run has made in its place.
+        """
+        temporary = Path(os.path.realpath(temporary_folder()))
+        gone = [path for path in differing if kind_of(self._laid.here(path)) == "none"]
+        names = {path.relative_to(temporary).parts[0] for path in gone if temporary in path.parents}
+        for layer in self._laid.layers:
+            if not names or not temporary.is_relative_to(layer.recorded):
+                continue
+            with suppress(OSError):
+                changed = sorted((Path(layer.upper) / temporary.relative_to(layer.recorded)).iterdir())
+                made = [each.name for each in changed if not hidden(each)]
+                for name in sorted(names):
+                    other = next((each for each in made if drawn_alike(name, each)), None)
+                    if other is not None:
+                        made.remove(other)
+                        yield temporary / name, temporary / other
+
     def _touched(self, first: Mapping[Path, FileState], last: Mapping[Path, FileState]) -> Iterator[Path]:
         """The paths that the recorded run has changed, or this one."""
         known = {path for path in last if first.get(path) != last[path]}
@@ -132,6 +165,15 @@ class FileComparison:
             change.call for change in self._recorded.all if path in change.states and change.call is not None
         ]
         return self._replayer.step_of(calls[-1]) if calls and calls[-1] in self._log.calls else None
+
+
+def drawn_alike(one: str, two: str) -> bool:
+    """Return True if two names differ only in parts of equal length, as if those were drawn at random."""
+    parts, others = _PART.split(one), _PART.split(two)
+    if len(parts) != len(others) or parts[0] != others[0] or one == two:
+        return False
+    pairs = [(a, b) for a, b in zip(parts, others, strict=True) if a != b]
+    return all(len(a) == len(b) >= _DRAWN and a.isalnum() and b.isalnum() for a, b in pairs)
 
 
 def _entries(folder: Path) -> Iterator[Path]:
