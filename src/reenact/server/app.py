@@ -125,7 +125,7 @@ def application(settings: Settings) -> FastAPI:
 
 @cache
 def built_routes() -> tuple[BaseRoute, ...]:
-    """Build the routes, which no setting changes: once in a process, and not at the first request."""
+    """Build the routes, once in a process: no setting changes them."""
     browsers, root = browsing()
     router = APIRouter(redirect_slashes=False)
     for each in (*ROUTERS, *browsers):

@@ -168,7 +168,7 @@ class FileComparison:
 
 
 def drawn_alike(one: str, two: str) -> bool:
-    """Return True if two names differ only in parts of equal length, as if those were drawn at random."""
+    """Return True if two names differ only in parts of equal length, as random ones do."""
     parts, others = _PART.split(one), _PART.split(two)
     if len(parts) != len(others) or parts[0] != others[0] or one == two:
         return False
