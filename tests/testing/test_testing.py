@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import subprocess
 import sys
@@ -167,8 +168,11 @@ class TestAnAsyncEffect(Ours):
 class Answers(web._Handler):
     """A number that counts, an error that no client raises for by itself, and a stream."""
 
+    numbers = itertools.count()
+
     def on_ask(self, *_):
-        self.answer({"asked": self.query["q"], "n": self.owner.count("/ask")})
+        # Requests at the same time have each a number of its own.
+        self.answer({"asked": self.query["q"], "n": next(self.numbers)})
 
     def on_drip(self, *_):
         self.begin_chunked()
