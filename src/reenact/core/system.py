@@ -231,17 +231,16 @@ def exit_status(given: int) -> int:
 
 def runs(pid: int) -> bool:
     """Return True if a process has not ended; on Windows, False."""
-    if sys.platform == "win32":
+    if os.name == "nt":
         return False
     try:
         os.kill(pid, 0)
         with open(f"/proc/{pid}/stat", "rb") as file:
-            state = file.read().rpartition(b")")[2].split()[0]
+            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
     except ProcessLookupError:
         return False
     except (OSError, IndexError):
         return True
-    return state not in (b"Z", b"X")
 
 
 def await_end(pid: int) -> None:
