@@ -121,6 +121,18 @@ class Shell:
         return self.run("replay", "last", *words, **more)
 
 
+@pytest.fixture(scope="module")
+def chromium():
+    """A Chromium without Reenact's own session; each test makes contexts of its own."""
+    from tests.browser.filming import executable
+
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=executable())
+        yield browser
+        browser.close()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Let the garbage collector leave alone what is imported: half a gigabyte, which `tidy` would search at each test."""

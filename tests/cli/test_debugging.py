@@ -112,6 +112,37 @@ def test_going_back_writes_nothing_and_output_tells_what_was_written_by_then(rec
     assert done.out.endswith("failed: it was shipped\n")
 
 
+LISTS_FIRST = """
+    import os, reenact
+
+    @reenact.tool(writes=False)
+    def ask(number):
+        return number
+
+    os.listdir("data")
+    ask(1)
+    ask(2)
+    print(open("data/note").read())
+    with open("data/note", "a") as file:
+        file.write(" and more")
+    ask(3)
+    print(open("data/note").read())
+    ask(4)
+"""
+
+
+@pytest.mark.thorough
+def test_going_back_leaves_a_file_that_was_only_listed_by_then_as_it_was(shell):
+    shell.write("data/note", "as it was")
+    shell.write("agent.py", LISTS_FIRST)
+    shell.record("agent.py")
+    (shell.folder / "data" / "note").write_text("changed since, and longer")
+    done = debug(shell, ["until 4", "until 2", "c", "output"])
+    assert places(done) == [1, 4, 2], done.err
+    assert "as it was\nas it was and more\n" in done.out
+    assert "faithful" in done.out
+
+
 @pytest.mark.thorough
 def test_a_call_is_looked_into_by_running_it_for_real(recorded):
     done = debug(recorded, ["into", "where", "out"])

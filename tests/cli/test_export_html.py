@@ -13,20 +13,11 @@ needs_browser = pytest.mark.skipif(executable() is None, reason="no Chrome or Ch
 LETTERS = 400_000
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=executable())
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def opened(browser):
+def opened(chromium):
     """Opens a file as a double click does. Errors, and requests beyond the file, fail the test."""
     wrong: list[str] = []
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
 
     def show(file):
         page = context.new_page()

@@ -47,22 +47,13 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=executable())
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def opened(browser, folder):
+def opened(chromium, folder):
     contexts = []
 
     def show(name, width=1280, theme="light"):
         # A page's own policy forbids axe, which comes from outside.
-        context = browser.new_context(
+        context = chromium.new_context(
             viewport={"width": width, "height": 844},
             color_scheme=theme,
             bypass_csp=True,

@@ -19,19 +19,10 @@ from tests.browser.watch.shop import COLOURS, SIZE, Shop, buy
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chrome or Chromium is installed here")
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=executable())
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def opened(browser):
+def opened(chromium):
     """Opens a page in a window of its own; what goes wrong in it fails the test."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context = chromium.new_context(viewport={"width": 1440, "height": 900})
     wrong: list[str] = []
 
     def show(file, link=""):

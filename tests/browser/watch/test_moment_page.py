@@ -13,7 +13,7 @@ from reenact.verbs.export_html import write as export
 from reenact.verbs.interface import Context
 from tests.browser.filming import served
 from tests.browser.watch.shop import buy
-from tests.browser.watch.test_html import browser, opened  # noqa: F401 - fixtures of the same page
+from tests.browser.watch.test_html import opened  # noqa: F401 - the fixture of the same page
 
 PAGES = {
     "/": "<!doctype html><title>Shop</title><style>h1{color:teal}</style><h1>Shop</h1><label>Search <input id=q></label>"
@@ -120,9 +120,9 @@ def test_a_moment_that_is_damaged_is_said_and_the_others_are_shown(opened, folde
 
 
 @pytest.mark.thorough
-def test_an_exported_file_has_it_too(browser, folder, tmp_path):  # noqa: F811
+def test_an_exported_file_has_it_too(chromium, folder, tmp_path):
     file = export(folder.name, tmp_path / "run.html", Context(folder.parent.parent), beside=None, force=False)
-    page = browser.new_page()
+    page = chromium.new_page()
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))

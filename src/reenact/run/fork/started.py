@@ -6,7 +6,7 @@ before the step, need not run again: its file is copied into the fork.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import orjson
@@ -24,12 +24,14 @@ from reenact.run.plan import key
 
 def around(log: Log, call: CallRecord) -> set[int]:
     """Return the calls that a call happened inside of: they have to run, for it to be asked."""
-    found = set()
-    within = call.within
+    return {each.number for each in _enclosing(log, call.within)}
+
+
+def _enclosing(log: Log, within: int | None) -> Iterator[CallRecord]:
+    """Yield the calls around a place, the innermost first."""
     while within is not None and within in log.calls:
-        found.add(within)
+        yield log.calls[within]
         within = log.calls[within].within
-    return found
 
 
 def check(recording: Recording, step: Step, live: Iterable[str] = ()) -> None:
@@ -52,6 +54,8 @@ def check(recording: Recording, step: Step, live: Iterable[str] = ()) -> None:
     opened = {*main.calls} if live else around(main, step.call)
     for log in recording.logs[1:]:
         flaw = _flaw(main, log, step.call, opened)
+        if not flaw and not Path(recording.path, _file_of(log)).is_file():
+            flaw = "is not in the file that its name calls for"
         if flaw:
             raise UsageError(
                 f"recording {recording.id} cannot be forked at step {step.number}: the process {log.process} {flaw}"
@@ -67,7 +71,8 @@ def _flaw(main: Log, log: Log, call: CallRecord, opened: set[int]) -> str:
         return "was started beside the program, and a fork is one of a single program"
     if float(spawned["t"]) >= call.began:
         return ""
-    if not _answered(main, spawned["in"], opened):
+    tools = [each for each in _enclosing(main, spawned["in"]) if each.kind == "tool"]
+    if not any(tool.outcome is not None and tool.number not in opened for tool in tools):
         return "was started before it outside of a tool, and would have to run again"
     ending: Mapping[str, Tree] = log.sealed or {}
     ended = float(log.opened.get("offset", 0.0)) + float(ending.get("t", log.last))
@@ -89,22 +94,13 @@ def check_whole(recording: Recording) -> None:
             )
         if spawned is None:
             flaw = "was started beside the program, and only a single program is resumed"
-        elif (tool := _tool_around(main, spawned["in"])) is None:
+        elif not (tools := [each for each in _enclosing(main, spawned["in"]) if each.kind == "tool"]):
             flaw = "was started outside of a tool, and would have to run again"
-        elif tool.outcome is not None and log.sealed is None:
-            flaw = f"still ran when {tool.label} had returned, and how it ended is not recorded"
+        elif tools[-1].outcome is not None and log.sealed is None:
+            flaw = f"still ran when {tools[-1].label} had returned, and how it ended is not recorded"
         else:
             continue
         raise UsageError(f"recording {recording.id} cannot be resumed: the process {log.process} {flaw}")
-
-
-def _tool_around(main: Log, within: int | None) -> CallRecord | None:
-    """Return the outermost tool that a call lies inside of, or None."""
-    found = None
-    while within is not None and within in main.calls:
-        call = main.calls[within]
-        found, within = call if call.kind == "tool" else found, call.within
-    return found
 
 
 def belongs(log: Log, path: str) -> bool:
@@ -112,14 +108,8 @@ def belongs(log: Log, path: str) -> bool:
     return log.process == path or log.process.startswith((f"{path}~", f"{path}/"))
 
 
-def _answered(main: Log, within: int | None, opened: set[int]) -> bool:
-    """Return True if the code of one of the calls around a place does not run before the step."""
-    while within is not None and within in main.calls:
-        call = main.calls[within]
-        if call.kind == "tool" and call.outcome is not None and within not in opened:
-            return True
-        within = call.within
-    return False
+def _file_of(log: Log) -> str:
+    return f"events.{key(log.process)}.jsonl"
 
 
 def copy(log: Log, source: Path, target: Path, id: str, identity: Identity | None) -> None:
@@ -127,7 +117,9 @@ def copy(log: Log, source: Path, target: Path, id: str, identity: Identity | Non
 
     Raises OSError, or CorruptRecording.
     """
-    name = f"events.{key(log.process)}.jsonl"
+    name = _file_of(log)
+    if (target / name).exists():
+        return
     data = shared.read(source / name)
     shared.fetch(data, [source, *shared.ancestors(source)], target)
     header, *lines = [chain.bare(line) for line in data.split(b"\n")[:-1]]

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 from reenact.core.boundary.turnstile.forking import ForkingTurnstile
 from reenact.core.boundary.turnstile.pump import _Entry, _Pump, _wait
-
-_LOOK = 0.02
+from reenact.core.boundary.turnstile.replaying import _LOOK
 
 
 class ResumingTurnstile(ForkingTurnstile):
