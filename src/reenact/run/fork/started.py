@@ -55,7 +55,7 @@ def check(recording: Recording, step: Step, live: Iterable[str] = ()) -> None:
     for log in recording.logs[1:]:
         flaw = _flaw(main, log, step.call, opened)
         if not flaw and not Path(recording.path, _file_of(log)).is_file():
-            flaw = "is not in the file that its name calls for"
+            flaw = "has a file of another name; the recording is damaged"
         if flaw:
             raise UsageError(
                 f"recording {recording.id} cannot be forked at step {step.number}: the process {log.process} {flaw}"
@@ -76,7 +76,7 @@ def _flaw(main: Log, log: Log, call: CallRecord, opened: set[int]) -> str:
         return "was started before it outside of a tool, and would have to run again"
     ending: Mapping[str, Tree] = log.sealed or {}
     ended = float(log.opened.get("offset", 0.0)) + float(ending.get("t", log.last))
-    return "still ran then, and what it did afterwards cannot be had again" if ended > call.began else ""
+    return "still ran then, and what it did afterwards cannot be repeated" if ended > call.began else ""
 
 
 def check_whole(recording: Recording) -> None:
