@@ -368,3 +368,24 @@ def test_a_child_of_a_fork_server_is_not_recorded_and_that_is_said(shell):
     again = shell.replay()
     assert (again.status, again.out) == (1, "0\n")
     assert "forkserver" in again.err
+
+
+def test_a_process_that_the_program_does_not_join_gives_its_verdict(shell):
+    shell.write(
+        "main.py",
+        """
+        import multiprocessing as mp
+
+        def work(box):
+            box.put(1)
+            sum(range(20_000_000))
+
+        if __name__ == "__main__":
+            box = mp.Queue()
+            mp.Process(target=work, args=(box,)).start()
+            print(box.get())
+        """,
+    )
+    done, _ = shell.record("main.py")
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err

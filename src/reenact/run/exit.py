@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 from collections.abc import Callable
 
@@ -20,8 +19,7 @@ def on_exit(ending: Ending) -> None:
     The last one given counts: a fork has its own.
     """
     if not _endings:
-        atexit.register(end)
-        processes.EXITING.append(end)
+        processes.at_exit(end)
     _endings.clear()
     _endings[os.getpid()] = ending
 

@@ -6,6 +6,7 @@ effects (`popen.py`).
 
 from __future__ import annotations
 
+import atexit
 import inspect
 import multiprocessing.process
 import multiprocessing.util
@@ -24,7 +25,7 @@ from reenact.adapters.stdlib.command import asks_the_machine, plain, title, word
 from reenact.core.boundary import Family, Scope, current, entered
 from reenact.core.boundary.scope import _scope
 
-EXITING: list[Callable[[int | None], None]] = []
+_EXITING: list[Callable[[int | None], None]] = []
 """Called when the process ends by `os._exit`, which no other hook hears of."""
 
 
@@ -50,7 +51,7 @@ def install() -> None:
     original = os._exit
 
     def exit_now(status: int) -> None:
-        for heard in EXITING:
+        for heard in _EXITING:
             heard(status)
         original(status)
 
@@ -60,6 +61,15 @@ def install() -> None:
     os._exit = exit_now  # type: ignore[assignment]
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_after_fork)
+
+
+def at_exit(heard: Callable[[int | None], None]) -> None:
+    """Call `heard` when this process ends, behind the wait of `multiprocessing` for the processes not yet joined."""
+    waits: Callable[[], None] = multiprocessing.util._exit_function  # type: ignore[attr-defined]
+    atexit.unregister(waits)
+    atexit.register(heard, None)
+    atexit.register(waits)
+    _EXITING.append(heard)
 
 
 def _listening() -> tuple[Scope, Family] | None:
