@@ -30,7 +30,8 @@ else:
 
 LONGEST = 300
 """Seconds that a command may take: far more than any does on a busy machine."""
-RUNNER = "import sys; from reenact.cli import main; sys.exit(main())"
+RUNNER = "import sys; del sys.path[0]; from reenact.cli import main; sys.exit(main())"
+"""As the installed command does, it finds no modules in the folder where it runs."""
 
 BARE_PYTEST = {
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",

@@ -90,6 +90,31 @@ def test_a_read_of_a_file_that_was_only_listed_is_said(shell):
     assert "big.bin is not as it was" in " ".join(again.err.split())
 
 
+@pytest.mark.parametrize("read_before", [False, True])
+def test_a_file_that_a_command_makes_new_is_as_the_command_left_it(shell, read_before):
+    big = shell.folder / "data" / "big.bin"
+    big.parent.mkdir()
+    big.write_bytes(b"x" * 300_000)
+    shell.write(
+        "agent.py",
+        """
+        import ctypes, subprocess, sys
+        subprocess.run("true", shell=True)
+        if len(sys.argv) > 1:
+            libc = ctypes.CDLL(None)
+            libc.read(libc.open(b"data/big.bin", 0), ctypes.create_string_buffer(9), 9)
+        subprocess.run("touch data/big.bin", shell=True)
+        print(open("data/big.bin").read().count("x"))
+        """,
+    )
+    done, _ = shell.record("agent.py", *(["read"] if read_before else []))
+    assert done.status == 0, done.err
+    again = shell.replay()
+    assert again.out == done.out == "300000\n"
+    assert again.status == read_before, again.err
+    assert ("big.bin is not as it was" in " ".join(again.err.split())) is read_before
+
+
 def test_a_file_that_native_code_made_is_not_there_when_the_replay_begins(shell):
     shell.write(
         "agent.py",

@@ -251,8 +251,7 @@ class ReplayedFiles:
             yield True
             return
         time = float(self._log.opened.get("offset", 0.0)) + change.t
-        name = hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
-        with Path(self._laid.scratch, f"brought-{name}").open("a+", encoding="ascii") as file:
+        with Path(self._laid.scratch, f"brought-{_digest(path)}").open("a+", encoding="ascii") as file:
             system.lock(file.fileno())
             file.seek(0)
             newest = time >= float(file.read() or "-inf")
@@ -293,7 +292,7 @@ class ReplayedFiles:
         """Make a path what it became. Return False if its bytes are not known."""
         if not self._on_scratch(path):
             return False
-        if is_state_of(path, state, self._salt):
+        if not self._replaced_stand_in(path) and is_state_of(path, state, self._salt):
             return True
         if state.kind == "file" and not state.blob:
             return self._stands_in(path, state)
@@ -314,6 +313,23 @@ class ReplayedFiles:
             set_time(path, state)
         return True
 
+    def _replaced_stand_in(self, path: Path) -> bool:
+        """Return True for a stand-in of the beginning, whose place a recorded state takes now: it is not read."""
+        mark = self._mark(path)
+        if str(path) not in self._laid.stand_ins or mark.exists():
+            return False
+        self._tell_if_read(path)
+        mark.touch()
+        return True
+
+    def _mark(self, path: Path) -> Path:
+        """The file that tells each process of a replay that a stand-in has gone."""
+        return Path(self._laid.scratch, f"replaced-{_digest(path)}")
+
+    def _tell_if_read(self, path: Path) -> None:
+        if os.path.lexists(path) and stand_ins.was_read(path, self._laid.scratch):
+            self._say(f"{path} is not as it was, and its bytes are not recorded")
+
     def _stands_in(self, path: Path, state: FileState) -> bool:
         """Put a stand-in where a file becomes an unkept one. Return False if that fails."""
         if state.why == "unread":
@@ -330,9 +346,9 @@ class ReplayedFiles:
             self._tell_of_read_stand_ins()
 
     def _tell_of_read_stand_ins(self) -> None:
-        for name in self._laid.stand_ins:
-            if os.path.lexists(name) and stand_ins.was_read(Path(name), self._laid.scratch):
-                self._say(f"{name} is not as it was, and its bytes are not recorded")
+        for path in map(Path, self._laid.stand_ins):
+            if not self._mark(path).exists():
+                self._tell_if_read(path)
         for path, (state, text) in self._standing.items():
             if os.path.lexists(path) and stand_ins.was_read(path, self._laid.scratch):
                 self._say(text)
@@ -345,6 +361,10 @@ class ReplayedFiles:
         if any(above.is_relative_to(kept) or path.is_relative_to(kept) for kept in self._laid.keep):
             return False
         return any(above.is_relative_to(os.path.realpath(layer.path)) for layer in self._laid.layers)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
 
 
 def _removed(path: Path) -> None:
