@@ -64,7 +64,7 @@ def install() -> None:
 
 
 def at_exit(heard: Callable[[int | None], None]) -> None:
-    """Call `heard` when this process ends, behind the wait of `multiprocessing` for the processes not yet joined."""
+    """Call `heard` at the end of this process, when `multiprocessing` has waited for its own."""
     waits: Callable[[], None] = multiprocessing.util._exit_function  # type: ignore[attr-defined]
     atexit.unregister(waits)
     atexit.register(heard, None)

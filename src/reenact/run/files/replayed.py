@@ -314,7 +314,7 @@ class ReplayedFiles:
         return True
 
     def _replaced_stand_in(self, path: Path) -> bool:
-        """Return True for a stand-in of the beginning, whose place a recorded state takes now: it is not read."""
+        """Return True if a recorded state now takes the place of a stand-in: it is not read."""
         mark = self._mark(path)
         if str(path) not in self._laid.stand_ins or mark.exists():
             return False
