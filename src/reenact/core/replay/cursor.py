@@ -155,11 +155,15 @@ def _thread(scope: str) -> str:
 
 
 def _overlapping(calls: list[CallRecord]) -> bool:
-    """Return True if calls of one scope overlapped in time: then their order means nothing."""
-    until = -1.0
+    """Return True if calls of one scope overlapped in time: then their order means nothing.
+
+    A call is written when its turn comes, and numbered when it is asked.
+    """
+    until, latest = -1.0, 0
     for call in calls:
-        if call.began < until:
+        if call.began < until or call.number < latest:
             return True
+        latest = call.number
         if call.ended is None and call.outcome is not None and not call.pieces:
             until = max(until, float(call.outcome["t"]))
     return False
