@@ -21,6 +21,7 @@ from reenact.core.store.index import Index
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.quotas import Limits
 from reenact.server.examiner import Examiner
+from reenact.server.refresh import Keeper
 from tests.server.asking import Asking
 
 REAL = sorted((Path(__file__).parents[1] / "recordings").glob("v*/*"))
@@ -239,6 +240,19 @@ def test_one_recording_says_what_it_is(home, filled):
         assert whole["header"]["id"] == filled[0]
         assert "salt" not in whole["header"]
         assert re.match(r"events\.jsonl, line \d: damaged", asked.refused("/recordings/damaged", 422))
+
+
+def test_a_recording_that_has_just_ended_has_its_outcome_before_the_list_has(home, filled, monkeypatch):
+    path = LocalStore(home).folder(filled[0]) / EVENTS
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))
+    with Asking(Path(home)) as asked:
+        asked.until("/recordings?filter=status:unsealed", lambda page: page["total"] == 1)
+        monkeypatch.setattr(Keeper, "_look", lambda *_: None)
+        with path.open("ab") as file:
+            file.write(lines[-1])
+        whole = asked(f"/recordings/{filled[0]}")
+        assert (whole["status"], whole["live"]) == ("ok", False)
 
 
 def test_a_recording_that_was_listed_before_its_first_line_is_no_broken_one(home, filled):

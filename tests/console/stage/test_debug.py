@@ -97,6 +97,7 @@ def test_a_program_is_debugged_by_keys_alone(opened, agent):
     page.keyboard.press("Control+a")
     page.keyboard.type("50")
     page.keyboard.press("Control+Enter")
+    page.get_by_role("dialog").wait_for(state="hidden")
     page.get_by_text("edited", exact=True).first.wait_for()
     page.keyboard.press("c")
     stands("CHANGED")

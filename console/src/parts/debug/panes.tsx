@@ -49,7 +49,7 @@ export function Panes({
         {step.error && <Failure error={step.error} />}
         {tab === "messages" && <Messages id={id} cursor={cursor} />}
         {tab === "call" && step.data && (
-          <Call step={step.data} edited={state.edits.includes(cursor)} id={id} />
+          <Call step={step.data} edited={state.edits.includes(cursor)} state={state} />
         )}
         {tab === "actual" && <Actual state={state} />}
         {tab === "state" && <State id={id} cursor={cursor} state={state} />}
@@ -128,11 +128,13 @@ function Said({ message, answer = false }: { message: Message; answer?: boolean 
   );
 }
 
-function Call({ step, edited, id }: { step: StepView; edited: boolean; id: string }) {
+function Call({ step, edited, state }: { step: StepView; edited: boolean; state: Standing }) {
+  const id = state.recording;
   const draft = useQuery({
     queryKey: ["draft", id, step.step, edited],
     queryFn: () => get<components["schemas"]["AnswerDraft"]>(path("debug", id, "steps", step.step, "answer")),
-    enabled: edited,
+    // The server tells it only where the program stands.
+    enabled: edited && state.phase !== "running",
     retry: false,
     staleTime: 0,
   });

@@ -115,12 +115,13 @@ def _whole(access: Access, id: str, loaded: Loaded) -> ServedRecordingView:
     folder = access.library.folder(id)
     written = (folder / EVENTS).stat().st_mtime_ns
     entry = access.library.entry(id) or access.library.indexed(id)
-    # Use the known summary: adding a long recording up again takes a while. A broken one is from before its first line.
-    if entry is not None and not entry.summary.broken:
-        line = entry.summary
-    else:
+    sealed = loaded.following.sealed()
+    line = entry.summary if entry is not None else None
+    # Use the known summary: adding a long recording up again takes a while. A broken one is from before its first line,
+    # and one of a recording that has ended since lacks its end.
+    if line is None or line.broken or (sealed and line.written < written):
         line = summarise(loaded.facts, path=str(folder), written=written)
-    live = not loaded.following.sealed() and alive(folder, written / 1e9)
+    live = not sealed and alive(folder, written / 1e9)
     home = access.library.store.root
     about = Entry(0, "", line, entry.found if entry is not None else None, live).fields(Book(home))
     found = loaded.recording
