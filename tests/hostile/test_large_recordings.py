@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import Future
 
 import pytest
 from fastapi.testclient import TestClient
@@ -118,11 +119,18 @@ def test_its_steps_are_all_there_and_its_line_has_no_other_fields(app, client):
 
 def test_a_request_that_takes_longer_is_answered_with_503_and_then_with_its_result(app, client, monkeypatch):
     monkeypatch.setattr(readers, "_PATIENCE", 0.0)
+    submit, read, answered = readers.Readers.submit, [], Future()
+
+    def held(self, id, job):
+        read.append(submit(self, id, job))
+        return answered
+
+    monkeypatch.setattr(readers.Readers, "submit", held)
     path = "/api/v1/recordings/many/search?q=tool:look"
     first = client.get(path)
     assert (first.status_code, first.headers["Retry-After"]) == (503, "1")
     assert "still being read" in first.json()["detail"]
-    monkeypatch.setattr(readers, "_PATIENCE", 120.0)
+    answered.set_result(read[0].result(120))
     assert len(client.get(path).json()["steps"]) == STEPS
 
 
