@@ -85,11 +85,12 @@ picture: setup-demo setup-dev chromium
 console-pictures: setup-dev chromium console
 	@$(BIN)/python -m tests.console.pictures
 
-# Tests that stand together share servers and browsers: each worker takes a half, and from the other's end when it is done.
+# Tests that stand together share servers and browsers: each worker takes a part, and from the end of another's when it is done.
+# Three workers for two processors: a third of the time tests wait for a program or a browser.
 # Plain tracebacks: to show the source of a failing test, pytest parses it, which in Python 3.11 may fail where another
 # thread parses too, and then the whole run ends.
 test: setup-dev chromium pages
-	$(PYTEST) -m "not slow and not thorough" -n 2 --dist worksteal --tb=native $(PYTEST_ARGS)
+	$(PYTEST) -m "not slow and not thorough" -n 3 --dist worksteal --tb=native $(PYTEST_ARGS)
 
 # Half a minute to set up and one to run, in each version: too much for every change, so it is a target of its own.
 test-browser-use: setup-browser-use chromium
