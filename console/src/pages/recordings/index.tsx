@@ -199,7 +199,7 @@ export default function RecordingsPage() {
   );
 }
 
-const narrow = window.matchMedia("(max-width: 700px)");
+const narrow = window.matchMedia("(max-width: 900px)");
 
 function useNarrow(turned: () => void): void {
   const latest = useRef(turned);

@@ -118,7 +118,7 @@ function Cells({
             </span>
           )}
           <Origin of={line.origin} />
-          <span className="tags">
+          <span className="tags" title={line.tags.join(", ") || undefined}>
             {line.tags.slice(0, TAGS).map((tag) => (
               <button
                 key={tag}
