@@ -6,9 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+import reenact
+from reenact.analysis.anomalies import Choice, examine
 from reenact.analysis.anomalies.baseline import Totals
 from reenact.analysis.anomalies.rules.calls import tandems
 from reenact.analysis.interchange.importers import Happened
+from reenact.core.store.local import LocalStore
 from tests.analysis.conftest import does, says
 
 SCHEMA = {
@@ -299,6 +302,34 @@ def test_an_action_on_what_nobody_looked_at_is_an_error(finds):
     (found,) = finds("unchecked-action", cancel)
     assert (found.step, found.severity) == (1, "error")
     assert finds("unchecked-action", does("lookup_order", {"order_id": "ORD-5521"}), cancel) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["order_status", "orderStatus", "shop.order_history", "orders", "book_search", "bookmarks", "refund_policy",
+     "postcode", "payment_status", "exchange_rate", "issue_details", "get_order", "cancellations"],
+)  # fmt: skip
+def test_a_tool_that_only_reads_by_its_name_is_no_action(finds, name):
+    assert finds("unchecked-action", does(name, {"order_id": "ORD-5521"})) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["order_pizza", "orderPizza", "shop.book", "update_status", "send-mail", "transfer_money", "CancelOrder"],
+)
+def test_a_tool_that_acts_by_its_name_is_an_action(finds, name):
+    assert finds("unchecked-action", does(name, {"order_id": "ORD-5521"})) != []
+
+
+def test_a_declaration_counts_more_than_a_name(tmp_path):
+    with reenact.record(home=tmp_path):
+        for number, name, writes in ((1, "update_view", False), (2, "apply", True), (3, "update_cart", None)):
+            reenact.tool(lambda id: f"{id} is seen", name=name, writes=writes)(f"ORD-{number}")
+    recording = LocalStore(tmp_path).load("last")
+    found = examine(recording, Choice(rules=["unchecked-action"]))
+    assert [one.step for one in found] == [2, 3]
+    called = [call.called.get("writes") for call in recording.logs[0].calls.values()]
+    assert called == [False, True, None]
 
 
 def test_an_action_that_failed_acted_on_nothing(finds):

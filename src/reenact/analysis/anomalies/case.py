@@ -82,6 +82,7 @@ class Use:
         error: Its error, or empty.
         failed: It raised, or says in its result that it failed.
         kind: `tool`, or the effect's own kind.
+        writes: The declaration that it writes, or only reads; None without one.
     """
 
     step: int
@@ -92,6 +93,7 @@ class Use:
     error: str = ""
     failed: bool = False
     kind: str = "tool"
+    writes: bool | None = None
 
     @property
     def key(self) -> str:
@@ -257,9 +259,9 @@ def _use(step: StepFacts, asked: int | None) -> Use:
     raised = bool(step.error) or step.call.status == "error"
     # A graph that stops to ask a person says so by an exception.
     failed = not _interrupts(step) and (raised or admits or fails(text))
-    return Use(
-        step.step.number, asked, step.call.name, step.args, text, step.error, failed, kind=step.call.kind
-    )
+    call = step.call
+    writes = call.called.get("writes")
+    return Use(step.step.number, asked, call.name, step.args, text, step.error, failed, call.kind, writes)
 
 
 def fails(text: str) -> bool:

@@ -375,7 +375,8 @@ _DOCUMENTED: Mapping[str, Specification] = {
         },
     ),
     "called": (
-        {**_STREAM, **_PLACE, "kind": text, "name": text, "n": count, "args": object_}, {"source": text},
+        {**_STREAM, **_PLACE, "kind": text, "name": text, "n": count, "args": object_},
+        {"source": text, "writes": flag},
     ),
     "returned": (
         {**_STREAM, "value": anything},

@@ -27,8 +27,8 @@ _ITEMS = 4096
 _KEPT = 1024
 
 _CALLED = b'{"event":"called","call":%d,"in":%b,%b,"n":%d,"args":{'
-_END = b'},"t":%.6f}'
-_SOURCE = b'},"source":"%b","t":%.6f}'
+_END = b'}%b,"t":%.6f}'
+_WRITES = {None: b"", True: b',"writes":true', False: b',"writes":false'}
 
 _Args = dict[str, Arg]
 _Encode = Callable[[Any], Tree]
@@ -70,7 +70,8 @@ class Questions:
         place = (scope.path, label)
         base, earlier = self._bases.get(place) or self._bases.get(label) or (0, {})
         within = number_of(scope.call)
-        end = _END % now if effect.source is None else _SOURCE % (effect.source.digest.encode(), now)
+        source = b"" if effect.source is None else b',"source":"%b"' % effect.source.digest.encode()
+        end = _END % (source + _WRITES[effect.declared], now)
         given = effect.args
         found = None
         if label not in self._parted and _HEADERS not in given:

@@ -27,7 +27,7 @@ def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[
     """A risky action on something that no earlier call had looked at."""
     seen: set[str] = set()
     for use in case.uses:
-        if risky(use.name, tools) and not use.failed:
+        if risky(use, tools) and not use.failed:
             wanted = {
                 one
                 for one in _values(compact(use.args))
@@ -47,7 +47,7 @@ def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[
 def unconfirmed_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
     """A risky action that the person's last words did not agree to, if a person takes part."""
     for use in case.uses:
-        if not risky(use.name, tools) or use.asked is None:
+        if not risky(use, tools) or use.asked is None:
             continue
         words = _heard(case, use)
         if words is not None and not _AGREES.search(words):
@@ -75,7 +75,7 @@ def _values(text: str) -> set[str]:
 @rule("risky-action", severity="info")
 def risky_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
     """A call that changes something. It may be right, but a lasting change is worth a look."""
-    acts = [use for use in case.uses if risky(use.name, tools) and not use.failed]
+    acts = [use for use in case.uses if risky(use, tools) and not use.failed]
     if acts:
         yield Found(
             acts[0].step,

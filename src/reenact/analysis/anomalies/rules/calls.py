@@ -53,9 +53,9 @@ def repeated_call(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Fou
                 (before.step,),
                 severity=None if same else "info",
             )
-        if risky(use.name, tools) and not use.failed and before is None:
+        if risky(use, tools) and not use.failed and before is None:
             # What was read before a change may well be read again after it.
-            first = {key: one for key, one in first.items() if risky(one.name, tools)}
+            first = {key: one for key, one in first.items() if risky(one, tools)}
         first.setdefault(use.key, use)
 
 
