@@ -82,7 +82,7 @@ def model(steps: Plan) -> FunctionModel:
         thought, action = next(left)
         if "id" in action:
             action = {**action, "id": named(shown(messages), action["id"])}
-        decision = json.dumps({"reasoning": thought, "action": action})
+        decision = json.dumps({"reasoning": thought, **action})
         return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, decision)])
 
     return FunctionModel(answer, model_name="scripted")

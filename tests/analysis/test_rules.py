@@ -119,6 +119,13 @@ def test_a_result_of_which_nothing_is_used_is_named(finds):
     assert finds("unused-result", does("weather", result=weather), says("It is 21.5 degrees.")) == []
 
 
+def test_what_a_browser_agent_keeps_of_its_start_is_no_result_of_a_tool(finds):
+    start = Happened(
+        "agent", "start", {"task": "Buy a lamp."}, {"agent_id": "1463450196e24cc6a379", "at": 1795634210.17}
+    )
+    assert finds("unused-result", start, says("I cannot help you with that.")) == []
+
+
 def test_half_a_megabyte_without_a_space_is_looked_at_at_once(finds):
     # It took minutes: the suite's limit of time is what this runs against.
     assert (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import reenact
+from reenact.analysis.pages.blocks import Section, StaticPage, table
+from reenact.analysis.pages.html import page_html
 from tests.browser.filming import executable
 from tests.browser.watch.shop import buy
 from tests.console import runs
@@ -48,6 +50,41 @@ def test_a_recording_is_one_file_with_conversation_film_timeline_and_steps(run, 
     film.locator("#list [role=option]", has_text="Brass lamp").first.click()
     assert page.locator(".lanes rect").count() == 9
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+CELLS = """() => [...document.querySelectorAll("td")].filter((cell) => cell.textContent.length > 60)
+    .map((cell) => cell.getBoundingClientRect().width)"""
+
+
+@needs_browser
+def test_steps_of_a_browser_are_sentences_and_it_does_not_ask_for_an_export(run, home, tmp_path, opened):
+    recording = buy(home, consent=False).name
+    assert run("export", recording, "-o", "shop.html")[0] == 0
+    page = opened(tmp_path / "shop.html")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+    shown = page.locator("section", has=page.get_by_role("heading", name="What happened")).inner_text()
+    assert "at Shop https://shop.test/shop" in shown
+    assert "covered by div#consent" in shown
+    assert '{"' not in shown
+    assert "success" not in shown
+    assert "reenact export" not in page.locator("main").inner_text()
+    assert "reenact import" not in page.locator("main").inner_text()
+
+
+@needs_browser
+def test_a_long_word_in_a_table_leaves_room_to_the_texts_beside_it(tmp_path, opened):
+    row = (
+        "error",
+        "5",
+        "the arguments do not fit the schema: " * 3,
+        f'{{"reasoning":"{"x" * 120}"}}',
+        "bad-arguments",
+    )
+    found = Section("Anomalies", (table(("severity", "step", "what", "evidence", "rule"), [row]),))
+    (tmp_path / "page.html").write_text(page_html(StaticPage("run", "", (found,))))
+    widths = opened(tmp_path / "page.html").evaluate(CELLS)
+    assert len(widths) == 2
+    assert min(widths) > 250
 
 
 @pytest.mark.thorough

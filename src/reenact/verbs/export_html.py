@@ -17,7 +17,7 @@ from reenact.analysis.report.story import page
 from reenact.core import private
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
-from reenact.core.store.local import SUFFIX, LocalStore
+from reenact.core.store.local import LocalStore
 from reenact.core.trust.consent import standing_of
 from reenact.errors import MissingExtra, RecordingError, UsageError
 from reenact.verbs.diagnose import anomalies
@@ -75,11 +75,10 @@ def _more(recording: Recording, other: Recording | None, context: Context) -> It
 
 
 def _commands(recording: Recording) -> list[tuple[str, str]]:
-    id = recording.id
+    """Return the commands for the place of the recording; this page is no file to import."""
     return [
-        ("write it to one file", f"reenact export {id}"),
-        ("import that file elsewhere", f"reenact import {id}{SUFFIX}"),
-        ("run it again", f"reenact replay {id}"),
+        ("run it again", f"reenact replay {recording.id}"),
+        ("run it under the debugger", f"reenact debug {recording.id}"),
     ]
 
 

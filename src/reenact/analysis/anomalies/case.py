@@ -17,6 +17,7 @@ from reenact.core.query.recording import Recording
 
 _NO_TOOLS = {
     "model", "http", "websocket", "user", "process", "state", "memory", "checkpoint", "browser", "heal", "remote",
+    "agent",
 }  # fmt: skip
 _MCP_USES = {"resources/read", "prompts/get", "completion/complete"}
 """The content of an MCP server beside its tools; other `mcp` steps are protocol."""

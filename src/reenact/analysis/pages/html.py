@@ -31,6 +31,7 @@ from reenact.analysis.pages.blocks import (
     Versus,
     Words,
     marks,
+    plain,
 )
 from reenact.analysis.views.text import visible
 from reenact.core.dataclass import dataclass
@@ -44,6 +45,8 @@ STYLE = TOKENS + (_SHEETS / "page.css").read_text(encoding="utf-8")
 
 _TAGS: dict[Style, str] = {"code": "code", "strong": "strong", "removed": "del", "added": "ins"}
 _SHORT = 200
+_LONG = 48
+"""Characters of a text in a table from which it may be broken anywhere."""
 _FITS, _FITTING_LINES = 500, 12
 """Characters and lines of a text that fits into its box on any screen."""
 
@@ -234,8 +237,12 @@ def _grid(grid: Grid) -> Iterator[str]:
         yield f"<thead><tr>{cells}</tr></thead>"
     yield "<tbody>"
     for row in grid.rows:
-        yield f"<tr>{''.join(f'<td>{words_html(cell)}</td>' for cell in row)}</tr>"
+        yield f"<tr>{''.join(map(_cell, row))}</tr>"
     yield "</tbody></table></div>\n"
+
+
+def _cell(words: Words) -> str:
+    return f"<td{_class('long' if len(plain(words)) > _LONG else '')}>{words_html(words)}</td>"
 
 
 def _bar(parts: Iterable[tuple[Style, int]]) -> Iterator[str]:

@@ -23,10 +23,12 @@ from reenact.analysis.pages.blocks import (
     text,
     versus,
 )
-from reenact.analysis.views.text import cut, many, marks, one_line, seconds
-from reenact.analysis.views.values import pretty
+from reenact.analysis.views import browsed
+from reenact.analysis.views.steps import gist
+from reenact.analysis.views.text import cut, many, marks, seconds
+from reenact.analysis.views.values import pretty, spelled
 from reenact.core.messages import Message
-from reenact.core.model.plain import compact, error_line, plain
+from reenact.core.model.plain import error_line, plain
 from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts
 from reenact.core.query.recording import Recording
@@ -166,28 +168,17 @@ def _step(about: StepFacts, recording: RecordingFacts) -> Block:
         f"{call.began:.2f} s",
         call.kind,
         name,
-        _headline(about, turn),
+        _headline(about),
         duration,
         call.status not in ("ok", ""),
         tuple(inside),
     )
 
 
-def _headline(about: StepFacts, turn: Turn | None) -> str:
-    if about.error:
-        return about.error
-    if turn is None:
-        given = ", ".join(
-            f"{name}={compact(value)}" for name, value in about.args.items() if name != "headers"
-        )
-        if about.call.kind == "http" and isinstance(about.output, dict):
-            return f"{about.output.get('status')}"
-        return f"({one_line(given, 90)}) → {one_line(compact(about.output), 90)}"
-    answer = turn.call.answer
-    if answer is None:
-        return turn.call.problem
-    asked = ", ".join(f"{call.name}({one_line(compact(call.args), 80)})" for call in answer.calls)
-    return f"calls {asked}" if asked else one_line(answer.text, 160)
+def _headline(about: StepFacts) -> str:
+    if about.turn is None and about.call.kind == "http" and isinstance(about.output, dict):
+        return about.error or f"{about.output.get('status')}"
+    return gist(about)
 
 
 def _of_model(turn: Turn) -> list[Block]:
@@ -206,14 +197,18 @@ def _of_effect(about: StepFacts) -> list[Block]:
     blocks: list[Block] = []
     if about.args:
         blocks.append(versus(*((name, pretty(value)) for name, value in about.args.items())))
-    if about.output is not None:
+    done = browsed.told(about.output) if about.call.kind in browsed.KINDS else []
+    if done:
+        blocks.append(facts(*(row for row in done if "\n" not in row[1])))
+        blocks += [versus(row) for row in done if "\n" in row[1]]
+    elif about.output is not None:
         blocks.append(versus(("answer", pretty(about.output))))
     return blocks
 
 
 def _message(message: Message) -> Block:
     parts = [message.text] if message.text else []
-    parts += [f"{call.name}({compact(call.args)})" for call in message.calls]
+    parts += map(spelled, message.calls)
     role = f"{message.role} {message.name}".strip()
     return Speech(role, cut("\n".join(parts)))
 
