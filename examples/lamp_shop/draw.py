@@ -12,7 +12,7 @@ from pathlib import Path
 
 from buy import buy, opened
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from reenact.browser.executable import find
 from reenact.browser.watch import write
@@ -38,15 +38,24 @@ def shot(file: Path) -> bytes:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find())
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
+        page.set_default_timeout(0)
         page.goto(file.as_uri())
         page.locator("body[data-whole]").wait_for()
         page.keyboard.press("g")
-        page.wait_for_timeout(500)
-        seen = Image.open(io.BytesIO(page.screenshot()))
+        seen = Image.open(io.BytesIO(still(page)))
         browser.close()
     made = io.BytesIO()
     seen.convert("RGB").save(made, "PNG", optimize=True)
     return made.getvalue()
+
+
+def still(page: Page) -> bytes:
+    """Return the picture of the page once three looks in a row find the same."""
+    seen: list[bytes] = []
+    while len(seen) < 3 or len(set(seen)) > 1:
+        page.wait_for_timeout(100)
+        seen = [*seen[-2:], page.screenshot()]
+    return seen[-1]
 
 
 if __name__ == "__main__":

@@ -26,6 +26,16 @@ MISSED = """() => [...document.querySelectorAll("a[href], button, input, select,
     .map((el) => el.outerHTML.slice(0, 120))"""
 """The controls that Tab did not reach."""
 
+BEGIN = """() => {
+    window.reached = [];
+    scrollTo(0, 0);
+    document.body.tabIndex = -1;
+    document.body.focus();
+    document.body.removeAttribute("tabindex");
+    document.body.blur();
+}"""
+"""Let Tab begin at the top of the page, wherever the last click was."""
+
 MOST = 300
 
 
@@ -39,7 +49,7 @@ def found(steps: list[dict], missed: list[str]) -> list[str]:
 
 def walked(page) -> list[str]:
     """Walk a page by Tab from its beginning, and return what is wrong; for a page of Playwright's blocking kind."""
-    page.evaluate("document.activeElement?.blur(); window.reached = []; scrollTo(0, 0)")
+    page.evaluate(BEGIN)
     steps = []
     for _ in range(MOST):
         page.keyboard.press("Tab")
@@ -52,7 +62,7 @@ def walked(page) -> list[str]:
 
 async def awalked(page) -> list[str]:
     """The same, for a page of Playwright's other kind."""
-    await page.evaluate("document.activeElement?.blur(); window.reached = []; scrollTo(0, 0)")
+    await page.evaluate(BEGIN)
     steps = []
     for _ in range(MOST):
         await page.keyboard.press("Tab")

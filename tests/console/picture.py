@@ -13,6 +13,7 @@ import reenact
 from reenact.browser.executable import find
 from tests.console import runs
 from tests.console.conftest import serving
+from tests.console.looking import still
 
 PICTURE = Path(__file__).parents[2] / "docs" / "console.png"
 SIZE = {"width": 1280, "height": 760}
@@ -26,10 +27,10 @@ def main() -> None:
         with serving(Path(folder), keyless=True) as site, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find())
             page = browser.new_page(viewport=SIZE)
+            page.set_default_timeout(0)
             page.goto(f"{site}/r/{recording.id}/7")
             page.get_by_text("since step 5").wait_for()
-            page.wait_for_timeout(800)
-            seen = Image.open(io.BytesIO(page.screenshot()))
+            seen = Image.open(io.BytesIO(still(page)))
             browser.close()
     seen.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(PICTURE, "PNG", optimize=True)
     print(f"wrote {PICTURE} ({PICTURE.stat().st_size:,} bytes)")

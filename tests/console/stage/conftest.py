@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -13,9 +15,28 @@ import uvicorn
 from playwright.sync_api import sync_playwright
 
 from reenact.browser.executable import find
+from reenact.core.store.local import LocalStore
 from reenact.errors import SessionError
 from reenact.server.app import application
 from reenact.server.settings import Settings
+
+AGENT = """
+import reenact
+
+@reenact.tool
+def price(lamp):
+    return {"arc": 120, "desk": 40}[lamp]
+
+@reenact.tool
+def order(total, note):
+    return f"ordered for {total}"
+
+basket = reenact.track("basket", [])
+for lamp in ("arc", "desk", "arc"):
+    basket.append([lamp, price(lamp)])
+    print(lamp, basket[-1][1])
+print(order(sum(each for _, each in basket), "<img src=x onerror='window.harmed = 1'>"))
+"""
 
 AXE = Path(__file__).parents[3] / "console" / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -59,9 +80,8 @@ def address(home):
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    until = time.monotonic() + 120
     while not server.started:
-        assert time.monotonic() < until
+        assert thread.is_alive()
         time.sleep(0.02)
     yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     server.should_exit = True
@@ -77,7 +97,7 @@ def opened(chromium, address):
         context = chromium.new_context(viewport={"width": 1440, "height": 900})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(0)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
         page.on("response", lambda told: wrong.append(told.url) if told.status >= 400 else None)
@@ -100,3 +120,27 @@ def sound(page):
         wrong = [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in found]
         assert (width, theme, wrong) == (width, theme, [])
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def three_lamps(home, folder, name="three lamps"):
+    """Record a program in this folder that buys three lamps; return the recording's id."""
+    program = folder / "agent.py"
+    program.write_text(AGENT)
+    words = [
+        sys.executable,
+        "-m",
+        "reenact",
+        "record",
+        "--name",
+        name,
+        "--",
+        sys.executable,
+        program.name,
+    ]
+    subprocess.run(words, cwd=folder, env={**os.environ, "REENACT_HOME": str(home)}, check=True)
+    return LocalStore(home).load("last").id
+
+
+def stopped(page, text):
+    """Wait until the debugger says where it stands."""
+    page.locator(".debug-standing", has_text=text).wait_for()

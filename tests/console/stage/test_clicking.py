@@ -129,5 +129,6 @@ def test_a_session_opens_at_a_settled_picture(opened, home):
     page.get_by_role("link", name="Session").first.click()
     page.wait_for_url(re.compile("/session/1"))
     page.locator(".screen").wait_for()
-    page.wait_for_timeout(500)
+    while not page.evaluate(SHOWN):
+        page.wait_for_timeout(50)
     assert page.get_by_text("Nothing was visible yet").count() == 0

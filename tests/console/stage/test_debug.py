@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 from playwright.sync_api import expect
 
-from reenact.core.store.local import LocalStore
-from tests.console.stage.conftest import sound
-
-AGENT = """
-import reenact
-
-@reenact.tool
-def price(lamp):
-    return {"arc": 120, "desk": 40}[lamp]
-
-@reenact.tool
-def order(total, note):
-    return f"ordered for {total}"
-
-basket = reenact.track("basket", [])
-for lamp in ("arc", "desk", "arc"):
-    basket.append([lamp, price(lamp)])
-    print(lamp, basket[-1][1])
-print(order(sum(each for _, each in basket), "<img src=x onerror='window.harmed = 1'>"))
-"""
+from tests.console.stage.conftest import sound, stopped, three_lamps
 
 
 @pytest.fixture(scope="module")
 def agent(home, tmp_path_factory):
     """The recording of a program that buys three lamps: its id."""
-    program = tmp_path_factory.mktemp("agent") / "agent.py"
-    program.write_text(AGENT)
-    words = [
-        sys.executable,
-        "-m",
-        "reenact",
-        "record",
-        "--name",
-        "three lamps",
-        "--",
-        sys.executable,
-        program.name,
-    ]
-    subprocess.run(
-        words, cwd=program.parent, env={**os.environ, "REENACT_HOME": str(home)}, check=True, timeout=60
-    )
-    return LocalStore(home).load("last").id
+    return three_lamps(home, tmp_path_factory.mktemp("agent"))
 
 
 def test_a_program_is_debugged_by_keys_alone(opened, agent):
@@ -61,22 +22,19 @@ def test_a_program_is_debugged_by_keys_alone(opened, agent):
     page.get_by_role("button", name="Start").press("Enter")
     standing, shown = page.get_by_role("status").first, page.get_by_role("tabpanel")
 
-    def stands(text):
-        page.locator(".debug-standing", has_text=text).wait_for()
-
     def say(key, text):
         page.keyboard.press(key)
         page.keyboard.type(text)
         page.keyboard.press("Enter")
         page.get_by_role("dialog").wait_for(state="hidden")
 
-    stands("stopped before step 1")
+    stopped(page, "stopped before step 1")
     page.keyboard.press("s")
-    stands("stopped before step 2")
+    stopped(page, "stopped before step 2")
     say("B", "tool:order")
     page.get_by_role("list", name="Breakpoints").get_by_text("at 4").wait_for()
     page.keyboard.press("c")
-    stands("breakpoint tool:order")
+    stopped(page, "breakpoint tool:order")
     page.keyboard.press("5")
     shown.get_by_text("desk 40").wait_for()
     page.keyboard.press("4")
@@ -84,7 +42,7 @@ def test_a_program_is_debugged_by_keys_alone(opened, agent):
     page.keyboard.press("2")
     shown.get_by_text("onerror").first.wait_for()
     page.keyboard.press("p")
-    stands("stopped before step 3")
+    stopped(page, "stopped before step 3")
 
     page.keyboard.press("k")
     page.keyboard.press("e")
@@ -100,12 +58,12 @@ def test_a_program_is_debugged_by_keys_alone(opened, agent):
     page.get_by_role("dialog").wait_for(state="hidden")
     page.get_by_text("edited", exact=True).first.wait_for()
     page.keyboard.press("c")
-    stands("CHANGED")
+    stopped(page, "CHANGED")
     shown.locator("ins", has_text="290").wait_for()
     sound(page)
 
     say(":", "undo 2")
-    stands("stopped before step 2")
+    stopped(page, "stopped before step 2")
     say(":", "clear")
     page.get_by_role("list", name="Breakpoints").wait_for(state="hidden")
     page.keyboard.press("c")
@@ -153,14 +111,14 @@ def test_a_failure_is_reproduced_and_kept_as_a_test(opened, agent):
     page = opened(f"/jobs?kind=reproduce&recording={agent}")
     page.get_by_label("How often").fill("2")
     page.get_by_role("button", name="Begin", exact=True).press("Enter")
-    page.get_by_text("It reproduces.").wait_for(timeout=120_000)
+    page.get_by_text("It reproduces.").wait_for()
     assert page.get_by_role("row").count() == 3
     sound(page)
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(page.url.partition("/jobs")[0] + f"/jobs?kind=keep&recording={agent}")
     page.get_by_role("button", name="Begin", exact=True).press("Enter")
     with page.expect_download() as kept:
-        page.get_by_role("link", name="test_recordings.py").click(timeout=120_000)
+        page.get_by_role("link", name="test_recordings.py").click()
     assert "def test_" in kept.value.path().read_text()
     page.keyboard.press("Escape")
     page.get_by_role("link", name=f"keep {agent}").first.wait_for()
@@ -194,7 +152,7 @@ def test_a_recording_is_forked_from_a_step_with_another_answer(opened, agent):
     page.set_viewport_size({"width": 1440, "height": 900})
     fork.click()
     page.get_by_role("heading", name="The fork made a new recording").wait_for()
-    expect(page.get_by_role("row").nth(2)).to_contain_text("ordered for 247", timeout=60_000)
+    expect(page.get_by_role("row").nth(2)).to_contain_text("ordered for 247")
     page.get_by_role("link", name="Open the fork").click()
     page.get_by_text("edited by a fork").wait_for()
     sound(page)
@@ -208,7 +166,7 @@ def test_a_step_that_fails_in_a_fork_says_so(opened, agent):
     page.get_by_label("The error that this step raises").fill("TimeoutError: the shop is closed")
     page.get_by_role("button", name="Fork with this answer").click()
     page.get_by_role("heading", name="The fork made a new recording").wait_for()
-    expect(page.get_by_role("row").nth(2)).to_contain_text("TimeoutError: the shop is closed", timeout=60_000)
+    expect(page.get_by_role("row").nth(2)).to_contain_text("TimeoutError: the shop is closed")
 
 
 @pytest.mark.thorough

@@ -199,7 +199,7 @@ export default function RecordingsPage() {
   );
 }
 
-const narrow = window.matchMedia("(max-width: 900px)");
+const narrow = window.matchMedia("(max-width: 1000px)");
 
 function useNarrow(turned: () => void): void {
   const latest = useRef(turned);
