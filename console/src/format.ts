@@ -12,6 +12,15 @@ export function duration(seconds: number | null | undefined): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** A moment on an axis whose marks are so many seconds apart: neighbours differ. */
+export function moment(seconds: number, apart: number): string {
+  if (apart >= 60) return duration(seconds);
+  const digits = Math.max(0, -Math.floor(Math.log10(apart)));
+  if (seconds < 1) return `${(seconds * 1000).toFixed(Math.max(0, digits - 3))} ms`;
+  const minutes = Math.floor(seconds / 60);
+  return `${minutes ? `${minutes} min ` : ""}${(seconds - 60 * minutes).toFixed(digits)} s`;
+}
+
 /** Dollars, with as many digits as say something: `$0.0004`, `$1.20`. */
 export function money(dollars: number | null | undefined): string {
   if (dollars === null || dollars === undefined) return "";

@@ -75,7 +75,7 @@ function Begin({ id, taken }: { id: string; taken: (state: Standing) => void }) 
         </span>
         <textarea
           className="field mono"
-          rows={3}
+          rows={4}
           placeholder={"7\ntool:cancel_order\nerror\ndivergence"}
           value={points}
           onChange={(event) => setPoints(event.target.value)}

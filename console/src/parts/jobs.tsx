@@ -8,6 +8,9 @@ import { complain } from "../toasts";
 
 export const ENDED = ["done", "failed", "cancelled"];
 
+/** The kinds of jobs that run the recorded program. */
+const RUNS = ["bisect", "fork", "prove", "replay", "reproduce", "verify"];
+
 /** Start a job, and go where it is shown. */
 export function useBegin(): { begin: (order: unknown) => Promise<void>; under: boolean } {
   const [, go] = useLocation();
@@ -28,6 +31,7 @@ export function useBegin(): { begin: (order: unknown) => Promise<void>; under: b
 
 export function Progress({ job }: { job: Job }) {
   const { done, total, label } = job.progress;
+  const doing = label || (RUNS.includes(job.kind) ? "the program runs again" : "at work");
   if (ENDED.includes(job.status)) return null;
   return (
     <div className="job-progress">
@@ -36,7 +40,7 @@ export function Progress({ job }: { job: Job }) {
         {...(total && job.status === "running" ? { value: done, max: total } : {})}
       />
       <span className="quiet clip">
-        {job.status === "queued" ? "waiting" : `${total ? `${done} of ${total}` : ""} ${label}`}
+        {job.status === "queued" ? "waiting" : total ? `${done} of ${total} ${label}` : doing}
       </span>
     </div>
   );

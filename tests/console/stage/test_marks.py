@@ -1,13 +1,18 @@
-"""The marks of a recording in the list: whole at each width, whatever stands beside them."""
+"""The marks of recordings in the list, and of a timeline: whole, and told apart."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import orjson
 import pytest
 
 import reenact
 from reenact.core.store import bundle
+from reenact.core.store.chain import chained
 from reenact.core.store.local import LocalStore
 from tests.console.conftest import serving
+from tests.console.looking import still
 
 CUT = """() => [...document.querySelectorAll(".list .row .marks .badge")]
     .map((el) => { const row = el.closest(".agent").getBoundingClientRect(), tags = el.closest(".tags")?.getBoundingClientRect();
@@ -50,3 +55,36 @@ def test_a_fork_and_a_foreign_recording_are_marked_in_whole_words(chromium, site
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     finally:
         page.close()
+
+
+WRITTEN = """window.written = [];
+const drawn = CanvasRenderingContext2D.prototype, write = drawn.fillText, clear = drawn.clearRect;
+drawn.fillText = function (text, ...rest) { window.written.push(text); return write.call(this, text, ...rest) };
+drawn.clearRect = function (...box) { window.written = []; return clear.apply(this, box) };"""
+"""Keeps the texts of a drawing, until it is drawn anew."""
+
+
+def test_marks_of_a_timeline_that_begins_late_are_told_apart(chromium, tmp_path):
+    with reenact.record("late", home=tmp_path) as recording:
+        look("A-1")
+        look("A-2")
+    events = Path(recording.path, "events.jsonl")
+    lines = [orjson.loads(line) for line in events.read_bytes().splitlines()]
+    for number, line in enumerate(line for line in lines if "t" in line):
+        line["t"] = 5.42 + number / 30
+    for line in lines:
+        line.pop("sum", None)
+        line.pop("signed", None)
+    events.write_bytes(chained(orjson.dumps(line) for line in lines))
+    with serving(tmp_path, keyless=True) as address:
+        page = chromium.new_page(viewport={"width": 1280, "height": 800})
+        try:
+            page.add_init_script(WRITTEN)
+            page.goto(f"{address}/r/{recording.id}")
+            page.get_by_role("img", name="Timeline").wait_for()
+            still(page)
+            marks = page.evaluate("window.written")
+        finally:
+            page.close()
+    assert len(marks) > 2
+    assert len(set(marks)) == len(marks)

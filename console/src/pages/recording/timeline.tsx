@@ -4,7 +4,7 @@
  */
 
 import { useEffect, useMemo, useRef, useState } from "react";
-import { duration } from "../../format";
+import { duration, moment } from "../../format";
 import type { Lanes } from "../../model";
 
 type Bar = Lanes["bars"][number];
@@ -298,7 +298,7 @@ function axis(
     pen.fillRect(x(time), 0, 1, AXIS - 2);
     if (x(time) > width - BUTTONS) continue;
     pen.fillStyle = colour("--quiet");
-    pen.fillText(time === 0 ? "0" : duration(time), x(time) + 4, AXIS / 2);
+    pen.fillText(time === 0 ? "0" : moment(time, step), x(time) + 4, AXIS / 2);
   }
 }
 
