@@ -88,3 +88,18 @@ def test_marks_of_a_timeline_that_begins_late_are_told_apart(chromium, tmp_path)
             page.close()
     assert len(marks) > 2
     assert len(set(marks)) == len(marks)
+
+
+def test_recordings_to_compare_with_are_told_apart(chromium, site):
+    page = chromium.new_page(viewport={"width": 390, "height": 800})
+    try:
+        page.goto(f"{site}/compare")
+        candidates = page.get_by_role("list", name="Recordings").get_by_role("button")
+        candidates.nth(1).wait_for()
+        assert candidates.filter(has_text="fork").count() == 1
+        assert len(set(candidates.all_inner_texts())) == 2
+        for name in candidates.locator(".mono").all():
+            assert name.is_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    finally:
+        page.close()

@@ -108,8 +108,14 @@ function Candidate({ line, choose }: { line: Line; choose: () => void }) {
   return (
     <button type="button" className="candidate" onClick={choose}>
       <Status of={line.status} live={line.live} />
-      <b className="clip">{visible(titled(line))}</b>
-      <span className="clip quiet words">{visible(line.prompt ?? line.outcome ?? "")}</span>
+      <span className="named">
+        <b className="clip">{visible(titled(line))}</b>
+        {titled(line) !== line.id && <span className="mono quiet">{line.id}</span>}
+        {line.parent && <span className="badge">{line.parent.how}</span>}
+      </span>
+      <span className="clip quiet words">
+        {visible([line.prompt, line.outcome].filter(Boolean).join(" → "))}
+      </span>
       <span className="quiet">{counted(line.steps, "step")}</span>
       <span className="quiet" title={whenExactly(line.started)}>
         {when(line.started)}

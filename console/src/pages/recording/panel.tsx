@@ -169,6 +169,7 @@ function Inside({
         ]
           .filter(Boolean)
           .join(" · ")}
+        {whole.edited && " "}
         {whole.edited && <span className="badge warn">edited by a fork</span>}
         {whole.policy && <span className="badge warn">{whole.policy} answer, by the fork's policy</span>}
       </p>
