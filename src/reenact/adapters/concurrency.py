@@ -170,10 +170,12 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
             # It is remembered, and surfaces at the edge of the replay: here it could only be printed.
             pass
         finally:
+            child.run.working.discard(child.path)
             sleepers.ended(thread)
             turnstile.thread_ends()
 
     thread.run = run_within  # type: ignore[method-assign]
+    child.run.working.add(child.path)
     turnstile.thread_started()
     token = _scope.set(None)
     try:
@@ -207,6 +209,7 @@ def _submit(
         _places(pool).never.add(future)
         return future
     places = _places(pool)
+    child.run.working.add(child.path)
     job = functools.partial(_job, child, places, _awaited.get(), fn, *args, **kwargs)
     places.taken(scope)
     # The pool takes up jobs as they are handed in, so threads hand them in in the recorded order.
@@ -227,6 +230,7 @@ def _submit(
 
 def _cancelled(scope: Scope, places: _Places, future: Any) -> None:
     if future.cancelled():
+        scope.run.working.discard(scope.path)
         places.cancelled()
         scope.run.handler.fire(scope, _NEVER)
 
@@ -322,6 +326,7 @@ def _job(
             return context.run(_run_within, scope, *args, **kwargs)
         return fn(*args, **kwargs)
     finally:
+        scope.run.working.discard(scope.path)
         locks.working(None)
         _scope.reset(token)
         if awaited is not None:
@@ -378,6 +383,9 @@ def _call_at(
     if scope is None:
         return original(loop, when, callback, *args, context=context)
     run = scope.run
+    sleeper = sys._getframe(3)
+    if sleeper.f_code is asyncio.sleep.__code__ and callers.program(sleeper.f_back):
+        scope.slept()
     name = f"timer#{scope.count('timer')}"
     order = run.handler.due(scope, name)
     # Like a plain timer, it calls in the context of the code that set it.

@@ -34,6 +34,7 @@ from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import load
 from reenact.core.store.writer import Writer
 from reenact.errors import Departure, Divergence
+from reenact.run import state_at_end
 from reenact.run.exit import on_exit
 from reenact.run.files.comparison import logs
 from reenact.run.files.disk import FILES
@@ -344,6 +345,7 @@ class Member:
     def finish(self, code: int | None, *, ending: Mapping[str, Tree] | None = None) -> None:
         """The process ends: seal its file, or report its verdict."""
         _scope.set(None)
+        state = self._state_at_end()
         if self.run is not None:
             stdlib.end(self.run)
         if self._recorder is not None and isinstance(self._family, Recorded):
@@ -352,7 +354,7 @@ class Member:
             if self.run is not None:
                 self._recorder.snapshots.finish(self.run)
             status = "error" if code or "error" in given else "ok"
-            self._recorder.seal({"status": status, "exit": code, **given})
+            self._recorder.seal({"status": status, "exit": code, **state, **given})
         elif self._replayer is not None and isinstance(self._family, Replayed):
             self._replayer.finish()
             self._family.finish()
@@ -360,6 +362,13 @@ class Member:
             verdict = verdict_tree(self.verdict())
             report(self.plan, verdict=verdict, halted=halted, logs=sorted(logs()))
             self._family.close()
+
+    def _state_at_end(self) -> dict[str, Tree]:
+        """Return the state to record; in a replay, compare it with the recorded one."""
+        if self.run is None or self._replayer is None:
+            return {} if self.run is None else state_at_end.sealed(self.run)
+        state_at_end.compare(self.run, self._replayer.sealed, self._replayer)
+        return {}
 
     def verdict(self) -> Verdict:
         """Return the verdict on this process and those that it started."""

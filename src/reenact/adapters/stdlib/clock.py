@@ -233,6 +233,8 @@ def _slept(seconds: float, /) -> None:
     elif seconds < 0:
         _sleep(seconds)  # which says what is wrong with that
     run.turnstile.pass_sync(order, lambda: run.handler.fire(scope, name))
+    if _program(_getframe(1)):
+        scope.slept()
 
 
 def _slept_unrecorded(scope: Scope, seconds: float) -> int | None:

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -209,12 +209,18 @@ class _Generators:
         """Return a digest of the state of each generator that the program's own code has drawn from."""
         with _lock:
             found = {"random": self._first} if self._first is not None else {}
-            found |= {f"random@{path}": one for path, one in self._by_scope.items() if "#" not in path}
+            found |= {f"random@{path}": one for path, one in self._by_scope.items()}
             digests = {name: _material(generator).hex()[:16] for name, generator in found.items()}
             if self._numpy is not None:
                 packed = repr(_pack_numpy(self._numpy[0].get_state())).encode()
                 digests["numpy.random"] = hashlib.blake2b(packed, digest_size=8).hexdigest()
         return digests
+
+    def prepare(self, names: Container[str]) -> None:
+        """Begin if the recording has the first generator, so that its state can be compared."""
+        with _lock:
+            if "random" in names and self._first is None:
+                self._begin()
 
     def give_back(self) -> None:
         """The run is over."""
@@ -325,6 +331,12 @@ def states(run: Run) -> dict[str, str]:
     """Return digests of a run's generators: of `random`, and of NumPy's if it is loaded."""
     generators = _runs.get(run)
     return generators.states() if generators is not None else {}
+
+
+def prepare(run: Run, names: Container[str]) -> None:
+    """Make the states of a replay's generators comparable with recorded ones of those names."""
+    if (generators := _runs.get(run)) is not None:
+        generators.prepare(names)
 
 
 def _seed_unseeded(self: _Random, a: Any = None, version: int = 2) -> None:

@@ -232,11 +232,13 @@ class Run:
         waits: Called when the program sleeps once more than recorded. None: nothing is due then.
         serves: Returns True for the name of an HTTP request to a server of this process. None: there is none.
         scratch: Returns True for a path on a disk of this run's own, which may be written to. None: there is none.
+        slept: How often the program's own code has slept, by the path of its scope.
+        working: The paths of the threads and jobs that have been started and have not ended.
     """
 
     __slots__ = (
         "__weakref__", "asked", "family", "files", "forked", "halt", "handler", "lock", "model", "replaying",
-        "root", "rules", "scratch", "serves", "tracked", "turnstile", "waits",
+        "root", "rules", "scratch", "serves", "slept", "tracked", "turnstile", "waits", "working",
     )  # fmt: skip
 
     def __init__(
@@ -253,6 +255,8 @@ class Run:
         self.scratch: Callable[[str], bool] | None = None
         self.serves: Callable[[str], bool] | None = None
         self.waits: Callable[[], None] | None = None
+        self.slept: dict[str, int] = {}
+        self.working: set[str] = set()
         self.files: FileSensor | None = None
         self.lock = threading.RLock()
         self.root = Scope(root, self)
@@ -300,6 +304,12 @@ class Scope:
             ordinal = self._ordinals.get(label, 0)
             self._ordinals[label] = ordinal + 1
         return ordinal
+
+    def slept(self) -> None:
+        """Count a sleep of the program's own code."""
+        slept = self.run.slept
+        with self.run.lock:
+            slept[self.path] = slept.get(self.path, 0) + 1
 
     def peek(self, label: str) -> int:
         """Return the number that `count` would give, without counting."""

@@ -289,6 +289,11 @@ def _named(value: Tree) -> bool:
     return type(value) is dict and all(type(item) is str for item in value.values())
 
 
+@means("an object of whole numbers from 0 on")
+def _counts(value: Tree) -> bool:
+    return type(value) is dict and all(map(count, value.values()))
+
+
 @means(f"a list of at most {TAGS} texts of at most {TAG} characters each")
 def _tags(value: Tree) -> bool:
     return texts(value) and len(value) <= TAGS and all(len(item) <= TAG for item in value)
@@ -406,7 +411,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
         {
             "error": or_null(_error), "exit": or_null(_integer), "packages": or_null(_named),
             "stdout": or_null(_PRINTED), "uncertain": count, "reason": or_null(text), "signed": _SIGNED,
-            "state": object_,
+            "state": object_, "slept": _counts, "running": texts,
         },
     ),
 }  # fmt: skip

@@ -126,6 +126,8 @@ class Replayer(Handler):
         """True if requests to the program's own server are made again."""
         self._own_requests = OwnRequests(log, self.terms, self.rules, self._answers.body)
         self._live_calls: LiveCalls | None = None
+        self._ran_again: set[str] = set()
+        """The addresses of the calls whose code runs again on the recording."""
 
     def guard(self, guard: ActionGuard) -> None:
         """Have calls that run for real decided about."""
@@ -305,6 +307,17 @@ class Replayer(Handler):
         """Add to the verdict a reason why this replay is not wholly faithful."""
         self.notes[text] = self.notes.get(text, 0) + 1
 
+    @property
+    def sealed(self) -> Mapping[str, Tree]:
+        """The last line of the recorded process; empty if it was cut off."""
+        return self._log.sealed or {}
+
+    def ran_inside(self, path: str) -> bool:
+        """Return True if all calls around a scope of that path ran again."""
+        parts = path.split("/")
+        around = (end for end, part in enumerate(parts, 1) if "#" in part)
+        return all("/".join(parts[:end]) in self._ran_again for end in around)
+
     def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
         return self._halt(Divergence(Departure.EXTRA, address, detail=detail, hint=hint))
 
@@ -449,6 +462,7 @@ class Replayer(Handler):
             return Ticket(call.number, call.order)
         again = self.tools.runs_again(question, call) if call.number not in self.edits else None
         if again is not None:
+            self._ran_again.add(question.address)
             return Ticket(call.number, call.order, again)
         self.turnstile.abandon(self.cursor.places_inside(call))
         self.answering[call.number] = None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reenact.adapters.stdlib import entropy
 from reenact.core.boundary import Run, tracked
 from reenact.core.model.event import Tree
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import mismatches
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence, Mismatch
+from reenact.run import state_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,16 +23,10 @@ def compare(run: Run, recording: Recording, replayer: Replayer) -> None:
     a later one.
     """
     sealed = recording.logs[0].sealed or {}
-    kept = sealed.get("state")
-    if not isinstance(kept, dict) or replayer.divergences or replayer.gone_live:
+    if "state" not in sealed or replayer.divergences or replayer.gone_live:
         return
+    state_at_end.compare(run, sealed, replayer)
     here = replayer.tools.here
-    now = entropy.states(run)
-    if both := now.keys() & kept.keys():
-        replayer.compared.append("random generators")
-    for name in sorted(both):
-        if now[name] != kept[name]:
-            replayer.remark(f"the state of the generator {name} at the end is not the recorded one")
     for name, recorded, actual in _pairs(run, recording, here=here):
         replayer.compared.append(f"state {name}")
         then, actually = {name: _typed(recorded)}, {name: _typed(replayer.terms.clean(actual))}

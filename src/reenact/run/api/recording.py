@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from reenact import adapters
 from reenact.adapters import loops, stdlib
-from reenact.adapters.stdlib import entropy
 from reenact.core import boundary
 from reenact.core.boundary import Family, RecordingTurnstile, Run, Scope, entered, tracked
 from reenact.core.boundary.scope import _scope
@@ -31,6 +30,7 @@ from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.core.store.writer import Writer, warn
 from reenact.errors import DivergenceError, ForkStopped, Halt, Stop, UsageError
+from reenact.run import state_at_end
 from reenact.run.api.session import UNSET, Session
 from reenact.run.output import Output
 from reenact.run.plan import Plan
@@ -248,7 +248,7 @@ class RecordingInProgress(Session):
             return
         if self._stdout is not None:
             self._stdout.uninstall()
-        state: dict[str, Tree] = dict(entropy.states(self._run)) if self._run is not None else {}
+        state = state_at_end.sealed(self._run) if self._run is not None else {}
         if self._run is not None:
             stdlib.end(self._run)
             self._recorder.snapshots.finish(self._run)
@@ -258,7 +258,7 @@ class RecordingInProgress(Session):
         ending: dict[str, Tree] = {
             "status": "ok" if error is None else "error",
             **self.ending,
-            "state": state,
+            **state,
         }
         if uncertain := self._run.turnstile.uncertain if self._run is not None else 0:
             ending["uncertain"] = uncertain

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from reenact.adapters import stdlib
-from reenact.adapters.stdlib import entropy
 from reenact.core import boundary
 from reenact.core.boundary import Run
 from reenact.core.model import codec
@@ -17,6 +16,7 @@ from reenact.core.replay.rulings import named
 from reenact.core.store.local import load
 from reenact.errors import Halt, UsageError
 from reenact.run import processes as family
+from reenact.run import state_at_end
 from reenact.run.api.session import Session
 from reenact.run.fork.resumer import Resumption
 from reenact.run.plan import Plan
@@ -75,7 +75,7 @@ class Resuming(Session):
         if resumed is None:
             return
         handler = resumed.handler
-        self.ending.setdefault("state", dict(entropy.states(resumed.run)))
+        self.ending = {**state_at_end.sealed(resumed.run), **self.ending}
         stdlib.end(resumed.run)
         resumed.family.finish()
         failed = ""
