@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -220,6 +221,49 @@ def test_a_command_without_a_recording_does_what_it_does(program):
     # The hooks stay when a run is over.
     assert program() is not None
     assert starts() == 1
+
+
+def read_by_threads(first, second):
+    """Read output and errors in a thread each, which begins after some seconds of native work."""
+    found = {}
+    with subprocess.Popen(
+        "echo out; echo err >&2", shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as command:
+
+        def read(stream, seconds, name):
+            ctypes.CDLL(None).usleep(round(seconds * 1e6))
+            found[name] = stream.read()
+
+        threads = [
+            threading.Thread(target=read, args=(command.stdout, first, "out")),
+            threading.Thread(target=read, args=(command.stderr, second, "err")),
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    return found
+
+
+def test_threads_may_ask_for_the_parts_of_a_command_in_any_order():
+    with reenact.record() as recording:
+        said = read_by_threads(0, 0.05)
+    with reenact.replay(recording.id) as replay:
+        assert read_by_threads(1, 0) == said
+    assert replay.verdict.faithful, str(replay.verdict)
+
+
+def test_a_thread_that_asks_for_the_parts_of_a_command_in_another_order_is_found():
+    def program(*names):
+        with subprocess.Popen(
+            "echo out; echo err >&2", shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as command:
+            return {name: getattr(command, name).read() for name in names}
+
+    with reenact.record() as recording:
+        program("stdout", "stderr")
+    with pytest.raises(DivergenceError, match="REORDERED"), reenact.replay(recording.id):
+        program("stderr", "stdout")
 
 
 def test_a_changed_command_is_found():

@@ -39,6 +39,8 @@ class Cursor:
             if within is not None:
                 self._fired_inside.setdefault(within, []).append(place)
         self._front: dict[str, int] = {}
+        self._parts: dict[tuple[str, int], int] = {}
+        """The latest part of a command that each thread has asked for, by the command's scope."""
         self._unordered = {path for path, calls in self.by_scope.items() if _overlapping(calls)}
 
     def loosen(self, call: CallRecord) -> None:
@@ -117,6 +119,19 @@ class Cursor:
         self._front[call.scope] = place + 1
         return [c for c in calls[front:place] if c.number not in self.asked]
 
+    def taken(self, call: CallRecord, thread: int) -> None:
+        """Note which thread asks for a part of a command: its output, its errors, its input."""
+        if _is_part(call):
+            key = call.scope, thread
+            self._parts[key] = max(call.number, self._parts.get(key, 0))
+
+    def overtaken(self, call: CallRecord, thread: int) -> bool:
+        """Return True if a thread that asks for an overtaken call has itself asked for a later one.
+
+        Threads share the scope of a command whose parts they read or write. Nothing says which of them comes first.
+        """
+        return not _is_part(call) or self._parts.get((call.scope, thread), 0) > call.number
+
     def places_inside(self, call: CallRecord) -> Iterator[int]:
         """Yield the places in the order that lie inside a call; they will not be reached."""
         yield from self._fired_inside.get(call.number, ())
@@ -152,6 +167,11 @@ def _thread(scope: str) -> str:
         if found >= 0
         else ""
     )
+
+
+def _is_part(call: CallRecord) -> bool:
+    """Return True for a part of what a command does: its scope is that of the command's start."""
+    return call.kind == "process" and call.scope.rpartition("/")[2].startswith("process:")
 
 
 def _overlapping(calls: list[CallRecord]) -> bool:

@@ -435,10 +435,11 @@ class Replayer(Handler):
         skipped, known = self.cursor.take(call), self._departures.skipped
         if call.number in known and not self.rules.order:
             del known[call.number]
-            self._named(
-                self._departures.at(Departure.REORDERED, call, detail="it was requested later than recorded")
-            )
+            if self.cursor.overtaken(call, threading.get_ident()):
+                detail = "it was requested later than recorded"
+                self._named(self._departures.at(Departure.REORDERED, call, detail=detail))
             return
+        self.cursor.taken(call, threading.get_ident())
         for other in skipped:
             known[other.number] = other
         if skipped and self._policy == "raise" and self._live:
