@@ -40,6 +40,7 @@ _NAMING = {
     "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_DEREF", "LOAD_GLOBAL", "LOAD_NAME",
     "LOAD_CLASSDEREF", *_REBINDS,
 }  # fmt: skip
+_ONE_LINE = "two threads ran the same line at the same time"
 _MOST = 16
 """The number of frames of a thread that are looked at, and of races that are named."""
 
@@ -65,7 +66,9 @@ class RaceWatch:
             if found is not None and found not in self._named and len(self._named) < _MOST:
                 self._named.add(found)
                 self._run.handler.note(RACE, found)
-                warn(f"{found}: which comes first is not recorded; a lock around both lines makes it sure")
+                warn(
+                    f"{found}: which comes first is not recorded; a lock around {_lines_of(found)} makes it sure"
+                )
 
 
 def _program(frame: FrameType | None) -> list[FrameType | FunctionType]:
@@ -98,8 +101,14 @@ def _race(mine: list[FrameType | FunctionType], others: list[FrameType | Functio
         one, other = here[key], there[key]
         if (one.changed or other.changed) and not one.guards & other.guards:
             first, second = sorted((str(one), str(other)))
+            if (one.file, one.line) == (other.file, other.line):
+                return f"{_ONE_LINE}: {first if one.changed else second}"
             return f"two threads ran at the same time: {first}, {second}"
     return None
+
+
+def _lines_of(race: str) -> str:
+    return "it" if race.startswith(_ONE_LINE) else "both lines"
 
 
 def _by_object(frames: list[FrameType | FunctionType]) -> dict[Any, _Use]:
