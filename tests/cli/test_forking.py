@@ -189,7 +189,6 @@ def test_a_process_of_a_tool_before_the_step_is_not_run_again_and_is_in_the_fork
             "inside",
             "a fork begins in the program itself; its own step before it is 1",
         ),
-        ("    start().communicate(); ask(2)", "ask", "was started before it outside of a tool"),
         (
             (
                 "    @reenact.tool\n    def begin():\n        global other\n        other = start()\n        return 0\n"

@@ -438,7 +438,7 @@ def test_a_run_with_a_process_beside_a_tool_is_not_resumed(shell, counts):
     shell.run("record", "--", sys.executable, "agent.py")
     done = shell.run("resume", "last")
     assert done.status == 2
-    assert "was started outside of a tool, and would have to run again" in done.err
+    assert "was started outside of a tool, and ran on behind the last recorded answer" in done.err
 
 
 def test_a_changed_program_is_refused_and_the_recording_stays_as_it_was(shell, counts):

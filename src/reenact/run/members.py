@@ -69,7 +69,10 @@ class Replayed(Family):
         """Called when the program comes to the replayed block."""
         self.on_block_end: Callable[[], None] = lambda: None
         self._block_begun = False
-        self._started: list[str] = []
+        self.started: list[str] = []
+        """The processes that were started."""
+        self.ends: dict[str, threading.Event] = {}
+        """Set when a process has ended; workers of pools are not watched."""
         self._own: str | None = None
         self._drawn: dict[str, frozenset[Any]] = {}
         self._takers: dict[str, list[tuple[int, str]]] = {}
@@ -104,7 +107,7 @@ class Replayed(Family):
         path = scope.child(name).path
         known = path in self._log.spawned
         if known:
-            self._started.append(path)
+            self.started.append(path)
             if logs_of(self.recording, path) or not command or _spawned_by_multiprocessing(command):
                 # One without events was killed before it could write any.
                 return path
@@ -166,9 +169,14 @@ class Replayed(Family):
 
     def running(self, path: str | None, pid: int | None) -> None:
         """Keep time running while a process runs: no timer may fire early in the meantime."""
-        if pid is None or _of_pool(path):
+        if _of_pool(path):
             return
-        turnstile = self._run.turnstile
+        turnstile, ended = self._run.turnstile, threading.Event()
+        if path is not None:
+            self.ends[path] = ended
+        if pid is None:
+            ended.set()
+            return
         turnstile.live_begins()
 
         def watch() -> None:
@@ -176,6 +184,7 @@ class Replayed(Family):
                 system.await_end(pid)
             except OSError:
                 pass
+            ended.set()
             sleep(_PATIENCE)
             turnstile.live_ends()
 
@@ -198,7 +207,7 @@ class Replayed(Family):
             return
         for path, spawned in self._log.spawned.items():
             within = spawned.get("in")
-            if path in self._started or (within is not None and within in replayer.cursor.asked):
+            if path in self.started or (within is not None and within in replayer.cursor.asked):
                 continue
             if _replaces_a_worker(path) and all(not log.calls for log in logs_of(self.recording, path)):
                 # Without its results the program would stand still.
@@ -217,7 +226,7 @@ class Replayed(Family):
     def verdicts(self) -> list[Verdict]:
         """Return the verdicts that the processes have reported."""
         found = []
-        for path in self._started:
+        for path in self.started:
             logs = logs_of(self.recording, path)
             report = reported(self.plan.report, path)
             if report is not None:
@@ -335,7 +344,7 @@ class Member:
         else:
             # Forked: what refers to the parent's run is this process's from here on.
             run.handler, run.turnstile, run.lock = handler, turnstile, threading.RLock()
-            run.replaying = replaying
+            run.replaying, run.forked = replaying, run.forked and not replaying
             run.root = Scope(self.plan.process, run)
         # A file of its own begins with the whole state.
         of_run(run).due = 0

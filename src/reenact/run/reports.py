@@ -53,6 +53,11 @@ def reserve(folder: str, process: str) -> bool:
     return True
 
 
+def claimed(folder: str, process: str) -> bool:
+    """Return True if a process of a replay has begun."""
+    return Path(folder, f"{key(process)}{_CLAIM}").exists()
+
+
 def ended(folder: Path) -> set[str]:
     """Return the processes of a replay that have begun and ended."""
     found = set()

@@ -102,7 +102,8 @@ class FileRecorder:
                 known = self._add(place, before, replace(state, names=None), None)
                 if state != before:
                     self._watched[place.path] = None
-                if self._renew(known):
+                # The program has made its own changes again: their times are others.
+                if self._renew(known) and _timeless(known.state) != _timeless(state):
                     changed[place] = known.state
             self._events.write("first", untold)
             self._events.write("outside", changed)
@@ -445,6 +446,10 @@ class FileRecorder:
             above.names -= {name, f"{name}/"}
             if state.kind != "none":
                 above.names.add(f"{name}/" if state.kind == "folder" else name)
+
+
+def _timeless(state: FileState) -> FileState:
+    return replace(state, names=None, mtime=None)
 
 
 def _is_racy(mark: Mark | None) -> bool:

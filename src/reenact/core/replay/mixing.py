@@ -95,7 +95,7 @@ class Mixing(Replayer):
         if given is None and not self._mix.exact:
             given = self._given(question, what.news, OTHERS_LIKE)
         if given is None:
-            raise self._halt(Divergence(Departure.EXTRA, question.address, detail=NEITHER), question)
+            raise self.halt(Divergence(Departure.EXTRA, question.address, detail=NEITHER), question)
         return given
 
     def _given(self, question: Question, what: bytes, detail: str) -> Answer | None:

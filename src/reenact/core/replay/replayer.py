@@ -133,7 +133,7 @@ class Replayer(Handler):
         """Have calls that run for real decided about."""
         answers = Substitutes(self._log, self.terms, self.cursor, guard)
         places = len(self._log.times)
-        self._live_calls = LiveCalls(guard, answers, places, halt=self._halt, remark=self.remark)
+        self._live_calls = LiveCalls(guard, answers, places, halt=self.halt, remark=self.remark)
 
     # -- the handler -----------------------------------------------------------------------------------------
 
@@ -248,7 +248,7 @@ class Replayer(Handler):
     def read_on(self, answer: Answer) -> BaseException:
         if answer.call is None:
             assert isinstance(answer.outcome, Value)
-            return self._halt(answer.outcome.value)
+            return self.halt(answer.outcome.value)
         call = self._log.calls[answer.call]
         detail = (
             "the recording ends here: its run was cut off in this call"
@@ -257,12 +257,12 @@ class Replayer(Handler):
             if answer.end == "closed"
             else f"the recording ends in the middle of this stream, after {len(answer.pieces)} chunks"
         )
-        return self._halt(self._departures.at(Departure.EXTRA, call, detail=detail))
+        return self.halt(self._departures.at(Departure.EXTRA, call, detail=detail))
 
     def stuck(self, answer: Answer) -> BaseException:
         call = self._log.calls[answer.call or 0]
         detail = "the program cancelled this call when it was recorded; now it waits for the answer"
-        return self._halt(self._departures.at(Departure.CHANGED, call, detail=detail))
+        return self.halt(self._departures.at(Departure.CHANGED, call, detail=detail))
 
     def secret(self, value: str) -> str:
         return self.terms.secret(value)
@@ -319,7 +319,7 @@ class Replayer(Handler):
         return all("/".join(parts[:end]) in self._ran_again for end in around)
 
     def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
-        return self._halt(Divergence(Departure.EXTRA, address, detail=detail, hint=hint))
+        return self.halt(Divergence(Departure.EXTRA, address, detail=detail, hint=hint))
 
     @property
     def gone_live(self) -> bool:
@@ -392,7 +392,7 @@ class Replayer(Handler):
         if self._policy == "realign":
             nearest, sure = self._realignment.counterpart(question)
             if nearest is None and self._inserted == "refuse":
-                raise self._halt(self._departures.unknown(question, question.place), question)
+                raise self.halt(self._departures.unknown(question, question.place), question)
             if nearest is None:
                 return self._go_live(question)
             if sure:
@@ -485,9 +485,7 @@ class Replayer(Handler):
 
     def _unanswerable(self, call: CallRecord, flaw: str) -> Halt:
         hint = f"let it run: live=['{call.label}']"
-        return self._halt(
-            self._departures.at(Departure.CHANGED, call, detail=f"no answer: {flaw}", hint=hint)
-        )
+        return self.halt(self._departures.at(Departure.CHANGED, call, detail=f"no answer: {flaw}", hint=hint))
 
     # -- departures ------------------------------------------------------------------------------------------
 
@@ -502,7 +500,7 @@ class Replayer(Handler):
                 divergence, detail=f"{divergence.detail}; {doubt}" if divergence.detail else doubt
             )
         if self._policy == "raise":
-            raise self._halt(divergence, question)
+            raise self.halt(divergence, question)
         self.divergences.append(divergence)
         self._show(divergence, question)
         if self._policy == "live":
@@ -517,7 +515,8 @@ class Replayer(Handler):
         self._gone_live = True
         self.turnstile.open()
 
-    def _halt(self, divergence: Divergence, question: Question | None = None) -> Halt:
+    def halt(self, divergence: Divergence, question: Question | None = None) -> Halt:
+        """Stop the replay at a divergence; return what stops the program."""
         with self._lock:
             if self._poison is None:
                 self.divergences.append(divergence)

@@ -26,7 +26,7 @@ from reenact.core.replay.policy import configured_policy
 from reenact.core.replay.rulings import named
 from reenact.core.store.local import LocalStore, new_id
 from reenact.core.store.writer import warn
-from reenact.errors import DivergenceError, ForkStopped, Halt, UsageError
+from reenact.errors import Divergence, DivergenceError, ForkStopped, Halt, UsageError
 from reenact.run.api.session import UNSET, Session
 from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.fork.child import Child
@@ -193,13 +193,14 @@ class Fork(Session):
         if self._stdout is not None:
             self._stdout.uninstall()
         stdlib.end(child.run)
+        departed = None if forker.reached else child.family.departure()
         child.family.finish()
         if self._files is not None:
             self._files.tell_of_stand_ins()
         forker.notice_refusal()
         child.close()
         if not forker.reached:
-            self._came_to_nothing(child, error)
+            self._came_to_nothing(child, error, departed)
             return
         stopped = forker.stop.reason if forker.stop is not None else ""
         if not stopped and forker.poison is not None:
@@ -210,8 +211,10 @@ class Fork(Session):
             self.reason = stopped
             raise ForkStopped(f"fork {self.id} stopped: {stopped}") from None
 
-    def _came_to_nothing(self, child: Child, error: BaseException | None) -> None:
-        """The program never asked the question of the step."""
+    def _came_to_nothing(
+        self, child: Child, error: BaseException | None, departed: Divergence | None
+    ) -> None:
+        """The program never asked the step's question, maybe since a process of its own departed."""
         replayer, stop = child.forker.replayer, child.forker.stop
         if stop is not None:
             child.drop()
@@ -219,7 +222,7 @@ class Fork(Session):
         if replayer.poison is None and (error is None or isinstance(error, Halt)):
             replayer.finish()
         child.drop()
-        divergence = replayer.divergences[0] if replayer.divergences else None
+        divergence = departed or (replayer.divergences[0] if replayer.divergences else None)
         if divergence is not None:
             raise DivergenceError(divergence) from (None if isinstance(error, Halt) else error)
         if error is None:

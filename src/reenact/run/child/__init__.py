@@ -54,6 +54,8 @@ def _follow(plan: Plan) -> None:
 def _give_up(plan: Plan, text: str) -> None:
     report(plan, failed=text)
     if plan.mode != "record" or GUARD in plan.options:
+        if plan.process != "main":
+            warn(f"the process {plan.process} does not run: {text}")
         # Never let a program that should be answered from a recording go to the world.
         os._exit(2)
     warn(f"this process is not recorded: {text}")

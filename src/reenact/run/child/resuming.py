@@ -77,10 +77,11 @@ class Resuming(Session):
         handler = resumed.handler
         self.ending = {**state_at_end.sealed(resumed.run), **self.ending}
         stdlib.end(resumed.run)
+        departed = handler.poison.divergence if handler.poison is not None else resumed.family.departure()
         resumed.family.finish()
         failed = ""
-        if handler.poison is not None:
-            failed = f"the program is not the recorded one, or no longer: {handler.poison.divergence}"
+        if departed is not None:
+            failed = f"the program is not the recorded one, or no longer: {departed}"
         elif handler.stop is None and (call := handler.lost()) is not None:
             step = resumed.replayer.step_of(call.number)
             failed = f"the program ended without asking step {step}, {call.label}, again"

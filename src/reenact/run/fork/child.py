@@ -26,6 +26,7 @@ from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.writer import Writer
 from reenact.core.trust import Where, consent
 from reenact.errors import UsageError
+from reenact.run.files.disk import FILES
 from reenact.run.fork import started
 from reenact.run.fork.family import Forked
 from reenact.run.fork.handler import Forker
@@ -120,7 +121,7 @@ class Child:
         self.run = Run(self.forker, replayer.turnstile, replaying=True)
         self.run.rules = rules_number(parent.header)
         self.run.forked, self.forker.run = True, self.run
-        before = Replayed(self.run, replayer, parent, log, self._own("replay", self._source, parent.id))
+        before = Replayed(self.run, replayer, parent, log, self._replaying_plan())
         self.family = self.run.family = Forked(self.run, self.forker, before, self._recording_plan)
 
     def seal(self, ending: Mapping[str, Tree]) -> None:
@@ -142,11 +143,16 @@ class Child:
     def record_files(self) -> None:
         """Record the files of the live part: the program's disk has begun, as that of the parent."""
         asked = self.forker.replayer.cursor.asked
-        received = [call for call in self.parent.logs[0].calls.values() if call.number in asked]
+        at = self._point.step.call
+        live = None if self._point.edit is not None else at
+        calls = self.parent.logs[0].calls.values()
+        received = [call for call in calls if call.number in asked and call is not live]
         if not self._by_reference:
             kept = [state.blob for state in first_states(self.parent).values() if state.blob]
             shared.fetch(codec.dumps(kept), [self._source, *shared.ancestors(self._source)], self.folder)
-        record_files(self.run, self.recorder, self.parent, received, str(self._store.root), shares=True)
+        until = live.began if live is not None else None
+        home = str(self._store.root)
+        record_files(self.run, self.recorder, self.parent, received, home, shares=True, until=until)
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -172,6 +178,12 @@ class Child:
         self._children = True
         plan = self._own("record", self.folder.absolute(), self._id)
         return replace(plan, began=self.recorder.started, options={GUARD: self._guarding.tree()})
+
+    def _replaying_plan(self) -> Plan:
+        """Return the plan of the processes that ended before the step: they replay their own files."""
+        plan = self._own("replay", self._source, self.parent.id)
+        scratch = self._plan.options.get(FILES, "") if self._plan is not None else ""
+        return replace(plan, options={"ignore": self._point.ignore, "policy": "raise", FILES: scratch})
 
     def _own(self, mode: str, folder: Path, id: str) -> Plan:
         home, patterns = str(self._store.root), tuple(self._rules.patterns)

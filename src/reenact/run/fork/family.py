@@ -6,15 +6,25 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from time import sleep
 from typing import Any
 
+from reenact.adapters.process_activity import StandStill
 from reenact.core.boundary import Family, Run, Scope
+from reenact.core.model.divergence import verdict_of
 from reenact.core.model.event import Effect
 from reenact.core.record.program import takes_part
+from reenact.errors import Departure, Divergence
+from reenact.run.fork import started
 from reenact.run.fork.handler import Forker
-from reenact.run.members import Replayed, record_fork
+from reenact.run.members import Replayed, logs_of, record_fork
 from reenact.run.plan import Plan
 from reenact.run.recorded import Recorded
+from reenact.run.reports import claimed, reported
+
+_LOOK = 0.002
 
 
 class Forked(Family):
@@ -31,6 +41,7 @@ class Forked(Family):
         self.replayed = replayed
         self._plan = plan
         self._recorded: Recorded | None = None
+        forker.before_live = self.settle
 
     @property
     def _now(self) -> Recorded | Replayed:
@@ -49,8 +60,21 @@ class Forked(Family):
     def ends_block(self, output: Any) -> None:
         self.replayed.ends_block(output)
 
+    def knows(self, scope: Scope, name: str) -> bool:
+        return self._forker.gone_live or self.replayed.knows(scope, name)
+
+    def taker(self, lock: str, count: int) -> str | None:
+        return None if self._forker.gone_live else self.replayed.taker(lock, count)
+
+    def exchange(self) -> Path | None:
+        return None if self._forker.gone_live else self.replayed.exchange()
+
+    def drawn(self, source: str) -> AbstractSet[Any]:
+        return self.replayed.drawn(source)
+
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
-        if not self.replayed.knows(scope, name):
+        if self._forker.reached or not self.replayed.knows(scope, name):
+            # Behind an edited answer a process may be given something else than was recorded.
             self._forker.departs()
         now = self._now
         if now is not self.replayed and not _joins(command):
@@ -69,6 +93,57 @@ class Forked(Family):
 
     def forked(self, path: str) -> Scope:
         return self._now.forked(path)
+
+    def settle(self) -> Divergence | None:
+        """Wait until the processes before the step have ended; return their first departure.
+
+        They had ended before it when the parent was recorded.
+        """
+        replayed, still = self.replayed, StandStill(joined=False)
+        if not replayed.started:
+            return None
+        turnstile = self._run.turnstile
+        turnstile.blocks()
+        try:
+            while left := [path for path in replayed.started if not self._has_ended(path)]:
+                if still.found():
+                    detail = (
+                        "the process had ended before when it was recorded, and now waits for the program"
+                    )
+                    return Divergence(Departure.REORDERED, left[0], detail=detail)
+                sleep(_LOOK)
+        finally:
+            turnstile.unblocks()
+        found = self.departure()
+        messages = Path(replayed.plan.report, "messages") if replayed.plan.report else None
+        if found is None and messages is not None and messages.is_dir() and any(messages.iterdir()):
+            detail = "a message came before others that the program had received first when it was recorded"
+            found = Divergence(Departure.REORDERED, self._run.root.path, detail=detail)
+        return found
+
+    def departure(self) -> Divergence | None:
+        """Return the first departure that the replayed processes have reported.
+
+        One that has ended without a verdict was killed, or could not begin.
+        """
+        recording, folder = self.replayed.recording, self.replayed.plan.report
+        for path in self.replayed.started:
+            own = logs_of(recording, path)
+            for log in recording.logs:
+                found = reported(folder, log.process) if started.belongs(log, path) else None
+                if found is not None and (divergence := verdict_of(found).divergence) is not None:
+                    return divergence
+                begun = log in own or (started.belongs(log, path) and claimed(folder, log.process))
+                if found is None and begun and self._has_ended(path):
+                    detail = "the process gave no verdict: it was killed, or could not begin"
+                    return Divergence(Departure.MISSING, log.process, detail=detail)
+        return None
+
+    def _has_ended(self, path: str) -> bool:
+        ended = self.replayed.ends.get(path)
+        if ended is not None:
+            return ended.is_set()
+        return reported(self.replayed.plan.report, path) is not None
 
     def finish(self) -> None:
         """End the run."""

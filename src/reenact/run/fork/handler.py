@@ -23,7 +23,7 @@ from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.rulings import ActionGuard, Ruling
 from reenact.core.replay.watch import Edit
-from reenact.errors import Halt, Stop
+from reenact.errors import Divergence, Halt, Stop
 from reenact.run.fork import absence
 from reenact.run.fork.lines import Lines
 from reenact.run.fork.sharing import Sharing
@@ -70,6 +70,8 @@ class Forker(Handler):
         self.on_stop: Callable[[], None] = lambda: None
         self.on_live: Callable[[], None] = lambda: None
         """Called once, when the world answers from here on."""
+        self.before_live: Callable[[], Divergence | None] = lambda: None
+        """Called before the step: waits for processes, and returns their departure, if any."""
         self.model: str | None = None
         self.run: Run | None = None
         self.refused_elsewhere: Callable[[], str] = lambda: ""
@@ -111,6 +113,8 @@ class Forker(Handler):
         here = self._at.scope, self._at.label, self._at.ordinal
         if (scope.path, effect.label, ordinal) == here and isinstance(self.turnstile, ForkingTurnstile):
             self.turnstile.reach(self._at.place)
+            if not self.reached:
+                self._settle()
         decision = self.replayer.enter(effect, scope, ordinal)
         if decision.call is None:
             return decision if isinstance(decision, Answer) else self._ask(effect, scope, ordinal)
@@ -300,6 +304,12 @@ class Forker(Handler):
                 self._sharing.share(line)
 
     # -- going live ------------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Let the processes that were started before end; one that departs ends the run."""
+        departure = self.before_live()
+        if departure is not None:
+            raise self.replayer.halt(departure)
 
     def _begin_live(self) -> None:
         with self._lock:

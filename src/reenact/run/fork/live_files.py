@@ -21,6 +21,7 @@ def record_files(
     home: str,
     *,
     shares: bool = False,
+    until: float | None = None,
 ) -> None:
     """Record the files that the program uses and changes from here on.
 
@@ -33,6 +34,7 @@ def record_files(
         received: The calls of the recording whose outcomes the program has received.
         home: The home of the recordings, which is left out.
         shares: The recording under way has that recording's events so far, and no later ones.
+        until: The time of that recording that the program has come to; None: that of the last outcome.
     """
     last = last_received(received)
     # What is changed here comes after the last outcome, and before a call that is made now.
@@ -44,7 +46,7 @@ def record_files(
         behind = -1.0 if last is None or last.outcome is None else float(last.outcome["t"])
         first = first_states(recording)
         told = first_states(recording, behind) if shares else first
-        files.resume(first, states_until(recording, behind), told)
+        files.resume(first, states_until(recording, behind if until is None else until), told)
     run.files = files
 
 

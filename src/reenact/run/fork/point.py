@@ -59,7 +59,7 @@ def point(
             f"{recording.path} is an exported file: `reenact import` it, and fork what comes of it"
         )
     step = recording.step(at)
-    started.check(recording, step, live)
+    started.check(recording, step, live, command=command)
     if change is not None and step.call.status == "cancelled":
         raise UsageError(
             f"step {at} was cancelled by the program before an answer came: there is none to edit"

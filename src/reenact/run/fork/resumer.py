@@ -288,6 +288,7 @@ class Resumer(Forker):
                     "the program is not the recorded one, or no longer: it did not ask "
                     f"step {step}, {call.label}, again"
                 )
+            self._settle()
         self._release()
 
 

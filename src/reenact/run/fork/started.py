@@ -1,7 +1,8 @@
 """The processes that a fork's parent has started, and their files in the fork.
 
 Before the step of a fork, tools are answered without running. So a process that a tool has started, and that ended
-before the step, need not run again: its file is copied into the fork.
+before the step, need not run again: its file is copied into the fork. One that was started outside of a tool runs
+again, and replays its file. A process that still ran at the step does not allow a fork there.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import orjson
 
+from reenact.core.files.trees import has_files
 from reenact.core.model.event import Tree
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.query.recording import Recording, Step
@@ -34,13 +36,14 @@ def _enclosing(log: Log, within: int | None) -> Iterator[CallRecord]:
         within = log.calls[within].within
 
 
-def check(recording: Recording, step: Step, live: Iterable[str] = ()) -> None:
+def check(recording: Recording, step: Step, live: Iterable[str] = (), *, command: bool = False) -> None:
     """Raise UsageError if a recording of several processes cannot be forked at a step.
 
     Args:
         recording: The recording.
         step: The step.
         live: The calls that run for real before it.
+        command: The fork is one of a whole program, which has a disk of its own.
     """
     main = recording.logs[0]
     if step.log is not main:
@@ -52,8 +55,13 @@ def check(recording: Recording, step: Step, live: Iterable[str] = ()) -> None:
             f"begins in the program itself{hint}"
         )
     opened = {*main.calls} if live else around(main, step.call)
+    again = ""
+    if live:
+        again = "would have to run again, which --live does not allow"
+    elif not command and has_files(recording):
+        again = "would run again on your own files; fork it with `reenact fork`"
     for log in recording.logs[1:]:
-        flaw = _flaw(main, log, step.call, opened)
+        flaw = _flaw(main, log, step.call, opened, again)
         if not flaw and not Path(recording.path, _file_of(log)).is_file():
             flaw = "has a file of another name; the recording is damaged"
         if flaw:
@@ -62,31 +70,54 @@ def check(recording: Recording, step: Step, live: Iterable[str] = ()) -> None:
             )
 
 
-def _flaw(main: Log, log: Log, call: CallRecord, opened: set[int]) -> str:
-    """Return the reason that a process does not allow a fork at a call, or an empty text."""
-    spawned = next((line for path, line in main.spawned.items() if belongs(log, path)), None)
+def _flaw(main: Log, log: Log, call: CallRecord, opened: set[int], again: str) -> str:
+    """Return the reason that a process does not allow a fork at a call, or an empty text.
+
+    Args:
+        main: The program.
+        log: The process that it has started.
+        call: The call of the step.
+        opened: The calls that run again.
+        again: The reason that no process can run again, or empty.
+    """
+    spawned = _spawned(main, log)
     if not log.opened:
         return "has no header"
     if spawned is None:
         return "was started beside the program, and a fork is one of a single program"
     if float(spawned["t"]) >= call.began:
         return ""
+    if _ended(log) > call.began:
+        return "still ran then, and what it did afterwards cannot be repeated"
     tools = [each for each in _enclosing(main, spawned["in"]) if each.kind == "tool"]
-    if not any(tool.outcome is not None and tool.number not in opened for tool in tools):
-        return "was started before it outside of a tool, and would have to run again"
+    if any(tool.outcome is not None and tool.number not in opened for tool in tools):
+        return ""
+    if log.sealed is None:
+        return "was started before it outside of a tool, and its end is not recorded"
+    return again and f"was started before it outside of a tool, and {again}"
+
+
+def _spawned(main: Log, log: Log) -> Mapping[str, Tree] | None:
+    """Return the event of the program that a process was started by, or None."""
+    return next((line for path, line in main.spawned.items() if belongs(log, path)), None)
+
+
+def _ended(log: Log) -> float:
+    """Return the time of a process's end, or of its last event if its end is not recorded."""
     ending: Mapping[str, Tree] = log.sealed or {}
-    ended = float(log.opened.get("offset", 0.0)) + float(ending.get("t", log.last))
-    return "still ran then, and what it did afterwards cannot be repeated" if ended > call.began else ""
+    return float(log.opened.get("offset", 0.0)) + float(ending.get("t", log.last))
 
 
 def check_whole(recording: Recording) -> None:
     """Raise UsageError if a recording of several processes cannot be resumed.
 
-    A process that a tool has started need not run again: the tool is answered, or is made again as a whole.
+    A process that a tool has started need not run again: the tool is answered, or is made again as a whole. Another
+    one replays its file, if it had ended before the last answer that the program had received.
     """
     main = recording.logs[0]
+    live = max(main.times, default=0.0)
     for log in recording.logs[1:]:
-        spawned = next((line for path, line in main.spawned.items() if belongs(log, path)), None)
+        spawned = _spawned(main, log)
         if not log.opened:
             raise UsageError(
                 f"recording {recording.id} cannot be resumed: a process that it had started had only just begun, "
@@ -95,7 +126,9 @@ def check_whole(recording: Recording) -> None:
         if spawned is None:
             flaw = "was started beside the program, and only a single program is resumed"
         elif not (tools := [each for each in _enclosing(main, spawned["in"]) if each.kind == "tool"]):
-            flaw = "was started outside of a tool, and would have to run again"
+            if log.sealed is not None and _ended(log) <= live:
+                continue
+            flaw = "was started outside of a tool, and ran on behind the last recorded answer"
         elif tools[-1].outcome is not None and log.sealed is None:
             flaw = f"still ran when {tools[-1].label} had returned, and how it ended is not recorded"
         else:
