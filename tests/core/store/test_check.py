@@ -111,7 +111,7 @@ def test_what_can_be_repaired_is_repaired_and_what_is_broken_is_moved_aside(stor
     found = Check(store, repair=True).run().findings
     assert all(one.repaired for one in found if one.kind != "missing blob")
     assert not any(one.repaired.startswith("cannot") for one in found)
-    left = set(kinds(store)) - {"unread", "lost row"}
+    left = set(kinds(store)) - {"lost row"}
     assert left == {"missing blob"}
     kept = store.root / "broken"
     assert (kept / "damaged" / "events.jsonl").is_file()
@@ -125,6 +125,14 @@ def test_a_recording_that_is_being_written_is_let_alone(store):
     with reenact.record("c", home=store.root):
         look(b"\xff" * 80_000)
         assert not {"left behind", "torn line", "broken"} & set(kinds(store, repair=True))
+
+
+def test_a_recording_that_the_index_does_not_have_yet_is_no_finding(store):
+    Index(store).refresh()
+    with reenact.record("later", home=store.root):
+        look(b"x")
+    assert kinds(store) == []
+    assert len(Index(store).summaries()) == 3
 
 
 def test_a_damaged_index_is_made_anew(store):

@@ -213,7 +213,7 @@ class Check:
             return
         index = Index(self._store)
         try:
-            lost, unread = index.differences()
+            lost = index.lost()
         except sqlite3.Error as error:
             self._say("damaged index", file.name, str(error), lambda: _rebuilt(index))
         else:
@@ -222,13 +222,6 @@ class Check:
                     "lost row",
                     _shown(folder),
                     "the index has it, the folder does not",
-                    lambda: _renewed(index),
-                )
-            for folder in unread:
-                self._say(
-                    "unread",
-                    _shown(folder),
-                    "the index does not have its current state",
                     lambda: _renewed(index),
                 )
         finally:

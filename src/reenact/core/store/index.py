@@ -259,10 +259,10 @@ class Index:
         self.renew(stale, gone, progress=progress)
         return len(stale) + len(gone)
 
-    def differences(self) -> tuple[list[str], list[str]]:
-        """Return the indexed folders that are gone, and the folders that it lacks or has outdated.
+    def lost(self) -> list[str]:
+        """Return the indexed folders that are gone. Raises sqlite3.Error if the index is damaged.
 
-        Raises sqlite3.Error if the index is damaged.
+        That it lacks a recording is no fault: the next reader adds it.
         """
         database = self._open()
         if self.in_memory:
@@ -270,8 +270,7 @@ class Index:
         for (said,) in database.execute("PRAGMA quick_check(1)"):
             if said != "ok":
                 raise sqlite3.DatabaseError(said)
-        stale, gone = self.outdated(dict(database.execute("SELECT folder, signature FROM recordings")))
-        return gone, [one.folder for one in stale]
+        return self.outdated(dict(database.execute("SELECT folder, signature FROM recordings")))[1]
 
     def outdated(
         self, known: Mapping[str, str], names: Iterable[str] | None = None
