@@ -89,3 +89,28 @@ def test_another_line_of_one_process_is_found(shell, recorded, program):
     again = shell.replay()
     assert again.status == 1, again.err
     assert "log.txt at the end is not the recorded one" in again.err
+
+
+def test_a_file_of_a_process_that_was_killed_is_not_called_changed(shell):
+    shell.write(
+        "agent.py",
+        """
+        import multiprocessing as mp, os, signal
+
+        def work():
+            with open("made.txt", "w") as file:
+                file.write("x")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        if __name__ == "__main__":
+            process = mp.Process(target=work)
+            process.start()
+            process.join()
+            print(process.exitcode)
+        """,
+    )
+    done, _ = shell.record("agent.py")
+    assert done.out == "-9\n"
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err
+    assert "made.txt: a process that used it was killed" in " ".join(again.err.split())

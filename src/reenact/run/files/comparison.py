@@ -12,14 +12,14 @@ from pathlib import Path
 
 from reenact.core.files.listing import writable
 from reenact.core.files.states import FileState
-from reenact.core.files.trees import first_states
+from reenact.core.files.trees import changes, first_states
 from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
 from reenact.core.record.places import TOO_WIDE, temporary_folder
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence, Mismatch
 from reenact.run.files.disk import Laid
-from reenact.run.files.final import LOG, MIXED, FinalFiles, kind_of
+from reenact.run.files.final import CUT, LOG, MIXED, FinalFiles, kind_of
 from reenact.run.files.recorded_changes import RecordedChanges
 from reenact.run.files.upper import hidden
 from reenact.run.files.uses import ReplayedUses
@@ -72,7 +72,7 @@ class FileComparison:
             for path in self._touched(first_states(self._recording), last)
             if path not in unkept and not self._is_of_others(path) and not files.same(path)
         ]
-        for how, text in ((self._is_log, LOG), (files.mixed, MIXED)):
+        for how, text in ((self._is_log, LOG), (files.mixed, MIXED), (self._is_cut, CUT)):
             for path in [path for path in found if how(path)]:
                 found.remove(path)
                 replayer.uncompared.append(text.format(path))
@@ -112,6 +112,14 @@ class FileComparison:
         """Return True for a file that `logging` writes, or has written and renamed."""
         here = str(self._laid.here(path))
         return any(here == log or here.startswith(f"{log}.") for log in logs())
+
+    def _is_cut(self, path: Path) -> bool:
+        """Return True if a process that used a path was killed: its last change may not be recorded."""
+        cut = [log for log in self._recording.logs if log is not self._log and log.sealed is None]
+        writers = self._files.writers.get(path, ())
+        if writers and writers[-1] not in {log.process for log in cut}:
+            return False
+        return any(path in change.states for log in cut for change in changes(log))
 
     def _is_kept(self, path: Path, new: bool) -> bool:
         """Return True if a recording would have a change of that path."""

@@ -16,6 +16,7 @@ from reenact.run.files.disk import blob, is_state_of
 from reenact.run.files.upper import hidden
 
 LOG = "the log {} (its lines have times, and lines of libraries)"
+CUT = "the file {}: a process that used it was killed when it was recorded"
 MIXED = "the order of the lines of {}, to which several processes wrote"
 
 _TEXT = 1 << 16
