@@ -92,6 +92,12 @@ class Site:
             server.server_close()
 
 
+@pytest.fixture(autouse=True)
+def no_model(monkeypatch):
+    """No test asks the model that this machine, or another test, has named."""
+    monkeypatch.delenv("REENACT_MODEL", raising=False)
+
+
 @pytest.fixture(scope="session")
 def site():
     site = Site()

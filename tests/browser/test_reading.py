@@ -61,8 +61,7 @@ def test_where_a_loop_runs_already_it_is_answered_too(program):
 
 
 @pytest.mark.thorough
-def test_without_a_model_it_says_how_to_name_one(open_session, site, monkeypatch):
-    monkeypatch.delenv("REENACT_MODEL", raising=False)
+def test_without_a_model_it_says_how_to_name_one(open_session, site):
     with open_session(save_replay_on="never") as session:
         session.execute(type="goto", url=site("form.html"))
         with pytest.raises(

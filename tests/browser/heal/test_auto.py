@@ -76,9 +76,8 @@ def running(open_session, chromium, site, learned):
 
 
 @pytest.fixture
-def buy(running, site, monkeypatch):
+def buy(running, site):
     """The script, on a page that has changed."""
-    monkeypatch.delenv("REENACT_MODEL", raising=False)
     session = running()
     session.site = site("")
     return functools.partial(script, session)

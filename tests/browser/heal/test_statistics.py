@@ -40,7 +40,6 @@ PAGE = """
 def shop(home, tmp_path, monkeypatch, chromium):
     """Runs `shop.py`, as it stands in its file, on the page whose button has that id; a recording id replays it."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("REENACT_MODEL", raising=False)
     # On a busy machine a page takes longer to say what it shows; without that nothing can be verified.
     monkeypatch.setattr(consequence, "PATIENCE", 20)
     page, script = tmp_path / "page.html", tmp_path / "shop.py"

@@ -71,9 +71,9 @@ def model():
     model.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def wired(tmp_path_factory, model):
-    """The server. Its agents ask the scripted model."""
+    """The server. Its agents ask the scripted model, whose name is not left to the tests of another folder."""
     try:
         executable.find(None)
     except SessionError as error:
@@ -87,7 +87,7 @@ def wired(tmp_path_factory, model):
         assert wired.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def program(wired, tmp_path_factory):
     """Runs a file beside this one as a program of somebody who knows the server's address and a key, and no network."""
 
