@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -21,6 +22,7 @@ from reenact.core.store.index import Index
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.quotas import Limits
 from reenact.server.examiner import Examiner
+from reenact.server.library import ProjectLibrary
 from reenact.server.refresh import Keeper
 from tests.server.asking import Asking
 
@@ -93,6 +95,22 @@ def test_the_list_says_what_the_command_line_says(home, filled):
     assert re.match(r"events\.jsonl, line \d: damaged", broken["problem"])
     assert broken["outcome"] == broken["problem"]
     assert [line["id"] for line in lines if line["id"] != "damaged"] == filled[::-1]
+
+
+def test_a_recording_that_comes_while_a_page_is_made_is_not_counted(home, filled, monkeypatch):
+    views = ProjectLibrary.views
+
+    def later(self, found):
+        known = self.entry(filled[0])
+        self.know(replace(known, summary=replace(known.summary, id="later")))
+        return views(self, found)
+
+    with Asking(Path(home)) as asked:
+        before = asked.until("/recordings", lambda page: page["total"] == 4 and page["complete"])
+        monkeypatch.setattr(ProjectLibrary, "views", later)
+        page = asked("/recordings")
+        assert (page["total"], len(page["items"])) == (4, 4)
+        assert before["version"] <= page["version"] < asked.library.version
 
 
 @pytest.mark.thorough

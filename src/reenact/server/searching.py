@@ -75,8 +75,10 @@ class Search:
 
     def page(
         self, offset: int, limit: int, sort: str, patience: float = _PATIENCE
-    ) -> list[tuple[str, tuple[int, ...]]]:
-        """Return a page of hits, each with its matching steps; wait until there are enough.
+    ) -> tuple[list[tuple[str, tuple[int, ...]]], int]:
+        """Return a page of hits, each with its matching steps, and the number of all hits at that moment.
+
+        Waits until there are enough.
 
         Raises FilterError where the filter proves invalid.
         """
@@ -96,10 +98,12 @@ class Search:
         self.renew()
         with self._here:
             if plain:
-                ids = [id for _, id in self._order[offset : offset + limit]]
+                with self._lines.lock:
+                    ids, total = [id for _, id in self._order[offset : offset + limit]], len(self._order)
             else:
-                ids = self._ids(sort)[offset : offset + limit]
-            return [(id, self._hits.get(id, ())) for id in ids]
+                every = self._ids(sort)
+                ids, total = every[offset : offset + limit], len(every)
+            return [(id, self._hits.get(id, ())) for id in ids], total
 
     def wait(self, patience: float = _PATIENCE) -> None:
         """Wait until the search is complete, or `patience` seconds.

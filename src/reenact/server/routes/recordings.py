@@ -63,13 +63,15 @@ def recordings(
     """Recordings on their lines, those first that began last."""
     library = access.library
     search = library.search(filter)
-    page = search.page(offset, limit, sort)
+    # What is newer than the page has a later version.
+    version, caught_up = library.version, library.caught_up
+    page, total = search.page(offset, limit, sort)
     return RecordingsView(
         items=tuple(library.views(page)),
-        total=len(search),
-        complete=search.complete and library.caught_up,
+        total=total,
+        complete=search.complete and caught_up,
         offset=offset,
-        version=library.version,
+        version=version,
         indexing=library.indexing,
     )
 
