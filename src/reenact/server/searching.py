@@ -76,7 +76,7 @@ class Search:
     def page(
         self, offset: int, limit: int, sort: str, patience: float = _PATIENCE
     ) -> tuple[list[tuple[str, tuple[int, ...]]], int]:
-        """Return a page of hits, each with its matching steps, and the number of all hits at that moment.
+        """Return a page of hits, each with its matching steps, and the number of all hits.
 
         Waits until there are enough.
 
