@@ -86,7 +86,7 @@ console-pictures: setup-dev chromium console
 	@$(BIN)/python -m tests.console.pictures
 
 # Tests that stand together share servers and browsers: each worker takes a part, and from the end of another's when it is done.
-# Three workers for two processors: a third of the time tests wait for a program or a browser.
+# Three workers for two processors: tests wait for programs and browsers.
 # Plain tracebacks: to show the source of a failing test, pytest parses it, which in Python 3.11 may fail where another
 # thread parses too, and then the whole run ends.
 test: setup-dev chromium pages

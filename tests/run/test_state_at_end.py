@@ -171,3 +171,19 @@ def test_a_recording_of_an_older_version_has_no_counts_and_is_faithful(home: str
         in_jobs()
         waiting()
     assert replay.verdict.faithful
+
+
+def test_a_timer_that_is_set_at_the_top_of_a_script_is_no_sleep(shell):
+    shell.write(
+        "agent.py",
+        """
+        import asyncio, reenact
+        loop = asyncio.new_event_loop()
+        with reenact.record() as run:
+            loop.call_at(loop.time() + 0.001, loop.stop)
+            loop.run_forever()
+        loop.close()
+        print(run.load().logs[0].sealed["slept"])
+        """,
+    )
+    assert shell.plain("agent.py").stdout == "{}\n"

@@ -383,8 +383,9 @@ def _call_at(
     if scope is None:
         return original(loop, when, callback, *args, context=context)
     run = scope.run
-    sleeper = sys._getframe(3)
-    if sleeper.f_code is asyncio.sleep.__code__ and callers.program(sleeper.f_back):
+    caller = sys._getframe(1).f_back
+    sleeper = caller.f_back if caller is not None else None
+    if sleeper is not None and sleeper.f_code is asyncio.sleep.__code__ and callers.program(sleeper.f_back):
         scope.slept()
     name = f"timer#{scope.count('timer')}"
     order = run.handler.due(scope, name)
