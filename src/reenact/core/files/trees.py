@@ -47,7 +47,8 @@ class FileChange:
         root: The folder that the paths are under.
         states: The states by absolute path.
         t: Seconds since the recording began.
-        within: The call whose code made them; None: the program outside of calls; or `UNKNOWN`.
+        within: The call whose code made them; None: the program outside of calls; or `UNKNOWN`. Of a `first`, the one
+            whose code is about to change the paths; `UNKNOWN`: it reads them.
     """
 
     how: How
@@ -57,6 +58,11 @@ class FileChange:
     states: Mapping[Path, FileState]
     t: float
     within: int | None = UNKNOWN
+
+    @property
+    def own(self) -> bool:
+        """True if the program or a command of it has made the states, or is about to change them."""
+        return self.within != UNKNOWN if self.how == "first" else self.how != "outside"
 
 
 def changes(log: Log) -> Iterator[FileChange]:

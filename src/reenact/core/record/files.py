@@ -42,6 +42,8 @@ class _KnownFile:
     mark: Mark | None
     racy: bool = False
     names: set[str] | None = None
+    announced: bool = False
+    """The recording has that the program is about to change it."""
 
 
 class FileRecorder:
@@ -225,25 +227,34 @@ class FileRecorder:
         if place is None:
             return
         known = self._known.get(place.path)
+        scope = current() if writes else None
+        within = UNKNOWN if not writes else None if scope is None else scope.call
         if known is None:
             for link in self._places.links(path):
                 self._use(link, writes=False, depth=depth + 1)
-            known = self._first(place)
+            known = self._first(place, within)
         elif place.path not in self._watched:
             self._look_outside(known)
         if writes:
             self._watched[place.path] = None
-            scope = current()
-            self._dirty[place.path] = None if scope is None else scope.call
+            self._dirty[place.path] = within
+            if not known.announced:
+                self._announce(known, within)
         if known.state.kind == "link" and depth < 8:
             target = os.path.join(os.path.dirname(place.path), known.state.target)
             self._use(target, writes=writes, depth=depth + 1)
 
-    def _first(self, place: Place) -> _KnownFile:
+    def _first(self, place: Place, within: int | None) -> _KnownFile:
         state, mark = self._state(place)
         known = self._add(place, state, state, mark)
-        self._events.write("first", {place: state})
+        known.announced = within != UNKNOWN
+        self._events.write("first", {place: state}, within=within)
         return known
+
+    def _announce(self, known: _KnownFile, within: int | None) -> None:
+        """Record that the program is about to change a file: the run may be cut off before the change is."""
+        known.announced = True
+        self._events.write("first", {known.place: known.first}, within=within)
 
     def _add(self, place: Place, first: FileState, state: FileState, mark: Mark | None) -> _KnownFile:
         known = self._known[place.path] = _KnownFile(place, first, state, mark, _is_racy(mark))
