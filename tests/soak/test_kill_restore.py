@@ -37,8 +37,6 @@ for turn in range(6):
         os.kill(os.getpid(), 9)
 Path("work/ended").write_text("ended")
 """
-REPEATABLE = PROGRAM.replace("path.read_text() + f", "f")
-"""A resumed program runs on the files that are there, so it may write a line once more; this one writes files anew."""
 
 
 def killed(shell, own, words, after):
@@ -68,8 +66,7 @@ def prepared(folder, *, dies):
     """Return a terminal in a folder with a recording of the program, and its files as they were before."""
     folder.mkdir()
     shell = Shell(folder)
-    assert REPEATABLE != PROGRAM
-    shell.write("agent.py", REPEATABLE if dies else PROGRAM)
+    shell.write("agent.py", PROGRAM)
     (folder / "work").mkdir()
     for number in range(FILES):
         shell.write(f"work/f{number}", f"file {number}")

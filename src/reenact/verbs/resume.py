@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from reenact.run.launch import resuming
 from reenact.run.launch.resuming import Resumed
 from reenact.verbs import interface
-from reenact.verbs.interface import Command, Context, Policy, Ref
+from reenact.verbs.fields import Field
+from reenact.verbs.interface import Command, Context, Policy, Ref, Wire
 
 UNABLE, STOPPED = 2, 3
 
@@ -28,6 +29,11 @@ class Options(interface.Options):
     ref: Ref
     command: Command = ()
     policy: Policy = ()
+    files: Annotated[
+        str,
+        Field(description="Set the files back first to what they were before the run; or live: leave them."),
+        Wire(of=Literal["recorded", "live"]),
+    ] = "recorded"
 
     @property
     def starts_programs(self) -> bool:
@@ -62,6 +68,11 @@ class Result(interface.Result):
 def run(options: Options, context: Context) -> Result:
     """Resume the recording. Raises as `reenact.run.launch.resuming.resume` does."""
     done = resuming.resume(
-        options.ref, options.policy, command=options.command, home=context.home, quiet=context.quiet
+        options.ref,
+        options.policy,
+        command=options.command,
+        files=options.files,
+        home=context.home,
+        quiet=context.quiet,
     )
     return Result(done)

@@ -24,6 +24,13 @@ def show(result: Result, options: Options, context: Context) -> None:
     if done.answered:
         tools = "; ".join(done.answered)
         say(f"reenact: did not run again, nor change the program's own state again: {tools}")
+    if done.changed:
+        files = (
+            f"{done.changed[0]} and {many(len(done.changed) - 1, 'more file')}"
+            if done.changed[1:]
+            else done.changed[0]
+        )
+        say(f"reenact: {files} had changed behind the last recorded step; copies are in {done.copies}")
     steps = many(len(done.recording.steps), "step")
     say(f"reenact: resumed {id} after {many(done.before, 'step')} ({steps}, {done.recording.status})")
     named = reference(id, done.recording.path, context.home)

@@ -18,7 +18,7 @@ from reenact.errors import Halt, UsageError
 from reenact.run import processes as family
 from reenact.run import state_at_end
 from reenact.run.api.session import Session
-from reenact.run.fork.resumer import Resumption
+from reenact.run.fork.resumption import Resumption
 from reenact.run.plan import Plan
 from reenact.run.processes import UNSET
 
@@ -79,6 +79,8 @@ class Resuming(Session):
         stdlib.end(resumed.run)
         departed = handler.poison.divergence if handler.poison is not None else resumed.family.departure()
         resumed.family.finish()
+        if resumed.files is not None:
+            resumed.files.end()
         failed = ""
         if departed is not None:
             failed = f"the program is not the recorded one, or no longer: {departed}"

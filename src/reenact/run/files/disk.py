@@ -87,6 +87,10 @@ class Laid:
             forbidden.read_text(encoding="utf-8") if forbidden.exists() else "",
         )
 
+    def write(self) -> None:
+        """Write it into the scratch folder. Raises OSError."""
+        Path(self.scratch, _LAID).write_bytes(orjson.dumps(asdict(self)))
+
     @property
     def entered(self) -> bool:
         """True in a program that was started on the overlay."""
@@ -166,7 +170,7 @@ class Disk:
         known = {layer.recorded for layer in layers}
         lacking += [f"the folder {root} is not here" for root in self._roots if str(root) not in known]
         laid = Laid(str(self.folder), tuple(layers), tuple(lacking), tuple(self._keep), tuple(standing))
-        (self.folder / _LAID).write_bytes(orjson.dumps(asdict(laid)))
+        laid.write()
         return laid
 
     def keep(self, into: Path) -> None:

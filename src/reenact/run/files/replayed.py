@@ -227,6 +227,8 @@ class ReplayedFiles:
         done: set[Path] = set()
         with self._seen():
             for path, state in sorted(change.states.items()):
+                if str(self._laid.here(path)) in self._laid.keep:
+                    continue
                 try:
                     with self._newest(path, change) as newest:
                         if not newest or self._brought.get(path, -1) > number:

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from reenact.core.dataclass import dataclass
+from reenact.core.files.trees import has_files
 from reenact.core.query.recording import Recording
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.store.local import EVENTS, LocalStore, load
-from reenact.run.fork.resumer import check
+from reenact.errors import UsageError
+from reenact.run.files.disk import LIVE, RECORDED
+from reenact.run.files.set_back import COPIES, free_place, keep_unknown, undo
+from reenact.run.fork.resumption import check
 from reenact.run.launch import _correct, folder, reports_in
 from reenact.run.launch.process import aside, ended_by, executable_of, run, shown, terminal_here
 from reenact.run.launch.program import remembered
@@ -32,6 +36,8 @@ class Resumed:
         reason: The reason that it stopped or failed, in one sentence.
         ran: The calls that ran by the policy, each with its number and the reason.
         answered: The tools that were answered without running, with the reason.
+        changed: The files that were set back though something had changed them behind the recorded run.
+        copies: The folder with copies of these; empty without any.
     """
 
     recording: Recording
@@ -41,6 +47,8 @@ class Resumed:
     reason: str = ""
     ran: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    copies: str = ""
 
     def tree(self) -> dict[str, Any]:
         """Return the output of `resume --json`."""
@@ -53,6 +61,8 @@ class Resumed:
             "exit": self.status,
             "ran": list(self.ran),
             "answered": list(self.answered),
+            "changed": list(self.changed),
+            "copies": self.copies or None,
         }
 
 
@@ -61,13 +71,15 @@ def resume(
     policy: tuple[str, ...] = (),
     *,
     command: Sequence[str] = (),
+    files: str = RECORDED,
     home: str | os.PathLike[str] | None = None,
     quiet: bool = False,
 ) -> Resumed:
     """Run the program again, first from the recording, then live, in the same recording.
 
-    `quiet` sends its output to standard error. Raises RecordingError, ProgramError or UsageError if it cannot be
-    resumed.
+    `files` are set back first to what they were before the run (`recorded`), or left (`live`); where the run cannot go
+    on, they are put back. `quiet` sends its output to standard error. Raises RecordingError, ProgramError or UsageError
+    if it cannot be resumed.
     """
     words, store = ActionPolicy(policy).words, LocalStore(home)
     recording = Reaching(home).load(ref)
@@ -81,11 +93,16 @@ def resume(
     if program.get("hash_seed") is not None:
         environ.pop("PYTHONHASHSEED", None)
     with folder() as place, ship.sending(store.root, recording.id):
-        options = {"policy": list(words), "terminal": terminal_here()}
+        copies = free_place(path)
+        options = {"policy": list(words), "terminal": terminal_here(), COPIES: str(copies)}
+        if files == LIVE or not has_files(recording):
+            del options[COPIES]
+        size = (path / EVENTS).stat().st_size
         plan = Plan(RESUME, recording.id, str(path), str(store.root), str(place), options=options)
         environ |= plan.environ(environ, seed=program.get("hash_seed"))
         status, pid = run(argv, executable, environ, cwd=cwd, stdout=aside(quiet))
         reports = reports_in(place)
+    went_on = (path / EVENTS).stat().st_size > size
     said = reports.get("main", {})
     failed = next((str(each["failed"]) for each in reports.values() if "failed" in each), "")
     before, how, reason = len(recording.steps), str(said.get("how", "failed")), str(said.get("reason", ""))
@@ -94,8 +111,33 @@ def resume(
         none = f"no Python that could be resumed was started by `{shown(argv)}`"
         died = f"the program was cut off again ({ended})" if reports else none
         how, reason = "failed", failed or died
+    changed = _after(copies, went_on=went_on or how == "ran")
     if how == "ran" and recording.header.get("entry") == "program":
         _correct(path / EVENTS, status, mine=said.get("pid") == pid)
     return Resumed(
-        load(path), before, status, how, reason, tuple(said.get("ran", ())), tuple(said.get("answered", ()))
+        load(path),
+        before,
+        status,
+        how,
+        reason,
+        tuple(said.get("ran", ())),
+        tuple(said.get("answered", ())),
+        changed,
+        str(copies) if changed else "",
     )
+
+
+def _after(copies: Path, *, went_on: bool) -> tuple[str, ...]:
+    """Put the files back that were set back, if the run did not go on. Return those whose copies are kept.
+
+    Raises UsageError.
+    """
+    try:
+        if went_on:
+            return tuple(keep_unknown(copies))
+        undo(copies)
+    except OSError as error:
+        raise UsageError(
+            f"files that were set back are not all as before: {error}; copies are in {copies}"
+        ) from None
+    return ()
