@@ -266,3 +266,76 @@ def test_a_file_whose_bytes_are_not_recorded_is_not_set_back_and_named(shell):
     assert done.status == 0, done.err
     assert "log.txt not set back: its bytes are not recorded" in done.err
     assert (folder / "log.txt").read_text().startswith("old\nbegin\n")
+
+
+STATE = """
+    import os, signal
+    import reenact
+
+    kept = []
+
+    @reenact.tool
+    def note(number):
+        kept.append(number)
+        with open("notes.txt", "a") as notes:
+            notes.write(f"{number}\\n")
+
+    for number in range(4):
+        note(number)
+        if number == 2 and not os.path.exists("spare"):
+            os.kill(os.getpid(), signal.SIGKILL)
+    print(kept, open("notes.txt").read().split())
+"""
+
+
+def test_a_tool_that_writes_files_runs_again_and_changes_the_programs_state_again(shell):
+    shell.write("agent.py", STATE)
+    shell.record("agent.py")
+    (shell.folder / "spare").touch()
+    done = shell.run("resume", "last")
+    assert (done.status, done.out) == (0, "[0, 1, 2, 3] ['0', '1', '2', '3']\n"), done.err
+    assert shell.replay().status == 0
+
+
+TOGETHER = """
+    import os, signal, threading
+    import reenact
+
+    asked, looked = threading.Event(), threading.Event()
+
+    def note(text):
+        with open("notes.txt", "a") as notes:
+            notes.write(text + "\\n")
+
+    @reenact.tool(writes=True)
+    def pay():
+        note("pay")
+        asked.set()
+        looked.wait()
+        if not os.path.exists("../spare"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    @reenact.tool(writes=False)
+    def look(number):
+        note(f"look {number}")
+
+    paying = threading.Thread(target=pay)
+    paying.start()
+    asked.wait()
+    for number in range(3):
+        look(number)
+    looked.set()
+    paying.join()
+    print(sorted(open("notes.txt").read().splitlines()))
+"""
+
+
+def test_a_call_in_flight_changes_a_file_behind_the_recorded_calls_of_other_threads(shell):
+    folder = shell.folder / "work"
+    folder.mkdir()
+    shell.write("work/agent.py", TOGETHER)
+    shell.record("agent.py", cwd=folder)
+    (shell.folder / "spare").touch()
+    assert shell.run("resume", "last", cwd=folder).status == 3
+    done = shell.run("resume", "last", "--policy", "pay=live", cwd=folder)
+    assert (done.status, done.out) == (0, "['look 0', 'look 1', 'look 2', 'pay']\n"), done.err

@@ -86,6 +86,23 @@ def test_a_file_is_kept_as_it_was_first_read_and_as_each_step_left_it(folder: Pa
     assert trees.roots(recording) == (folder,)
 
 
+def test_a_change_is_announced_once_before_it_is_made(folder: Path) -> None:
+    Path("read.txt").write_text("old")
+
+    def program() -> None:
+        Path("read.txt").read_text()
+        for _ in range(2):
+            Path("read.txt").write_text("new")
+            Path("made.txt").write_text("new")
+            _step()
+
+    log = _recorded(program).logs[0]
+    announced = [change for change in trees.changes(log) if change.how == "first" and change.own]
+    assert [[path.name for path in change.states] for change in announced] == [["read.txt"], ["made.txt"]]
+    assert [state.kind for change in announced for state in change.states.values()] == ["file", "none"]
+    assert all(change.began == 0 for change in announced)
+
+
 def test_each_content_is_kept_once(folder: Path) -> None:
     (folder / "a").write_text("same")
 

@@ -233,6 +233,9 @@ class Resumer(Forker):
         if ruling.mode != "live":
             step = self.replayer.step_of(call.number)
             self._refused(self.gate.guard.refusal(ruling, step, f"{IN_FLIGHT} ({ruling.basis})"))
+        if not self.gone_live and not any(each.within == call.number for each in self._log.calls.values()):
+            # It changes files behind all that is recorded, as its outcome comes behind it.
+            self.turnstile.reach_end()
         self._begins()
         text = f"{call.label} was in flight and was asked again"
         self.recorder.note(RESUMED, text, call=call.number)

@@ -108,8 +108,6 @@ class Resumption:
         self.family.replayed.plan = self._own("replay")
         files = ReplayedFiles.begun(self.recording, self._log, self.replayer, self._scratch, say=warn)
         if files is not None:
-            # Between tools that run again, changes of answered ones would come too early or too late.
-            self.replayer.tools.disk = False
             self.run.scratch, self.run.waits = files.covers, files.waits
         return files
 
