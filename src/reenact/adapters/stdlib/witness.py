@@ -153,7 +153,7 @@ def _acts(tool: ToolInside, scope: Scope, what: str, *paths: Any) -> None:
         tool.saw(what)
         return
     tool.acts(what, kept=bool(paths) and all(_kept(scope, name_of(path)) for path in paths))
-    if tool.again:
+    if tool.again and not scope.run.handler.gone_live:
         raise scope.run.handler.refuse(
             scope.path,
             f"a tool that runs again {what}, which it did not when it was recorded",

@@ -108,7 +108,8 @@ class Resumption:
         self.family.replayed.plan = self._own("replay")
         files = ReplayedFiles.begun(self.recording, self._log, self.replayer, self._scratch, say=warn)
         if files is not None:
-            self.run.scratch, self.run.waits = files.covers, files.waits
+            self.run.scratch = lambda path: not self.handler.gone_live and files.covers(path)
+            self.run.waits = files.waits
         return files
 
     def seal(self, ending: dict[str, Tree]) -> None:
@@ -138,7 +139,7 @@ class Resumption:
         if self._begun:
             return
         self._begun = True
-        self.run.scratch = self.run.waits = None
+        self.run.waits = None
         self.recorder.started = perf_counter() - self._log.last
         received = self._log.calls.values()
         if system.FILES and has_files(self.recording):
