@@ -68,7 +68,7 @@ def test_a_run_that_uses_no_files_records_none() -> None:
 
 
 def test_a_file_is_kept_as_it_was_first_read_and_as_each_step_left_it(folder: Path) -> None:
-    (folder / "memory.txt").write_text("old")
+    (folder / "memory.txt").write_text("old", encoding="utf-8")
 
     def program() -> None:
         assert Path("memory.txt").read_text(encoding="utf-8") == "old"
@@ -87,13 +87,13 @@ def test_a_file_is_kept_as_it_was_first_read_and_as_each_step_left_it(folder: Pa
 
 
 def test_a_change_is_announced_once_before_it_is_made(folder: Path) -> None:
-    Path("read.txt").write_text("old")
+    Path("read.txt").write_text("old", encoding="utf-8")
 
     def program() -> None:
-        Path("read.txt").read_text()
+        Path("read.txt").read_text(encoding="utf-8")
         for _ in range(2):
-            Path("read.txt").write_text("new")
-            Path("made.txt").write_text("new")
+            Path("read.txt").write_text("new", encoding="utf-8")
+            Path("made.txt").write_text("new", encoding="utf-8")
             _step()
 
     log = _recorded(program).logs[0]
@@ -485,6 +485,6 @@ def test_a_file_that_may_not_be_read_stays_the_program_s_error(folder: Path) -> 
         if os.access(path, os.R_OK):
             return
         with pytest.raises(PermissionError):
-            path.read_text()
+            path.read_text(encoding="utf-8")
 
     assert _recorded(program).status == "ok"

@@ -93,6 +93,16 @@ def program(frame: FrameType | None) -> bool:
     return True
 
 
+def place_of(frame: FrameType | None) -> str:
+    """Return the file and line of the program's code that a frame was called from."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if kind_of(frame) == OWN and not file.startswith(OURS) and "<" not in file:
+            return f"{Path(file).name}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "a library"
+
+
 def kind_of(frame: FrameType) -> int:
     """Return the kind of a frame's code: the program's, a library's or a carrier's."""
     name = frame.f_code.co_filename

@@ -11,7 +11,6 @@ from asyncio import AbstractEventLoop, Handle
 from collections import Counter
 from collections.abc import Callable
 from contextvars import Context
-from pathlib import Path
 from types import FrameType
 from typing import Any, cast
 
@@ -184,7 +183,7 @@ class Deliveries(RunSignals):
 
     def unknown(self, text: str, frame: FrameType | None) -> None:
         """Name a thing that a replay cannot repeat, once."""
-        text = f"{text} at {place_of(frame)}, between two places of the recording: a replay diverges there"
+        text = f"{text} at {callers.place_of(frame)}, between two places of the recording: a replay diverges there"
         if text not in self._named:
             self._named.add(text)
             self.run.handler.note("source", text)
@@ -261,11 +260,3 @@ def _harmless(frame: FrameType | None) -> bool:
             return not file.startswith(_CORE) or frame.f_code.co_name == "perform"
         frame = frame.f_back
     return True
-
-
-def place_of(frame: FrameType | None) -> str:
-    while frame is not None:
-        if callers.kind_of(frame) == callers.OWN and not frame.f_code.co_filename.startswith(callers.OURS):
-            return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
-        frame = frame.f_back
-    return "a library"

@@ -13,13 +13,13 @@ from functools import partial
 from types import FrameType
 from typing import Any, cast
 
+from reenact.adapters.stdlib import callers
 from reenact.adapters.stdlib.deliveries import (
     UNPLACED,
     RunSignals,
     handlers,
     loop_handlers,
     own_thread,
-    place_of,
     send,
     sleep,
 )
@@ -134,7 +134,7 @@ class Redeliveries(RunSignals):
     def unknown(self, text: str, frame: FrameType | None) -> None:
         """Refuse what has no place in the recording."""
         raise self.run.handler.refuse(
-            self.run.root.path, f"{text} at {place_of(frame)}, which is not recorded"
+            self.run.root.path, f"{text} at {callers.place_of(frame)}, which is not recorded"
         )
 
     def _next(self) -> _RecordedSignal | None:

@@ -23,7 +23,7 @@ from typing import Any, cast
 
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
-from reenact.adapters.stdlib.deliveries import Deliveries, handlers, loop_handlers, place_of, send
+from reenact.adapters.stdlib.deliveries import Deliveries, handlers, loop_handlers, send
 from reenact.adapters.stdlib.redeliveries import Redeliveries
 from reenact.core.boundary import Run, current, draw
 from reenact.core.store.writer import warn
@@ -209,7 +209,7 @@ def _unrecorded(original: Callable[..., Any], number: Any, handler: Any, /) -> A
         and callers.program(frame)
     ):
         name = signal.Signals(number).name
-        text = f"the program handles {name} at {place_of(frame)}: when it comes is not recorded"
+        text = f"the program handles {name} at {callers.place_of(frame)}: when it comes is not recorded"
         scope.run.handler.note("source", text)
         warn(text)
     return before

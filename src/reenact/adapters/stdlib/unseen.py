@@ -10,7 +10,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -83,7 +82,7 @@ class Values:
             key = f"{label} {words}"
             if key not in self._named and len(self._named) < _MOST:
                 self._named.add(key)
-                text = f"{label} at {_place(sys._getframe())} was asked with {words}, which is not recorded"
+                text = f"{label} at {callers.place_of(sys._getframe())} was asked with {words}, which is not recorded"
                 self._run.handler.note("source", text, call=call)
                 warn(f"{text}: a replay may ask with another one, and diverge there")
 
@@ -123,15 +122,6 @@ def _has(args: bytes, value: bytes) -> bool:
             return True
         at = args.find(value, at + len(value))
     return False
-
-
-def _place(frame: FrameType | None) -> str:
-    """Return the file and line of the program's code that a frame was called from."""
-    while frame is not None:
-        if callers.kind_of(frame) == callers.OWN and "<" not in frame.f_code.co_filename:
-            return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
-        frame = frame.f_back
-    return "a library"
 
 
 # -- beginning and end of a run ------------------------------------------------------------------------------
@@ -195,7 +185,7 @@ def opened(run: Run, name: str, frame: FrameType) -> None:
     """The program opens a device or a file of the system, outside of tools."""
     values = _values.get(run)
     if values is not None and name.startswith(DEVICES):
-        values.named(f"the program reads {name} at {_place(frame)}, which is not recorded")
+        values.named(f"the program reads {name} at {callers.place_of(frame)}, which is not recorded")
 
 
 def shared(run: Run, what: str) -> None:

@@ -252,7 +252,10 @@ class FileRecorder:
         return known
 
     def _announce(self, known: _KnownFile, within: int | None) -> None:
-        """Record that the program is about to change a file: the run may be cut off before the change is."""
+        """Record that the program is about to change a file.
+
+        The run may be cut off before the change itself is recorded.
+        """
         known.announced = True
         self._events.write("first", {known.place: known.first}, within=within)
 

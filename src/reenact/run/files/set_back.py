@@ -1,4 +1,4 @@
-"""Set the user's own files back to their recorded first states, for a run that goes on from its beginning.
+"""Set the user's own files back to their recorded first states, for a resumed run.
 
 Whatever is there is copied first, into a folder inside of the recording.
 """
@@ -33,7 +33,7 @@ _LIST = "copies.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class SavedPath:
     """A path as it was before it was set back.
 
     Attributes:
@@ -68,7 +68,7 @@ class SetBack:
         self._left: dict[str, list[Path]] = {}
 
     def run(self, scratch: Path) -> Laid:
-        """Copy the files, then set them back. Return what a replay on them needs to know.
+        """SavedPath the files, then set them back. Return what a replay on them needs to know.
 
         Raises OSError if a file cannot be copied or set back, and CorruptRecording. `scratch` is a folder for notes.
         """
@@ -85,7 +85,10 @@ class SetBack:
         return laid
 
     def _chosen(self) -> Iterator[tuple[Path, tuple[FileState, bool]]]:
-        """Yield the paths to set back, with the first state, and True if the recording has the present state."""
+        """Yield the paths to set back.
+
+        Each comes with its first state, and True if the recording has the present state.
+        """
         used = self._used()
         self._paths = used.keys()
         for path, (states, own) in sorted(used.items()):
@@ -108,7 +111,10 @@ class SetBack:
                 self._left.setdefault(why, []).append(path)
 
     def _beside(self, path: Path) -> Iterator[tuple[Path, tuple[FileState, bool]]]:
-        """Yield the files beside a database that the run has left: SQLite would apply them to the older one."""
+        """Yield the files beside a database that the run has left.
+
+        SQLite would apply them to the older one.
+        """
         for each in (Path(f"{path}{end}") for end in databases.BESIDE):
             if each not in self._first and each not in self._paths and os.path.lexists(each):
                 yield each, (NOTHING, False)
@@ -141,7 +147,7 @@ class SetBack:
         )
 
     def _copy(self, back: Mapping[Path, tuple[FileState, bool]]) -> None:
-        """Copy what is there, and list it."""
+        """SavedPath what is there, and list it."""
         private.folder(self._copies)
         found = [self._copied(path, known=known) for path, (_, known) in back.items()]
         for path, (state, _) in back.items():
@@ -150,13 +156,13 @@ class SetBack:
         list_of = self._copies / _LIST
         list_of.write_bytes(orjson.dumps([asdict(each) for each in found], option=orjson.OPT_INDENT_2))
 
-    def _copied(self, path: Path, *, known: bool) -> Copy:
+    def _copied(self, path: Path, *, known: bool) -> SavedPath:
         kind, name = kind_of(path), ""
         if kind == "link" or path.is_file():
             name = str(path).lstrip("/")
             private.folder((self._copies / name).parent)
             shutil.copy2(path, self._copies / name, follow_symlinks=False)
-        return Copy(str(path), kind, name, known or kind in ("folder", "none"))
+        return SavedPath(str(path), kind, name, known or kind in ("folder", "none"))
 
     def _apply(self, back: Mapping[Path, tuple[FileState, bool]]) -> None:
         for path, (state, _) in reversed([*back.items()]):
@@ -190,7 +196,10 @@ def free_place(folder: Path) -> Path:
 
 
 def undo(copies: Path) -> None:
-    """Put back what was there before, and remove the copies. Harmless without any. Raises OSError."""
+    """Put back what was there before, and remove the copies.
+
+    Harmless without any. Raises OSError.
+    """
     listed = _listed(copies)
     for each in sorted(listed, key=lambda one: one.path, reverse=True):
         if kind_of(Path(each.path)) != each.kind:
@@ -229,12 +238,12 @@ def _drop(copies: Path) -> None:
         copies.parent.rmdir()
 
 
-def _listed(copies: Path) -> list[Copy]:
+def _listed(copies: Path) -> list[SavedPath]:
     try:
         tree: list[dict[str, Any]] = orjson.loads((copies / _LIST).read_bytes())
     except FileNotFoundError:
         return []
-    return [Copy(**each) for each in tree]
+    return [SavedPath(**each) for each in tree]
 
 
 def _below(folder: Path) -> Iterator[Path]:

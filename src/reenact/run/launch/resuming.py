@@ -128,9 +128,9 @@ def resume(
 
 
 def _after(copies: Path, *, went_on: bool) -> tuple[str, ...]:
-    """Put the files back that were set back, if the run did not go on. Return those whose copies are kept.
+    """Put the files back that were set back, if the run did not go on.
 
-    Raises UsageError.
+    Return those whose copies are kept. Raises UsageError.
     """
     try:
         if went_on:
