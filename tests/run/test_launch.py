@@ -51,6 +51,25 @@ def test_a_program_that_never_heard_of_reenact_gives_the_same_output_again(shell
     assert recording.header["program"]["hash_seed"]
 
 
+def test_the_garbage_collector_is_the_programs_and_does_not_visit_what_reenact_has_made(shell):
+    packages = shell.folder / "packages"
+    packages.mkdir()
+    (packages / "sitecustomize.py").write_text("import gc, os\nif 'OFF' in os.environ: gc.disable()\n")
+    shell.write(
+        "agent.py",
+        """
+        import gc, sys
+        reenact = sys.modules.get("reenact.core.boundary")
+        print(gc.isenabled(), reenact is not None, any(each is vars(reenact) for each in gc.get_objects()))
+        """,
+    )
+    for environ, on in (({}, True), ({"OFF": "1"}, False)):
+        environ["PYTHONPATH"] = str(packages)
+        done, _ = shell.record("agent.py", env=environ)
+        assert done.out == f"{on} True False\n", done.err
+        assert shell.replay(env=environ).out == done.out
+
+
 @pytest.mark.thorough
 def test_the_hash_seed_of_the_user_is_kept_and_used_again(shell):
     shell.write("agent.py", "print(hash('x'))")
