@@ -420,15 +420,21 @@ LAYER = """<div style="position:fixed;inset:0;background:white"><p>Pay the toll?
 
 
 @pytest.fixture(scope="module")
-def later(open_session, chromium, site, tmp_path_factory):
-    """A later session of the script, after a good run of every case; it visits a page and does a step in a block."""
+def later(request, open_session, chromium, site, tmp_path_factory):
+    """A later session of the script, after a good run of its cases; it visits a page and does a step in a block.
+
+    The good runs of the cases that only the thorough suite tries are left out where it does not run.
+    """
     home = tmp_path_factory.mktemp("right")
+    thorough = any(
+        item.path == request.path and item.get_closest_marker("thorough") for item in request.session.items
+    )
 
     def page(html):
         return site(f"echo?html={quote(NOTE + html)}")
 
     with open_session(home=home, name="right", cdp_url=chromium) as session:
-        for case in CASES:
+        for case in CASES if thorough else QUICK:
             session.execute(type="goto", url=page(case.before))
             assert session.execute(case.step).success, case.name
         session.execute(type="goto", url=page(COVERED))
