@@ -12,7 +12,7 @@ driven = pytest.mark.asyncio(loop_scope="session")
 COMBINATIONS = [
     (False, 1440),
     (True, 390),
-    (True, 2560),
+    pytest.param(True, 2560, marks=pytest.mark.thorough),
     pytest.param(False, 1280, marks=pytest.mark.thorough),
     pytest.param(False, 2560, marks=pytest.mark.thorough),
     pytest.param(True, 1280, marks=pytest.mark.thorough),

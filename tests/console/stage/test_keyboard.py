@@ -10,7 +10,6 @@ from tests.browser.watch.shop import buy
 from tests.console.keyboard import walked
 from tests.console.stage.conftest import stopped, three_lamps
 
-WIDTHS = [390, 1280]
 TABS = ("Step", "Model", "Network", "Console", "Tree", "Page")
 
 
@@ -20,7 +19,7 @@ def arrived(page, name, address):
     page.wait_for_url(re.compile(address))
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.thorough)])
 def test_tab_reaches_each_control_of_a_session_that_was_opened_by_clicking(opened, home, width):
     recording = buy(home, consent=False, dom=True).name
     page = opened("/")
@@ -38,7 +37,7 @@ def test_tab_reaches_each_control_of_a_session_that_was_opened_by_clicking(opene
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [pytest.param(390, marks=pytest.mark.thorough), 1280])
 def test_tab_reaches_each_control_of_the_debugger_that_was_opened_by_clicking(opened, home, tmp_path, width):
     recording = three_lamps(home, tmp_path, "lamps by keyboard")
     page = opened("/")
