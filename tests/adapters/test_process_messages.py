@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -307,15 +309,44 @@ def test_what_is_no_pickle_has_a_digest_too():
     assert process_messages.digest(b"\x80 no pickle") != process_messages.digest(b"\x80 other")
 
 
-def test_processes_that_use_no_time_stand_still(monkeypatch):
+@pytest.fixture
+def looks(monkeypatch):
+    """Look at a process and another one for a minute, in which the other one is seen so; returns if they stand still."""
     now = [100.0]
     monkeypatch.setattr(process_activity, "real_time", lambda: now[0])
     still = process_activity.StandStill(joined=False)
-    assert not still.found()
-    now[0] += 60
-    monkeypatch.setattr(process_activity, "_used", lambda _: (still._used + 30, 2))
-    assert not still.found(), "another process works"
-    monkeypatch.setattr(process_activity, "_used", lambda _: (still._used + 0.01, 2))
-    assert not still.found()
-    now[0] += 60
-    assert still.found()
+
+    def look(used, *states):
+        found = False
+        for number in range(61):
+            seen = {1: (0.0, False), 2: (used * number / 60, states[number % len(states)])}
+            monkeypatch.setattr(process_activity, "_seen", lambda _, seen=seen: seen)
+            found |= still.found()
+            now[0] += 1
+        return found
+
+    return look
+
+
+def test_processes_that_use_no_time_stand_still(looks):
+    assert not looks(30, False), "the other process works"
+    assert looks(0.5, False, False, True)
+
+
+def test_a_process_that_is_ready_to_run_and_gets_no_processor_works(looks):
+    assert not looks(0.01, True, True, False)
+
+
+def test_a_process_that_works_is_seen_at_work_and_one_that_waits_is_not():
+    command = [sys.executable, "-c", "print(flush=True)\nwhile True: pass"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as works:
+        with subprocess.Popen(
+            [sys.executable, "-c", "print(flush=True); input()"], stdin=-1, stdout=-1
+        ) as waits:
+            works.stdout.read(1), waits.stdout.read(1)
+            seen = process_activity._seen(0)
+            while seen[waits.pid][1]:
+                seen = process_activity._seen(0)
+            assert process_activity._seen(0)[works.pid][1]
+            waits.stdin.close()
+        works.kill()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +15,13 @@ _QUIET = 10.0
 """Seconds in which processes that work use at least some time of a processor."""
 _LEAST = 0.03
 """The part of a processor that one waiting process may use."""
+_LOOK = 0.2
+"""Seconds between two looks at the processes."""
+_READY = 0.5
+"""The part of the looks in which a waiting process may be ready to run.
+
+A process that works, and gets no processor on a busy machine, is ready in nearly all of them.
+"""
 
 
 class StandStill:
@@ -24,36 +33,65 @@ class StandStill:
 
     def __init__(self, *, joined: bool) -> None:
         self._parent = os.getppid() if joined else 0
-        self._began = real_time()
-        self._used = -1.0
+        self._began = self._looked = real_time()
+        self._first: dict[int, tuple[float, bool]] | None = None
+        self._looks = 0
+        self._ready: Counter[int] = Counter()
 
     def found(self) -> bool:
         """Return True if no process has done anything for a while, or the parent is gone."""
         if self._parent and os.getppid() != self._parent:
             return True
         now = real_time()
-        if self._used < 0:
-            self._used = _used(self._parent)[0]
-        if now - self._began < _QUIET:
+        if self._first is None:
+            self._first = _seen(self._parent)
+        if now - self._looked < _LOOK:
             return False
-        used, count = _used(self._parent)
-        spent, took = used - self._used, now - self._began
-        self._began, self._used = now, used
-        return sys.platform != "linux" or spent < took * _LEAST * count
+        seen, self._looked = _seen(self._parent), now
+        self._looks += 1
+        self._ready.update(number for number, (_, ready) in seen.items() if ready)
+        took = now - self._began
+        if took < _QUIET:
+            return False
+        spent = sum(used - self._first.get(number, (0.0,))[0] for number, (used, _) in seen.items())
+        ready = max(self._ready.values(), default=0) / self._looks
+        self._began, self._first, self._looks = now, seen, 0
+        self._ready.clear()
+        return sys.platform != "linux" or (spent < took * _LEAST * len(seen) and ready < _READY)
 
 
-def _used(parent: int) -> tuple[float, int]:
-    """Return the processor time of this process and those around it, and their count."""
+def _seen(parent: int) -> dict[int, tuple[float, bool]]:
+    """Look at this process and those around it.
+
+    Returns:
+        By a process's number its seconds on a processor, and True if one of its threads is ready to run or waits for
+        a disk.
+    """
     here = os.getpid()
     numbers = {here, *_children(here)}
     if parent > 1:
         numbers |= {parent, *_children(parent)}
-    total = 0.0
+    seen = {here: (0.0, False)}
     for number in numbers:
         with suppress(OSError, ValueError, IndexError):
-            words = Path(f"/proc/{number}/stat").read_bytes().rpartition(b")")[2].split()
-            total += (int(words[11]) + int(words[12])) / 100
-    return total, len(numbers)
+            words = _status(Path(f"/proc/{number}/stat"))
+            seen[number] = (int(words[11]) + int(words[12])) / 100, _is_ready(number)
+    return seen
+
+
+def _is_ready(number: int) -> bool:
+    """Return True if a thread of the process, other than the one that looks, is ready to run or waits for a disk."""
+    mine = str(threading.get_native_id())
+    for thread in Path(f"/proc/{number}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if thread.name != mine and _status(thread / "stat")[0] in (b"R", b"D"):
+                return True
+    return False
+
+
+def _status(path: Path) -> list[bytes]:
+    """Return the fields behind the name of a process or thread."""
+    return path.read_bytes().rpartition(b")")[2].split()
 
 
 def _children(number: int) -> set[int]:
