@@ -80,7 +80,10 @@ def _seen(parent: int) -> dict[int, tuple[float, bool]]:
 
 
 def _is_ready(number: int) -> bool:
-    """Return True if a thread of the process, other than the one that looks, is ready to run or waits for a disk."""
+    """Return True if a thread of the process is ready to run or waits for a disk.
+
+    The thread that looks does not count.
+    """
     mine = str(threading.get_native_id())
     for thread in Path(f"/proc/{number}/task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):

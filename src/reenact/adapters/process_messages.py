@@ -14,7 +14,6 @@ import multiprocessing.pool
 import multiprocessing.queues
 import multiprocessing.util
 import os
-import pickletools
 import queue
 import threading
 from collections.abc import Callable
@@ -412,6 +411,8 @@ def _unshared(data: bytes) -> bytes:
     parts: list[str] = []
     memo: dict[int, str] = {}
     last, places = "", 0
+    with entered(None):
+        import pickletools
     for operation, argument, _ in pickletools.genops(data):
         name = operation.name
         if name in ("FRAME", "PROTO"):

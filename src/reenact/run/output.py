@@ -7,7 +7,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from difflib import SequenceMatcher
 from typing import Any
 
 from reenact.core.boundary import Run, current
@@ -173,6 +172,8 @@ def masked(text: str) -> str:
 
 
 def _differing(old: list[str], new: list[str]) -> tuple[Mismatch, ...]:
+    from difflib import SequenceMatcher  # noqa: PLC0415 - most outputs are equal
+
     found = []
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -180,6 +179,8 @@ def _read(path: Path) -> ConfigurationFile | None:
 @lru_cache(maxsize=4)
 def _parsed(path: Path, data: bytes, shown: str) -> ConfigurationFile | None:
     """Parse a file; the same content is parsed once in a process."""
+    import tomllib  # noqa: PLC0415 - most programs under Reenact have no such file
+
     try:
         # As tomllib does it.
         text = data.decode().replace("\r\n", "\n")

@@ -7,8 +7,8 @@ finds where keys and values begin, and skips over the rest. The paths that it fi
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TypeAlias
 
 from reenact.core.patterns import lazy
@@ -125,6 +125,7 @@ class Positions:
             self._skip(_BLANK)
             offset = self._at
             if quoted := self._skip(_STRING):
+                tomllib = import_module("tomllib")  # most programs under Reenact have no such file
                 parts.append((offset, tomllib.loads(f"key = {quoted}")["key"]))
             else:
                 parts.append((offset, self._skip(_BARE_KEY)))
