@@ -65,7 +65,7 @@ def _join(text: str) -> None:
 def _join_without_collections(text: str) -> None:
     """Join, and let the garbage collector neither run meanwhile nor visit later what was made.
 
-    Its searches of the imported modules would take a third of the processor time of a short program under Reenact.
+    Its searches of the imported modules would take a quarter of the processor time of a short program under Reenact.
     """
     import gc
 
