@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
+import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 from urllib.parse import urlencode
@@ -13,6 +17,8 @@ from PIL import Image
 import reenact
 from reenact.browser.actions.types import MASK
 from reenact.browser.camera.footage import sessions
+from reenact.core import boundary
+from reenact.core.model.event import Effect
 
 SECRETS = (
     "open-sesame-1",
@@ -78,6 +84,43 @@ def test_a_replay_asks_the_same_without_a_page(done):
         _, again = program()
     assert replay.verdict.divergence is None
     assert [one.model_dump() for one in again[:4]] == [one.model_dump() for one in said[:4]]
+
+
+def test_a_password_that_a_models_answer_holds_is_seen_nowhere_once_it_is_filled_in(
+    open_session, site, tmp_path
+):
+    """The answer is recorded before the session can know it."""
+
+    def program():
+        with open_session(home=tmp_path) as session:
+            session.execute(type="goto", url=site("secrets.html"))
+            tree = session.observe().space.description
+            (field,) = re.findall(r"\[(\w+)\][^\n]*Password", tree)
+            parts = ['{"id": "', field, '", "value": "hun', "ter2", '"}']
+            chunks = ({"delta": {"arguments": part}} for part in parts)
+            told = boundary.stream(Effect("model", "m", {"tree": tree}), lambda: chunks)
+            asked = json.loads("".join(chunk["delta"]["arguments"] for chunk in told))
+            print("typing", asked["value"])
+            session.execute(type="fill", **asked)
+            boundary.perform(Effect("model", "m", {"said": asked}), lambda: "done")
+            return session.recording
+
+    folder = program()
+    page = tmp_path / "page.html"
+    for arguments in (
+        ["show", folder],
+        ["export", "--html", folder, "-o", page],
+        ["export", folder, "-o", tmp_path],
+    ):
+        command = [sys.executable, "-m", "reenact", "--home", tmp_path, *arguments]
+        told = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
+        assert "hunter2" not in told.stdout
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert page in files
+    assert not [file for file in files if b"hunter2" in file.read_bytes()]
+    with reenact.replay(folder, home=tmp_path) as replay:
+        program()
+    assert replay.verdict.faithful
 
 
 @pytest.mark.thorough

@@ -92,6 +92,32 @@ def writev(file: int, parts: Sequence[bytes]) -> int:
         return os.writev(file, parts)
 
 
+def put_in_place(
+    fresh: int, source: str | os.PathLike[str], old: int, target: str | os.PathLike[str]
+) -> tuple[int, OSError | None]:
+    """Replace an open file by another open one, and close what is not needed.
+
+    Return the descriptor of the file that is at `target` now, and the error if it is still the old one.
+    """
+    if sys.platform != "win32" and not PORTABLE:
+        try:
+            os.replace(source, target)
+        except OSError as error:
+            os.close(fresh)
+            return old, error
+        os.close(old)
+        return fresh, None
+    # Windows replaces no open file.
+    os.close(fresh)
+    os.close(old)
+    failed = None
+    try:
+        os.replace(source, target)
+    except OSError as error:
+        failed = error
+    return os.open(target, os.O_RDWR | os.O_APPEND | CLOEXEC), failed
+
+
 def lock(file: int, *, shared: bool = False, wait: bool = True) -> None:
     """Lock an open file until it is closed, also by the end of the process.
 

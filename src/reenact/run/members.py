@@ -28,7 +28,6 @@ from reenact.core.query.risky import risky_filter
 from reenact.core.record.own import own_identity
 from reenact.core.record.places import Places
 from reenact.core.record.recorder import Recorder
-from reenact.core.redact import Redactor
 from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import load
@@ -43,7 +42,7 @@ from reenact.run.guard_plan import GuardPlan
 from reenact.run.guarding import GuardedRecorder
 from reenact.run.plan import GUARD, Plan, key
 from reenact.run.recorded import UNSET, Recorded
-from reenact.run.replayer import no_blobs, replayer_of, rules_number, rules_of
+from reenact.run.replayer import no_blobs, redactor_of, replayer_of, rules_number, rules_of
 from reenact.run.reports import header_of, report, reported, reserve
 
 _PATIENCE = 0.05
@@ -274,7 +273,7 @@ class Member:
         plan, writer = self._claim(folder)
         self.plan = plan
         rules = rules_of(header, plan.patterns)
-        redactor = Redactor(rules, salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ))
+        redactor = redactor_of(header, rules)
         now = perf_counter()
         identity, guarding = own_identity(plan.home, plan.keys), plan.options.get(GUARD)
         if guarding is None:

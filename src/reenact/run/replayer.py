@@ -9,7 +9,7 @@ from typing import Any
 
 from reenact.core.boundary import ReplayingTurnstile
 from reenact.core.model.automaton import LONGEST
-from reenact.core.model.event import Tree
+from reenact.core.model.event import TYPED, Tree
 from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
 from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
@@ -34,9 +34,7 @@ def replayer_of(
     """
     steps = {step.call.number: step.number for step in recording if step.log is log}
     header = recording.header
-    redactor = Redactor(
-        rules_of(header), salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ)
-    )
+    redactor = redactor_of(header, rules_of(header))
     known = {name: options[name] for name in OPTIONS if name in options and name not in (MIX, ACTS)}
     if options.get(MIX):
         known["tools"] = ("answer",)
@@ -55,6 +53,12 @@ def replayer_of(
             plan.check_functions()
         replayer.guard(plan.guard(recording))
     return replayer
+
+
+def redactor_of(header: Mapping[str, Tree], rules: SecretRules) -> Redactor:
+    """Return a redactor that replaces what that of a recording replaced, by these rules."""
+    salt, typed = bytes.fromhex(str(header.get("salt", ""))), rules_number(header) >= TYPED
+    return Redactor(rules, salt=salt, environ=dict(os.environ), typed=typed)
 
 
 _MOST_RULES = {"names": (1000, 200), "headers": (1000, 200), "patterns": (64, LONGEST)}

@@ -36,8 +36,12 @@ from reenact.core.boundary import Call, draw
 from reenact.core.redact import says_secret
 from reenact.errors import UsageError
 
-Hide = Callable[[str], str]
-"""A function that returns the token of a secret in the recording."""
+
+class Hide(Protocol):
+    """A function that returns the token of a secret in the recording."""
+
+    def __call__(self, value: str, *, typed: bool = False) -> str:
+        """Return the token. A `typed` value was written into a secret field."""
 
 
 class ServerSession(Protocol):
@@ -169,10 +173,10 @@ async def _is_secret(live: LiveBrowser, action: do.Aimed, check: TargetCheck | N
 def _hidden(action: do.Action, hide: Hide, *, secret: bool) -> dict[str, Any]:
     args = action.args
     if secret and "value" in args:
-        args["value"] = hide(args["value"])
+        args["value"] = hide(args["value"], typed=True)
     if isinstance(action, do.FormFill):
         args["value"] = {
-            name: hide(value) if name in do.SECRET_FORM_FIELDS else value
+            name: hide(value, typed=True) if name in do.SECRET_FORM_FIELDS else value
             for name, value in action.value.items()
         }
     return args

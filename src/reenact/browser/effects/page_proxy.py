@@ -237,7 +237,7 @@ def _asking(
         if writes:
             hidden = bool(draw("browser:secret", lambda: step.asked is not False))
             if hidden:
-                given[-1] = hide(str(given[-1]))
+                given[-1] = hide(str(given[-1]), typed=True)
         asked: dict[str, Any] = {} if of.text == "page" else {"on": of.text}
         return {
             **asked,
@@ -391,7 +391,7 @@ def _taken(services: PageServices, value: Any) -> Any:
     return value
 
 
-def _masked(_: str) -> str:
+def _masked(value: str, *, typed: bool = False) -> str:
     return MASK
 
 

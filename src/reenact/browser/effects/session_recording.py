@@ -118,10 +118,13 @@ class SessionRecording:
         family = self._scope.run.family
         return None if family is None else family.folder
 
-    def secret(self, value: str) -> str:
-        """Return the token that replaces a secret in the recording; hide the value from now on."""
+    def secret(self, value: str, *, typed: bool = False) -> str:
+        """Return the token that replaces a secret in the recording; hide the value from now on.
+
+        A `typed` value was written into a secret field.
+        """
         scope = self.scope
-        return MASK if scope is None else scope.run.handler.secret(value)
+        return MASK if scope is None else scope.run.handler.secret(value, typed=typed)
 
     def sidecar(self) -> Sidecar | None:
         """Create a new file for the footage; None where nothing is recorded."""

@@ -157,8 +157,12 @@ class Handler:
     def remark(self, text: str) -> None:
         """Add a remark to the verdict of a replay. A recorder ignores it."""
 
-    def secret(self, value: str) -> str:
-        """Return the token for a value known to be secret; hide the value from now on."""
+    def secret(self, value: str, *, typed: bool = False) -> str:
+        """Return the token for a value known to be secret; hide the value in all of the recording.
+
+        A `typed` value was written into a secret field; it is hidden elsewhere though it is short, and where it was
+        recorded earlier.
+        """
         return "[secret]"
 
     def snapshot(self, scope: Scope, label: str) -> None:

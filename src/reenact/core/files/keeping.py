@@ -100,6 +100,10 @@ class FileKeeper:
             return NOTHING, mark_of(status)
         return self._file(path, ignored=ignored)
 
+    def forget(self) -> None:
+        """Forget which bytes are kept: more secrets are known now."""
+        self._known.clear()
+
     def pin(self, path: str) -> None:
         """Keep a file open that is looked at: closing it would end the program's own locks on it."""
         self._pinned.add(path)

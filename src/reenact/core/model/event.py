@@ -16,12 +16,16 @@ from reenact.core.dataclass import dataclass
 FORMAT = 2
 """The number of the recording format that this version writes."""
 
-RULES = 2
+RULES = 3
 """The number of the built-in matching rules.
 
 An old recording is matched by the rules it names. Under number 1, `asyncio.wait_for` of Python 3.11 gave its task a
-name; later Pythons start none there.
+name; later Pythons start none there. Up to number 2, the value of a secret field was looked for elsewhere if it had 8
+characters or more, and not in what was recorded earlier.
 """
+
+TYPED = 3
+"""The first number of rules by which all values of secret fields are replaced wherever they stand."""
 
 TOOL = "tool"
 """The kind of effects whose code a replay may run again."""

@@ -196,6 +196,11 @@ class FileRecorder:
             with self._own():
                 self._settle("change")
 
+    def forget_kept(self) -> None:
+        """Look again for secrets in the bytes of files that are kept already."""
+        with self._lock:
+            self._keeper.forget()
+
     def finish(self) -> None:
         """The run ends: record the last changes."""
         if os.getpid() == self._process:

@@ -25,9 +25,10 @@ from reenact.core.record.own import marked, signing
 from reenact.core.record.places import Places
 from reenact.core.record.printed import PrintRecorder
 from reenact.core.record.question import Questions, number_of
+from reenact.core.record.rewriting import Rewriting
 from reenact.core.record.sidecar import SidecarFile
 from reenact.core.record.snapshot import Snapshots
-from reenact.core.redact import DEFAULT_RULES, Redactor, StreamRedactor
+from reenact.core.redact import DEFAULT_RULES, LateSecrets, Redactor, StreamRedactor
 from reenact.core.store.writer import Writer, warn
 from reenact.core.trust import Identity
 
@@ -73,6 +74,7 @@ class Recorder(Handler):
         self._numbers = itertools.count(first)
         self._questions = Questions(redactor)
         self._streams: dict[int, StreamRedactor] = {}
+        self._sidecars: list[SidecarFile] = []
         self._warned: set[str] = set()
         self._order = threading.RLock()
         self.asked = 0
@@ -134,8 +136,7 @@ class Recorder(Handler):
                 self._append_chunk(ticket, self._stream(ticket).chunk(value))
                 return
             unkept: list[str] = []
-            line = _CHUNK % (ticket.call or 0, self._json(unkept, value), self._seconds())
-            self._writer.append(self._redactor.line(line))
+            self._append(_CHUNK % (ticket.call or 0, self._json(unkept, value), self._seconds()))
             if unkept:
                 self._note_unkept(unkept, ticket.call)
         except Exception as error:
@@ -172,8 +173,7 @@ class Recorder(Handler):
                     {"event": "drew", "at": scope.path, "in": scope.call, "source": source, "value": tree}
                 )
                 return value
-            line = _DREW % (at.data, number_of(scope.call), what.data, data)
-            self._writer.append(self._redactor.line(line))
+            self._append(_DREW % (at.data, number_of(scope.call), what.data, data))
         except Exception as error:
             self.failed(error)
         return value
@@ -242,19 +242,50 @@ class Recorder(Handler):
         self._questions.build_on(number, scope, label, args)
 
     def sidecar(self, name: str) -> SidecarFile:
-        return SidecarFile(self._writer.path.parent / name, self._redactor, started=self.started)
+        file = SidecarFile(self._writer.path.parent / name, self._redactor, started=self.started)
+        self._sidecars.append(file)
+        return file
 
     def snapshot(self, scope: Scope, label: str) -> None:
         self.snapshots.asked(scope, label)
 
-    def secret(self, value: str) -> str:
-        return self._redactor.secret("", value)
+    def secret(self, value: str, *, typed: bool = False) -> str:
+        with self._order:
+            token = self._redactor.secret("", value, typed=typed)
+            late = self._redactor.late()
+            if late is not None:
+                try:
+                    self._take_out(late)
+                except Exception as error:
+                    self.failed(error, "a secret stands in what was recorded before it was known")
+        return token
 
     def encode(self, value: Any) -> Tree:
         """A value as it would be recorded (the run's output, its arguments)."""
         return self._encoder().encode(value)
 
     # -- within ----------------------------------------------------------------------------------------------
+
+    def _take_out(self, late: LateSecrets) -> None:
+        """Take secrets out of all that was written before they were known."""
+        rewriting = Rewriting(late, self._writer.path.parent, self._writer.blob, self._redactor.salt)
+
+        def lines(events: Sequence[bytes]) -> Sequence[bytes]:
+            header, *rest = rewriting.lines(events)
+            if header is not events[0] and self._identity is not None:
+                header = marked(header, self._identity)
+            return [header, *rest]
+
+        if self._writer.rewrite(lines):
+            # Both have the earlier texts, from which later ones are written as differences.
+            self._questions = Questions(self._redactor)
+            self.snapshots.forget()
+        for file in self._sidecars:
+            file.rewrite(rewriting)
+        if rewriting.moved:
+            if self.files is not None:
+                self.files.forget_kept()
+            rewriting.remove_blobs()
 
     def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> tuple[bytes, int | None]:
         unkept: list[str] = []
@@ -266,10 +297,11 @@ class Recorder(Handler):
             unkept.extend(encoder.unkept)
             return tree
 
-        line = self._questions.line(
-            effect, scope, number=number, ordinal=ordinal, now=self._seconds(), encode=encode
-        )
-        step = self.counted(lambda: self._writer.append(line))
+        with self._order:
+            line = self._questions.line(
+                effect, scope, number=number, ordinal=ordinal, now=self._seconds(), encode=encode
+            )
+            step = self.counted(lambda: self._writer.append(line))
         if unkept:
             self._note_unkept(unkept, number)
         return line, step
@@ -282,8 +314,7 @@ class Recorder(Handler):
                 tool = ticket.tool
                 files = _FILES % codec.dumps(tool.files) if tool.files else b""
                 end = _UNRECORDED % codec.dumps(tool.unrecorded) + files + end
-            line = _RETURNED % (ticket.call or 0, self._json(unkept, outcome.value), end)
-            self._writer.append(self._redactor.line(line))
+            self._append(_RETURNED % (ticket.call or 0, self._json(unkept, outcome.value), end))
             if unkept:
                 self._note_unkept(unkept, ticket.call)
         elif isinstance(outcome, Failure):
@@ -308,7 +339,12 @@ class Recorder(Handler):
         return data
 
     def _write(self, line: dict[str, Tree]) -> None:
-        self._writer.append(self._redactor.line(codec.dumps(line)))
+        self._append(codec.dumps(line))
+
+    def _append(self, line: bytes) -> None:
+        # No other thread learns a secret in between.
+        with self._order:
+            self._writer.append(self._redactor.line(line))
 
     def stamped(self, line: dict[str, Tree]) -> None:
         """Write an event with the present time."""
@@ -350,9 +386,9 @@ class Recorder(Handler):
                 self._warned.add(name)
                 warn(f"a value of type {name.replace(':', '.')} could not be recorded; a replay will say so")
 
-    def failed(self, error: Exception) -> None:
+    def failed(self, error: Exception, what: str = "an event was not recorded") -> None:
         """Warn, once, and stamp into the recording that an event could not be written."""
-        text = f"an event was not recorded ({type(error).__name__}: {error})"
+        text = f"{what} ({type(error).__name__}: {error})"
         if text not in self._warned:
             self._warned.add(text)
             warn(text)

@@ -6,12 +6,14 @@ events (`session.1.jsonl`), by the same clock, through the same redactor, and no
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from time import perf_counter
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
+from reenact.core.record.rewriting import Rewriting, moved_to
 from reenact.core.redact import Redactor
 from reenact.core.store.writer import Writer
 
@@ -29,6 +31,8 @@ class SidecarFile:
         self._writer = Writer(path)
         self._redactor = redactor
         self._started = started
+        self._lock = threading.RLock()
+        self._moved: dict[bytes, bytes] = {}
         self.path = path
 
     @property
@@ -39,7 +43,16 @@ class SidecarFile:
     def write(self, event: str, *, t: float | None = None, **members: Tree) -> None:
         """Append one line; `t` is in seconds since the recording began, by default now."""
         line = {"event": event, "t": round(self.now() if t is None else t, 6), **members}
-        self._writer.append(self._redactor.line(codec.dumps(line)))
+        with self._lock:
+            data = self._redactor.line(codec.dumps(line))
+            # Its callers keep addresses of blobs.
+            self._writer.append(moved_to(data, self._moved) if self._moved else data)
+
+    def rewrite(self, rewriting: Rewriting) -> None:
+        """Take secrets out of the lines so far. Raises OSError."""
+        with self._lock:
+            self._writer.rewrite(rewriting.lines)
+            self._moved |= rewriting.moved
 
     def blob(self, data: bytes) -> str:
         """Keep bytes unchanged under their hash; return the address, `sha256:…`."""

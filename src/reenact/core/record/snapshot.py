@@ -66,6 +66,11 @@ class Snapshots:
         self._ordinals = dict(counts)
         self.last = last
 
+    def forget(self) -> None:
+        """Write the next snapshots whole."""
+        with self._lock:
+            self._nodes.clear()
+
     def before(self, number: int, effect: Effect, scope: Scope) -> None:
         """Take the snapshots that are due before a call; all of them if the effect is risky."""
         tracked = of_run(scope.run)

@@ -19,6 +19,7 @@ name in a header and another in a prompt, and a replay would see a difference wh
 See docs/secrets.md for what is found, and for what is not.
 """
 
+from reenact.core.redact.late import LateSecrets
 from reenact.core.redact.members import is_value
 from reenact.core.redact.names import field_names, says_secret
 from reenact.core.redact.redactor import Redactor
@@ -27,6 +28,7 @@ from reenact.core.redact.stream import StreamRedactor
 
 __all__ = [
     "DEFAULT_RULES",
+    "LateSecrets",
     "Redactor",
     "SecretRules",
     "StreamRedactor",

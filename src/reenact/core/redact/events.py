@@ -15,7 +15,7 @@ _DELTA = lazy(
     rb'|completion|response|generated_text|transcript)"\s*:\s*"((?:[^"\\]++|\\.)*+)"'
 )
 _MORE = lazy(rb'"(?:done|is_finished|finished)"\s*:\s*false')
-_INDEX = lazy(rb'"(?:index|output_index|content_index|item_id)"\s*:\s*("[^"]*"|\d+)')
+INDEX = lazy(rb'"(?:index|output_index|content_index|item_id)"\s*:\s*("[^"]*"|\d+)')
 _FIELD = lazy(rb"\s*(?:data|event|id|retry):")
 
 _MOST_CHANNELS = 256
@@ -80,7 +80,7 @@ class Events:
             return (self.end() if ended else b"") + line[out:]
         if not line.startswith(b"data:") and not self._is_one_of_many(line):
             return line[out:]
-        index = tuple(_INDEX.findall(line))
+        index = tuple(INDEX.findall(line))
         pieces, at = [], out
         seen: set[_Key] = set()
         for delta in _DELTA.finditer(line):
@@ -116,7 +116,7 @@ class Events:
         except (ValueError, UnicodeEncodeError):
             return delta[2]
         given = channel.pieces.feed(text)
-        return delta[2] if given == text else _escaped(given)
+        return delta[2] if given == text else escaped(given)
 
     def _flush_others(self, index: _Key, seen: set[_Key]) -> bytes:
         """Return the text held back by those channels that have no text in this event."""
@@ -131,9 +131,10 @@ def _flush(channel: _StreamChannel) -> bytes:
     if not channel.pieces.pending:
         return b""
     event = channel.event
-    last = event[: channel.start] + _escaped(channel.pieces.end()) + event[channel.end :]
+    last = event[: channel.start] + escaped(channel.pieces.end()) + event[channel.end :]
     return last if last.startswith(b"{") else last.rstrip(b"\r\n") + b"\n\n"
 
 
-def _escaped(text: bytes) -> bytes:
+def escaped(text: bytes) -> bytes:
+    """Return a text as the inside of a JSON string."""
     return json.dumps(text.decode("utf-8", "replace"), ensure_ascii=False)[1:-1].encode()

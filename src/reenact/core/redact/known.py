@@ -18,6 +18,13 @@ _LONGEST_PACKED = 512  # characters before and after that are hidden, too
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _PACKED_BEFORE = lazy(rb"[A-Za-z0-9+/_\-]++\Z")
 _PACKED_AFTER = lazy(rb"[A-Za-z0-9+/_\-]*+={0,2}")
+_AS_NAME = lazy(rb"\\*[\"']\s*+:")
+_QUOTES = frozenset(b"\"'`")
+_SHORT = 8  # characters of a value below which it must stand as a word
+_SHORTEST_WORD = 4
+_SHORTEST_NUMBER = 6
+_IS_NUMBER = lazy(rb"(?:[\"']\s*+:|[\[,])\s*+\Z")
+_ANYWHERE, _WORD, _TYPED_WORD, _QUOTED = range(4)
 
 
 def _spellings(value: str) -> set[bytes]:
@@ -54,18 +61,21 @@ def _packed(value: str) -> set[bytes]:
 class Known:
     """Finds exact values, in all spellings.
 
+    Args:
+        values: Values that are found anywhere, or, of letters only, as a word.
+        typed: Values that were written into secret fields. Short ones are found as a word, or between quotes.
+
     Attributes:
-        spelled: (spelling, value, whether it is a word) of each value as text.
+        spelled: (spelling, value, the way it must stand) of each value as text.
     """
 
-    def __init__(self, values: Collection[str]) -> None:
-        self.count = len(values)
+    def __init__(self, values: Collection[str], typed: Collection[str] = ()) -> None:
+        ways = [(value, _WORD if value.isalpha() else _ANYWHERE) for value in sorted(values)]
+        ways += [(value, _way_of_typed(value)) for value in sorted(typed)]
         self.spelled = [
-            (spelling, value, value.isalpha())
-            for value in sorted(values)
-            for spelling in sorted(_spellings(value))
+            (spelling, value, way) for value, way in ways for spelling in sorted(_spellings(value))
         ]
-        self._packed = [spelling for value in sorted(values) for spelling in sorted(_packed(value))]
+        self._packed = [spelling for value, _ in ways for spelling in sorted(_packed(value))]
         # As \x.. and not as literals: those end at a NUL.
         spellings = chain((spelling for spelling, _, _ in self.spelled), self._packed)
         marks = [("".join(f"\\x{b:02x}" for b in spelling).encode(), 0) for spelling in spellings]
@@ -85,15 +95,38 @@ class Known:
             if number >= len(self.spelled):
                 packed.append((end - len(self._packed[number - len(self.spelled)]), end))
                 continue
-            spelling, value, word = self.spelled[number]
+            spelling, value, way = self.spelled[number]
             start = end - len(spelling)
-            # A value that is a word must stand as a word: hiding "sunshine" must not hurt "sunshines".
-            within = word and not (boundary(data, start) and (end == len(data) or data[end] not in ALNUM))
-            if not within:
+            if way == _ANYWHERE or _stands(data, start, end, way):
                 hits.append(Hit(start, end, value, whole=True))
         hits += _around(data, packed)
         work.spend(len(hits))
         return hits
+
+
+def _way_of_typed(value: str) -> int:
+    if len(value) < (_SHORTEST_NUMBER if value.isdigit() else _SHORTEST_WORD):
+        return _QUOTED
+    return _TYPED_WORD if value.isalpha() or value.isdigit() or len(value) < _SHORT else _ANYWHERE
+
+
+def _stands(data: bytes, start: int, end: int, way: int) -> bool:
+    """Return True if a value stands there as a word, or between quotes.
+
+    A value that is a word must stand as a word: hiding "sunshine" must not hurt "sunshines".
+    """
+    if way == _QUOTED:
+        return start > 0 and end < len(data) and data[start - 1] in _QUOTES and data[end] in _QUOTES | {92}
+    if not boundary(data, start) or (end < len(data) and data[end] in ALNUM):
+        return False
+    if way == _WORD:
+        return True
+    value = data[start:end]
+    if value.isdigit():
+        # A number of JSON is a size or a time.
+        return _IS_NUMBER.search(data, max(0, start - 8), start) is None
+    # A member's name that is such a word (`"demo": …`) is left: without it the object would be another one.
+    return not (value.isalpha() and start and data[start - 1] in _QUOTES and _AS_NAME.match(data, end))
 
 
 def _around(data: bytes, spans: list[tuple[int, int]]) -> Iterator[Hit]:

@@ -34,6 +34,15 @@ _ENV_HARMLESS_ENDS = word_set(
 _COMMON_VALUES = word_set(
     "password postgres changeme localhost undefined disabled required anonymous default"
 )
+# The words of a recording's own lines: replaced there, they would be no valid events.
+_FORMAT_WORDS = word_set(
+    "true false null none main "
+    "opened called returned raised cancelled chunk ended closed drew fired locked files noted printed same snapshot "
+    "spawned sealed "
+    "model tool http browser process memory websocket heal shell state clock random env "
+    "block program imported fork resume ok error hole source race resumed asked every risky end "
+    "first change outside command file folder link ignored secret large unread listed script agent"
+)
 _PLACEHOLDERS = word_set(
     "none null true false undefined string required optional str bytes secretstr redacted empty password"
 )
@@ -153,6 +162,11 @@ def is_path(value: str) -> bool:
 
 def is_common(value: str) -> bool:
     return value.lower() in _COMMON_VALUES
+
+
+def is_of_format(value: str) -> bool:
+    """Return True for a word that a recording's own lines are made of."""
+    return value.lower() in _FORMAT_WORDS
 
 
 def dense(value: str) -> bool:

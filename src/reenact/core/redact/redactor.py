@@ -9,8 +9,9 @@ from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.patterns import lazy
 from reenact.core.redact.bodies import clean_body
+from reenact.core.redact.late import LateSecrets, tokens_in
 from reenact.core.redact.members import Member, Members
-from reenact.core.redact.names import is_common, is_path
+from reenact.core.redact.names import is_common, is_of_format, is_path
 from reenact.core.redact.replace import Replacer
 from reenact.core.redact.rules import DEFAULT_RULES, SecretRules
 from reenact.core.redact.shapes import TOKEN
@@ -20,10 +21,18 @@ from reenact.core.redact.wide import clean_wide, may_be_wide, wide_encoding
 
 _SCHEME = lazy(r"(?i)\s*(?:bearer|basic)\s+")
 _LEAST = 8  # characters, or it would be found in words
+_LEAST_TYPED = 3
 
 
 class Redactor:
-    """Replaces secrets by tokens. One per recording, with its salt. Safe for threads."""
+    """Replaces secrets by tokens. One per recording, with its salt. Safe for threads.
+
+    Args:
+        rules: The rules.
+        salt: The recording's salt.
+        environ: The environment, whose secrets are known from the beginning.
+        typed: Look for short values of secret fields, too; recordings of earlier matching rules have them elsewhere.
+    """
 
     def __init__(
         self,
@@ -31,10 +40,14 @@ class Redactor:
         *,
         salt: bytes,
         environ: Mapping[str, str] = MappingProxyType({}),
+        typed: bool = True,
     ) -> None:
         self._replacer = Replacer(rules, salt)
         self._members = Members(self.line)
         self._rules = rules
+        self.salt = salt
+        self._typed = typed
+        self._late: list[str] = []
         self.patterns = bool(rules.patterns)
         """True with patterns of the user, which may look beyond one member of an object."""
         self.learnt = 0
@@ -63,6 +76,20 @@ class Redactor:
         if self._replacer.learn(text):
             self.learnt += 1
             self._members.forget()
+
+    def _learn_typed(self, value: str) -> None:
+        text = value.strip()
+        if len(text) < _LEAST_TYPED or is_common(text) or is_of_format(text):
+            return
+        if not TOKEN.search(text.encode("utf-8", "surrogatepass")) and self._replacer.learn(text, typed=True):
+            self.learnt += 1
+            self._members.forget()
+            self._late.append(text)
+
+    def late(self) -> LateSecrets | None:
+        """The values of secret fields that became known since the last call; None if there are none."""
+        values, self._late = self._late, []
+        return LateSecrets(self._replacer, values) if values else None
 
     def line(self, data: bytes) -> bytes:
         """Redact one event's JSON. Returns the same object if it is clean, and always valid JSON."""
@@ -100,16 +127,34 @@ class Redactor:
         """
         return clean_body(data, encoding, self.raw)
 
-    def secret(self, label: str, value: str) -> str:
+    def secret(self, label: str, value: str, *, typed: bool = False) -> str:
         """The token for a value that the caller knows to be secret; it is learned, too.
 
+        A `typed` value was written into a secret field, and is learned though it is short.
         `label` tells the reader of the calling code what it is. The token's own label comes from the value's
         shape, since the same value found elsewhere has to get the same token.
         """
         if not value or TOKEN.fullmatch(value.encode("utf-8", "surrogatepass")):
             return value
-        self.learn(value)
+        if typed and self._typed:
+            self._learn_typed(value)
+        else:
+            self.learn(value)
         return self._replacer.token(value)
+
+    def recognise(self, clean: str, text: str) -> bool:
+        """Learn the values that are tokens in one text and stand in another one. Return True if there are any.
+
+        Args:
+            clean: A recorded text.
+            text: The same text with its secrets.
+        """
+        if not self._typed or clean == text:
+            return False
+        before = self.learnt
+        for value in tokens_in(clean, text, self._replacer.token):
+            self._learn_typed(value)
+        return self.learnt > before
 
     def env(self, name: str, value: str) -> str:
         """Return the value to record for an environment variable."""

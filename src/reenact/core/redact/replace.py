@@ -37,22 +37,30 @@ class Replacer:
         self._find = self._finder.find
         self.names = self._finder.names
         self._values = set(rules.values)
+        self._typed: set[str] = set()
         self._known = Known(rules.values)
+        self._counted = len(rules.values)
         self._tokens: dict[str, str] = {}
 
-    def learn(self, value: str) -> bool:
-        """Look for this value from now on. False where that is done already."""
-        if value in self._values:
+    def learn(self, value: str, *, typed: bool = False) -> bool:
+        """Look for this value from now on. False where that is done already.
+
+        Args:
+            value: The value.
+            typed: It was written into a secret field, and may be short; see `Known`.
+        """
+        if value in self._values or value in self._typed:
             return False
-        self._values.add(value)
+        (self._typed if typed else self._values).add(value)
         return True
 
     @property
     def known(self) -> Known:
         """The exact values. Compiled when needed, since several are often learned at a time."""
-        known = self._known
-        if known.count != len(self._values):  # they never become fewer
-            known = self._known = Known(frozenset(self._values))
+        known, count = self._known, len(self._values) + len(self._typed)
+        if self._counted != count:  # they never become fewer
+            known = self._known = Known(frozenset(self._values), frozenset(self._typed))
+            self._counted = count
         return known
 
     def token(self, value: str) -> str:
@@ -102,13 +110,14 @@ class Replacer:
             TooDense: That would cost more than `work` allows.
         """
         hits = self._find(data, work)
-        if self._values:
-            hits += self.known.find(data, work)
+        known = self.known if self._values or self._typed else None
+        if known is not None:
+            hits += known.find(data, work)
         if b"%" in data or b"\\" in data or b"&" in data:
             for view in views(data, work):
                 found = self._find(view.data, work)
-                if self._values:
-                    found += self.known.find(view.data, work)
+                if known is not None:
+                    found += known.find(view.data, work)
                 hits += map(view.hit, found)
         return hits
 
@@ -181,8 +190,13 @@ class Replacer:
 
     def _hidden(self, part: bytes, *, member: bool) -> bytes:
         part = hidden(part, self.token(part.decode("utf-8", "replace")).encode(), member=member)
-        hits = self.known.find(part, Work(0, least=sys.maxsize)) if self._values else []
+        hits = self.known.find(part, Work(0, least=sys.maxsize))
         return self.cover(part, merged(part, hits), json_=True)
+
+    @staticmethod
+    def fitting(data: bytes, hit: Hit) -> Hit:
+        """Return a hit moved so that JSON stays valid when it is replaced."""
+        return fit(data, hit, Strings(data))
 
     def cover(
         self, data: bytes, hits: Sequence[Hit], *, json_: bool, start: int = 0, end: int | None = None

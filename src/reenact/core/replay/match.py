@@ -134,11 +134,13 @@ def mismatches(
     """Return the differences of two sets of arguments, part by part, that no rule removes."""
     if label.startswith("http:"):
         recorded, actual = _same_boundary(recorded), _same_boundary(actual)
-    found = []
+    return [one for one in differences(recorded, actual) if not rules.ignores(label, one.path)]
+
+
+def differences(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Iterator[Mismatch]:
+    """Yield all differences of two sets of arguments, part by part."""
     for name in dict.fromkeys((*recorded, *actual)):
-        differing = _differ(recorded.get(name, ABSENT), actual.get(name, ABSENT), f"args.{name}")
-        found += [mismatch for mismatch in differing if not rules.ignores(label, mismatch.path)]
-    return found
+        yield from _differ(recorded.get(name, ABSENT), actual.get(name, ABSENT), f"args.{name}")
 
 
 def likeness(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> float:

@@ -192,6 +192,8 @@ class Tools:
         then, now = _recorded(told), self._actual(outcome)
         if match.same(then, now):
             return ()
+        if self._terms.recognise(match.differences(then, now)):
+            now = self._actual(outcome)
         found = match.mismatches(call.label, then, now, self._rules)
         return tuple(Mismatch(m.path.removeprefix("args."), m.recorded, m.actual) for m in found)
 

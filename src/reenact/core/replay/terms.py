@@ -11,6 +11,7 @@ from reenact.core.model.event import Effect, Tree
 from reenact.core.model.log import Log
 from reenact.core.redact import Redactor
 from reenact.core.replay import match
+from reenact.errors import Mismatch
 
 _MASK = "[[secret:"
 
@@ -30,6 +31,7 @@ class Terms:
         self.masked = any(_MASK in name for name in names)
         """True if names of scopes or questions held secrets."""
         self._names: dict[str, str] = {}
+        self._learnt = 0
 
     def args(self, effect: Effect) -> dict[str, Tree]:
         """An effect's arguments as trees, their secrets still in them."""
@@ -65,14 +67,28 @@ class Terms:
         """Bytes without their secrets."""
         return self._redactor.raw(data)
 
-    def secret(self, value: str) -> str:
+    def recognise(self, differences: Iterable[Mismatch]) -> bool:
+        """Learn the secrets in texts that differ from the recorded ones by these. Return True if there are any.
+
+        The program may have them in its code, and the recorded run knew them for secrets only later.
+        """
+        found = [
+            self._redactor.recognise(one.recorded, one.actual)
+            for one in differences
+            if isinstance(one.recorded, str) and isinstance(one.actual, str) and _MASK in one.recorded
+        ]
+        return any(found)
+
+    def secret(self, value: str, *, typed: bool = False) -> str:
         """Return the recorded token for a value known to be secret."""
-        return self._redactor.secret("", value)
+        return self._redactor.secret("", value, typed=typed)
 
     def name(self, text: str) -> str:
         """Return a scope path or effect name as it was recorded, with its secrets as tokens."""
         if not self.masked:
             return text
+        if self._learnt != self._redactor.learnt:
+            self._names, self._learnt = {}, self._redactor.learnt
         known = self._names.get(text)
         if known is None:
             known = self._names[text] = codec.loads(self._redactor.line(codec.dumps({"at": text})))["at"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from reenact.core.store import chain
@@ -46,6 +47,11 @@ class ContinuedWriter(Writer):
                 self._held.append((line, content))
                 return True
             return super().append(line, content)
+
+    def rewrite(self, change: Callable[[Sequence[bytes]], Sequence[bytes]]) -> bool:
+        """Replace events; none while they are held back."""
+        with self._lock:
+            return self._held is None and super().rewrite(change)
 
     def release(self, *first: bytes) -> None:
         """Write these events and all that were held back, and from now on each one as it comes."""

@@ -13,7 +13,8 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from operator import is_
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -118,6 +119,52 @@ class Writer:
             self._sealed = written
             self.close()
             return written
+
+    def rewrite(self, change: Callable[[Sequence[bytes]], Sequence[bytes]]) -> bool:
+        """Replace events that are written already. After a kill the file has the old ones or the new ones.
+
+        Return True if any was replaced. Raises OSError; the file is then unchanged.
+
+        Args:
+            change: Called with all events, without their sums and with the parent's lines of a fork. Returns as many.
+                An event that it returns as the same object stays as it is.
+        """
+        with self._lock:
+            if self._fd < 0 or self._writing or self.stopped is not None:
+                return False
+            data = system.pread(self._fd, self._size, 0)
+            lines = data.split(b"\n")[:-1]
+            whole = shared.whole(data, self.path.parent).split(b"\n")[:-1]
+            events = [chain.bare(line) for line in whole]
+            changed = change(events)
+            if all(map(is_, changed, events)):
+                return False
+            check, file = chain.FIRST, bytearray()
+            for line, old, new in zip(lines, events, changed, strict=True):
+                check = sum_of(check, new[:-1])
+                file += (chain.bare(line) if new is old else new)[:-1] + chain.tail(check) + b"\n"
+            self._replace(bytes(file))
+            self._sum, self._size = check, len(file)
+            return True
+
+    def _replace(self, data: bytes) -> None:
+        part = self.path.with_name(f".{self.path.name}.part")
+        fresh = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | system.CLOEXEC, 0o600)
+        try:
+            lock.take(fresh)
+            view = memoryview(data)
+            while view:
+                view = view[os.write(fresh, view) :]
+            os.fsync(fresh)
+        except BaseException:
+            os.close(fresh)
+            part.unlink(missing_ok=True)
+            raise
+        self._fd, error = system.put_in_place(fresh, part, self._fd, self.path)
+        if error is not None:
+            part.unlink(missing_ok=True)
+            raise error
+        lock.take(self._fd)
 
     def blob(self, data: bytes) -> str:
         """Keep bytes by their hash, beside the events; returns the address, `sha256:…`."""

@@ -20,7 +20,7 @@ from reenact.core.query.recording import Recording
 from reenact.core.record.own import own_identity
 from reenact.core.record.program import describe
 from reenact.core.record.recorder import Recorder
-from reenact.core.redact import Redactor, SecretRules
+from reenact.core.redact import SecretRules
 from reenact.core.store import shared
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.writer import Writer
@@ -36,7 +36,7 @@ from reenact.run.fork.point import Point
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import GUARD, Plan
 from reenact.run.processes import Replayed, replayer_of, rules_of
-from reenact.run.replayer import rules_number
+from reenact.run.replayer import redactor_of, rules_number
 from reenact.team import ship
 
 _KEPT = ("argv", "cwd", "hash_seed", "proxy", "tty")
@@ -96,7 +96,7 @@ class Child:
         # Nothing of it is sent before it has ended: it may come to nothing.
         self._held = ship.begin(store.root, id, late=True)
         salt = str(parent.header.get("salt", ""))
-        redactor = Redactor(self._rules, salt=bytes.fromhex(salt), environ=dict(os.environ))
+        redactor = redactor_of(parent.header, self._rules)
         log = parent.logs[0]
         first, self._identity = max(log.calls, default=0) + 1, own_identity(store.root)
         self.recorder = Recorder(self._writer, redactor, first=first, identity=self._identity)

@@ -284,9 +284,9 @@ class Forker(Handler):
     def remark(self, text: str) -> None:
         self.replayer.remark(text)
 
-    def secret(self, value: str) -> str:
-        self.replayer.secret(value)
-        return self.recorder.secret(value)
+    def secret(self, value: str, *, typed: bool = False) -> str:
+        self.replayer.secret(value, typed=typed)
+        return self.recorder.secret(value, typed=typed)
 
     def sidecar(self, name: str) -> SidecarFile | None:
         return self.recorder.sidecar(name) if self.gone_live else None

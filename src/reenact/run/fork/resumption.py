@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -17,7 +16,6 @@ from reenact.core.model.log import RESUMED
 from reenact.core.query.recording import Recording
 from reenact.core.record.own import own_identity
 from reenact.core.record.recorder import Recorder
-from reenact.core.redact import Redactor
 from reenact.core.store.continued import ContinuedWriter
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.writer import warn
@@ -34,7 +32,7 @@ from reenact.run.fork.resumer import Resumer
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import Plan
 from reenact.run.processes import Replayed, replayer_of, rules_of
-from reenact.run.replayer import rules_number
+from reenact.run.replayer import redactor_of, rules_number
 
 
 class Resumption:
@@ -57,8 +55,7 @@ class Resumption:
         self.guarding = GuardPlan(str(self._folder), words, terminal, folder=plan.report, command=True)
         self.guarding.check_functions()
         self.writer = _writer(recording)
-        rules, salt = rules_of(recording.header), str(recording.header.get("salt", ""))
-        redactor = Redactor(rules, salt=bytes.fromhex(salt), environ=dict(os.environ))
+        redactor = redactor_of(recording.header, rules_of(recording.header))
         self.recorder = Recorder(
             self.writer,
             redactor,
