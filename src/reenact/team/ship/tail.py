@@ -9,8 +9,9 @@ from pathlib import Path
 import orjson
 
 from reenact.core.patterns import lazy
-from reenact.core.store import shared
+from reenact.core.store import chain, shared
 from reenact.core.store.local import EVENTS
+from reenact.errors import CorruptRecording
 from reenact.team.ship.wire import FILE
 
 _SAME = b'{"event":"same"'
@@ -38,11 +39,15 @@ class Tail:
         self.name = path.name
         self.sent = self.read = 0
         self._header: bytes | None = None
+        self._before = b""
+        """The last bytes before the position here, if they are known."""
+        self._ends: dict[int, bytes] = {}
+        """The last bytes of the lines given last, by their length."""
         self.seek(length)
 
     def seek(self, length: int) -> None:
         """Continue at the length that the server has. Raises OSError, CorruptRecording."""
-        self.sent, self.read = length, length
+        self.sent, self.read, self._before = length, length, b""
         if not self._forked():
             return
         # Only the lines tell the position here.
@@ -77,6 +82,7 @@ class Tail:
     def advance(self, length: int, count: int) -> None:
         """Advance by lines that the server has acknowledged."""
         self.sent, self.read = self.sent + length, self.read + count
+        self._before = self._ends.get(count, b"")
 
     @property
     def waits(self) -> int:
@@ -91,15 +97,23 @@ class Tail:
     def _lines(self) -> tuple[bytes, int]:
         """Return the next whole lines in the form to send, and their length here in bytes."""
         with self.path.open("rb") as file:
+            file.seek(self.read - len(self._before))
+            if file.read(len(self._before)) != self._before:
+                raise CorruptRecording(
+                    f"{self.name} was written again without a secret after its beginning was sent: delete the "
+                    f"recording there, then `reenact push {self.path.parent.name}`"
+                )
             file.seek(self.read)
             data = file.read(_AT_ONCE)
             if len(data) == _AT_ONCE and b"\n" not in data:
                 data += file.readline()
         data = data[: data.rfind(b"\n") + 1]
+        self._ends = {len(data): data[-chain.LENGTH - 1 :]}
         if not (data.startswith(_SAME) or b"\n" + _SAME in data) or not self._forked():
             return data, len(data)
         lines = data.splitlines(keepends=True)[:_SHARED_AT_ONCE]
         data, header = b"".join(lines), self._header or b""
+        self._ends = {len(data): data[-chain.LENGTH - 1 :]}
         if self.read:
             return shared.whole(header + data, self.path.parent)[len(header) :], len(data)
         return shared.whole(data, self.path.parent), len(data)
