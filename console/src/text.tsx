@@ -42,9 +42,12 @@ function beginning(text: string): number {
 /** Characters that turn the direction of what is around them: they would show `exe.png` where `gnp.exe` stands. */
 const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A recorded text with what cannot be seen made visible. */
+/** The token in the place of a secret. */
+const TOKEN = /\[\[secret:[^[\]\s]{1,60}\]\]/g;
+
+/** A recorded text with what cannot be seen made visible, and secrets in a word. */
 export function visible(text: string): string {
-  return text.replace(
+  return text.replace(TOKEN, "(secret)").replace(
     TURNING,
     (mark) => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
   );

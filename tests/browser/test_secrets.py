@@ -116,6 +116,7 @@ def test_a_password_that_a_models_answer_holds_is_seen_nowhere_once_it_is_filled
         command = [sys.executable, "-m", "reenact", *arguments]
         told = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
         assert "tr0ub4d" not in told.stdout
+        assert "[[secret" not in told.stdout
     zipfile.ZipFile(tmp_path / "one.reenact").extractall(tmp_path / "unpacked")
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert page in files

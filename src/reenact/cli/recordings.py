@@ -9,7 +9,17 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TypeAlias
 
-from reenact.analysis.views.text import ago, count, marks, money, numbers, one_line, seconds, visible
+from reenact.analysis.views.text import (
+    ago,
+    count,
+    marks,
+    money,
+    numbers,
+    one_line,
+    seconds,
+    visible,
+    without_tokens,
+)
 from reenact.core.query.summary import Summary
 from reenact.core.trust import Book
 from reenact.core.trust.proofs import Proof
@@ -49,7 +59,7 @@ def columns(
         ("status", False, [(status(line),) for line in lines]),
         ("origin", False, [_cell(origin(line, book), "yellow") for line in lines]),
         ("proved", True, [_cell(_times(proofs.get(line.id)), "green") for line in lines]),
-        ("prompt", False, [_cell(one_line(line.prompt, longest)) for line in lines]),
+        ("prompt", False, [_cell(one_line(without_tokens(line.prompt), longest)) for line in lines]),
         ("outcome", False, [_outcome(line, longest) for line in lines]),
         ("steps", True, [_cell("" if line.broken else str(line.steps)) for line in lines]),
         ("found in", False, [_cell(numbers(steps.get(line.id, ())), "cyan") for line in lines]),
@@ -134,7 +144,7 @@ def _outcome(line: Summary, longest: int) -> Cell:
     if line.broken:
         # It is an error of this list, which nothing else tells.
         return _cell(one_line(line.broken), "red")
-    return _cell(one_line(line.outcome, longest), "red" if line.problem else "")
+    return _cell(one_line(without_tokens(line.outcome), longest), "red" if line.problem else "")
 
 
 def _width(text: str) -> int:

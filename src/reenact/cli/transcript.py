@@ -11,7 +11,17 @@ from rich.text import Text
 
 from reenact.analysis.views import browsed
 from reenact.analysis.views.steps import IMPORTED, commands_in
-from reenact.analysis.views.text import count, many, money, numbers, one_line, seconds, size, visible
+from reenact.analysis.views.text import (
+    count,
+    many,
+    money,
+    numbers,
+    one_line,
+    seconds,
+    size,
+    visible,
+    without_tokens,
+)
 from reenact.analysis.views.values import arguments, literal_or_text, pretty, spelled
 from reenact.cli import pictures
 from reenact.core import messages as reading
@@ -60,7 +70,7 @@ class Page:
 
     def block(self, label: str, body: str, indent: int, style: str = "") -> None:
         """A labelled text, folded where it is long."""
-        shown, hidden = self._folded(visible(body))
+        shown, hidden = self._folded(visible(without_tokens(body)))
         head = Text(label.ljust(_LABEL) + " ", _COLOURS.get(label.split(" ", maxsplit=1)[0], "dim"))
         if head.cell_len > _LABEL + 1:
             self.line(head, indent)

@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from reenact.analysis.views.difference import recorded_and_actual
-from reenact.analysis.views.text import count, many, money, one_line, seconds, visible
+from reenact.analysis.views.text import count, many, money, one_line, seconds, visible, without_tokens
 from reenact.analysis.views.values import literal_or_text, pretty, spelled
 from reenact.analysis.views.verdict import as_options, lines, word
 from reenact.core.messages import Message, cost
@@ -53,7 +53,7 @@ def remark(text: str, style: str = "dim") -> Line:
 
 def body(text: str, *, indent: int = 2, style: str = "", whole: bool = False) -> Iterator[Line]:
     """A recorded text, folded where it is long."""
-    text = visible(text)
+    text = visible(without_tokens(text))
     shown = text if whole or len(text) <= FOLD else text[:FOLD]
     for part in shown.split("\n"):
         yield Line(Text(part.expandtabs(4), style), indent)

@@ -33,7 +33,7 @@ from reenact.analysis.pages.blocks import (
     marks,
     plain,
 )
-from reenact.analysis.views.text import visible
+from reenact.analysis.views.text import visible, without_tokens
 from reenact.core.dataclass import dataclass
 
 _SHEETS = files("reenact.analysis.pages")
@@ -301,9 +301,9 @@ def _class(*names: str) -> str:
 def escaped(text: str) -> str:
     """Return a text as markup, for an element's content or an attribute in quotes."""
     # Two runs that differ in a few words have the same pieces on both sides, a hundred thousand of them.
-    return _escaped(text) if len(text) < _SHORT else html.escape(visible(text))
+    return _escaped(text) if len(text) < _SHORT else html.escape(visible(without_tokens(text)))
 
 
 @lru_cache(1 << 14)
 def _escaped(text: str) -> str:
-    return html.escape(visible(text))
+    return html.escape(visible(without_tokens(text)))

@@ -10,7 +10,7 @@ from reenact.analysis.views.base import Ended, Json, View
 from reenact.analysis.views.listing import TokensView
 from reenact.analysis.views.messages import ModelCallView, PromptChangeView, model_call, prompt_change
 from reenact.analysis.views.state import StateChangeView, ValueView, state_at
-from reenact.analysis.views.text import one_line
+from reenact.analysis.views.text import one_line, without_tokens
 from reenact.analysis.views.values import spelled
 from reenact.core import messages as reading
 from reenact.core.messages.shell import ShellCommand, command_of, commands_of
@@ -148,7 +148,7 @@ def _short(value: Any) -> str:
 
 
 def _cut(text: str) -> str:
-    return one_line(text[: 4 * SUMMARY], SUMMARY)
+    return one_line(without_tokens(text[: 4 * SUMMARY]), SUMMARY)
 
 
 def tokens_view(step: StepFacts) -> TokensView | None:

@@ -25,7 +25,7 @@ characters or more, and not in what was recorded earlier.
 """
 
 TYPED = 3
-"""The first number of rules by which all values of secret fields are replaced wherever they stand."""
+"""The first number of the rules by which short values of secret fields are replaced."""
 
 TOOL = "tool"
 """The kind of effects whose code a replay may run again."""

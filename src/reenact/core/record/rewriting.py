@@ -57,7 +57,7 @@ class Rewriting:
         self.moved: dict[bytes, bytes] = {}
 
     def lines(self, lines: Sequence[bytes]) -> list[bytes]:
-        """Return the events without the secrets: the same objects if they have none. Their number stays.
+        """Return as many events without the secrets; the same objects if they have none.
 
         Args:
             lines: All events of a file, without their sums.
@@ -81,7 +81,7 @@ class Rewriting:
     # -- calls -----------------------------------------------------------------------------------------------
 
     def _rewrite_calls(self, found: Sequence[bytes], clean: list[bytes], kinds: Sequence[bytes]) -> None:
-        """Write again the arguments of calls with a secret, and of those that are differences from them."""
+        """Write the arguments of calls with a secret again, and those stored as differences."""
         log = Log(_events(found, kinds, b"called"), self._read)
         fresh: dict[int, dict[str, Arg]] = {}
         all_fresh: set[int] = set()
@@ -192,7 +192,7 @@ class Rewriting:
         return data if clean == text else gzip.compress(clean, 6, mtime=0)
 
     def _with_new_addresses(self, line: bytes) -> bytes:
-        """Return a line that names the blobs without the secrets; the same object if it names none of them."""
+        """Return a line with the new addresses; the same object if it names none of them."""
         named = {match[1] for match in _ADDRESS.finditer(line)} & self.moved.keys()
         if not named:
             return line
@@ -201,7 +201,7 @@ class Rewriting:
         return moved_to(line, self.moved)
 
     def _without_content(self, line: bytes) -> bytes:
-        """Return an event of files in which those with a secret have no content, as if it had been known."""
+        """Return an event of files in which those with a secret have no content."""
         event = codec.loads(line)
         for name, tree in event["states"].items():
             state = FileState.from_tree(tree, name)

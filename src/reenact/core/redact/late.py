@@ -27,7 +27,7 @@ _ANCHOR = 32  # bytes
 _LONGEST = 4096  # bytes of a value
 
 _Channel = tuple[bytes | int, ...]
-"""A member's name, its number among those of that name in its line, and the indices in the line."""
+"""A member's name, its number among equal names of its line, and the line's indices."""
 
 
 class _Edit(NamedTuple):
@@ -120,7 +120,7 @@ class LateSecrets:
 
 
 def tokens_in(clean: str, text: str, token_of: Callable[[str], str]) -> Iterator[str]:
-    """Yield the values that a text has where its clean form has tokens, up to another difference.
+    """Yield the values that a text has in the places of tokens, up to another difference.
 
     Args:
         clean: The clean form.
@@ -147,7 +147,7 @@ def tokens_in(clean: str, text: str, token_of: Callable[[str], str]) -> Iterator
 
 
 def _end_of(form: bytes, at: int, follows: bytes, token: str, token_of: Callable[[str], str]) -> int:
-    """Return the end of the value that begins there, by the text that follows it; -1 if none fits."""
+    """Return the end of the value that begins there, by the text after it; -1 if none fits."""
     ends = [len(form)] if not follows else []
     place = at
     while follows and len(ends) < _TRIES:
@@ -162,7 +162,7 @@ def _end_of(form: bytes, at: int, follows: bytes, token: str, token_of: Callable
 
 
 def _channels(whole: bytes) -> dict[_Channel, list[tuple[int, int]]]:
-    """Return the places of all JSON strings that are values, by the member that they continue."""
+    """Return the places of JSON strings that are values, by the member they continue."""
     found: dict[_Channel, list[tuple[int, int]]] = {}
     at = 0
     for line in whole.splitlines(keepends=True):

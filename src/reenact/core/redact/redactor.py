@@ -143,7 +143,7 @@ class Redactor:
         return self._replacer.token(value)
 
     def recognise(self, clean: str, text: str) -> bool:
-        """Learn the values that are tokens in one text and stand in another one. Return True if there are any.
+        """Learn values that are tokens in one text and stand in another; True if there are any.
 
         Args:
             clean: A recorded text.

@@ -68,7 +68,7 @@ class Terms:
         return self._redactor.raw(data)
 
     def recognise(self, differences: Iterable[Mismatch]) -> bool:
-        """Learn the secrets in texts that differ from the recorded ones by these. Return True if there are any.
+        """Learn the secrets that texts have in the place of tokens; True if there are any.
 
         The program may have them in its code, and the recorded run knew them for secrets only later.
         """

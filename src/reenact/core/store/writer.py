@@ -121,9 +121,9 @@ class Writer:
             return written
 
     def rewrite(self, change: Callable[[Sequence[bytes]], Sequence[bytes]]) -> bool:
-        """Replace events that are written already. After a kill the file has the old ones or the new ones.
+        """Replace events that are written already; return True if any was replaced.
 
-        Return True if any was replaced. Raises OSError; the file is then unchanged.
+        After a kill the file has the old events or the new ones. Raises OSError; the file is then unchanged.
 
         Args:
             change: Called with all events, without their sums and with the parent's lines of a fork. Returns as many.
