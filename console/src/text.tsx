@@ -47,10 +47,9 @@ const TOKEN = /\[\[secret:[^[\]\s]{1,60}\]\]/g;
 
 /** A recorded text with what cannot be seen made visible, and secrets in a word. */
 export function visible(text: string): string {
-  return text.replace(TOKEN, "(secret)").replace(
-    TURNING,
-    (mark) => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
-  );
+  return text
+    .replace(TOKEN, "(secret)")
+    .replace(TURNING, (mark) => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
 
 /** A text in which some words are marked. */

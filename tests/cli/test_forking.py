@@ -331,6 +331,7 @@ def test_without_a_model_the_fork_stops_with_one_line(shell):
     assert child.status == "stopped"
     assert "stopped" in shell.run("show", child.id).out
     assert [line["id"] for line in shell.run("list", "--status", "stopped", "--json").json] == [child.id]
+    assert f"fork of {parent.id[:7]}" in shell.run("list").out
 
 
 class TestTree:

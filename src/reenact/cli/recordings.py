@@ -21,6 +21,7 @@ from reenact.analysis.views.text import (
     without_tokens,
 )
 from reenact.core.query.summary import Summary
+from reenact.core.store.shared import Origin
 from reenact.core.trust import Book
 from reenact.core.trust.proofs import Proof
 
@@ -47,6 +48,7 @@ def columns(
     *,
     book: Book | None = None,
     proofs: Mapping[str, Proof] = MappingProxyType({}),
+    parents: Mapping[str, Origin] = MappingProxyType({}),
 ) -> list[Column]:
     """Return the columns of a list of recordings, without empty ones."""
     longest = _PIPED if width >= WIDE else 0
@@ -58,6 +60,7 @@ def columns(
         ("agent", False, [_cell(one_line(line.agent or "-")) for line in lines]),
         ("status", False, [(status(line),) for line in lines]),
         ("origin", False, [_cell(origin(line, book), "yellow") for line in lines]),
+        ("made by", False, [_cell(_made_by(parents.get(line.id)), "magenta") for line in lines]),
         ("proved", True, [_cell(_times(proofs.get(line.id)), "green") for line in lines]),
         ("prompt", False, [_cell(one_line(without_tokens(line.prompt), longest)) for line in lines]),
         ("outcome", False, [_outcome(line, longest) for line in lines]),
@@ -130,6 +133,11 @@ def origin(line: Summary, book: Book | None) -> str:
 
 def _cell(text: str, style: str = "") -> Cell:
     return ((text, style),)
+
+
+def _made_by(parent: Origin | None) -> str:
+    """Return the verb that made a recording of another one, and that recording: `fork of 7xbrm`."""
+    return f"{one_line(parent.how) or 'fork'} of {one_line(parent.id, 8)}" if parent is not None else ""
 
 
 def _times(proof: Proof | None) -> str:

@@ -85,7 +85,7 @@ class Result(interface.Result):
     Attributes:
         listed: The recordings found.
         wanted: The filter.
-        origins: The parents of recordings, by id; empty if no output needs them.
+        origins: The parents of recordings, by id.
         book: The trusted keys.
         proofs: The proofs of recordings, by id.
         place: The name of the store.
@@ -135,7 +135,7 @@ def run(options: Options, context: Context) -> Result:
             hits = ordered(found.hits, sort, lambda hit: hit.summary)
             found = replace(found, hits=hits[:limit])
         ids = [hit.summary.id for hit in found.hits]
-        origins = store.origins(ids) if options.tree or context.quiet else {}
+        origins = store.origins(ids)
         book = Book(home(context.home))
         known = Proofs(book)
         lines = (hit.summary for hit in found.hits)

@@ -43,13 +43,13 @@ export function Talk(props: ListProps) {
               className={`turn ${step === here ? "here" : ""} ${hit.has(step) ? "hit" : ""}`}
               style={{ transform: `translateY(${item.start}px)` }}
             >
-              {found.at(item.index)?.map((one, index) => (
+              {found.at(item.index)?.map((one, index, all) => (
                 <Said
                   // biome-ignore lint/suspicious/noArrayIndexKey: the items of a step have no other name
                   key={index}
                   item={one}
                   marks={marks}
-                  odd={index === 0 ? (odd.get(step) ?? []) : []}
+                  odd={index === noted(all) ? (odd.get(step) ?? []) : []}
                   open={() => at(step)}
                 />
               )) ?? <p className="quiet coming">…</p>}
@@ -58,6 +58,14 @@ export function Talk(props: ListProps) {
         })}
       </div>
     </div>
+  );
+}
+
+/** The item of a step that its notes are about: the model's answer with its calls, not the result of an earlier call. */
+function noted(items: Item[]): number {
+  return Math.max(
+    items.findIndex((item) => item.part === "answer"),
+    0,
   );
 }
 
@@ -92,9 +100,6 @@ function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Fi
           {item.step}
         </button>
       </div>
-      {odd.map((finding) => (
-        <Odd key={finding.rule} finding={finding} />
-      ))}
       {item.dropped ? (
         <p className="quiet">{counted(item.dropped, "earlier message")} left out of the prompt</p>
       ) : null}
@@ -107,6 +112,9 @@ function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Fi
       {item.args && <Given args={item.args} />}
       {item.text && <Text text={item.text} marks={marks} more={item.more ?? 0} />}
       {item.calls && item.calls.length > 0 && <Calls calls={item.calls} />}
+      {odd.map((finding) => (
+        <Odd key={finding.rule} finding={finding} />
+      ))}
       {item.error && <p className="problem recorded">{visible(item.error)}</p>}
     </div>
   );

@@ -37,7 +37,15 @@ class Page {
     if (!this.entries.some((entry) => this.acts(entry))) part("kinds").value = "all";
     this.filter();
     this.follow();
+    if (!this.picked) this.clock.seek(this.opening());
     this.show();
+  }
+
+  /** The moment at which the first action is done: before it the browser shows no page. */
+  opening() {
+    const first = this.entries.find((entry) => this.acts(entry));
+    if (!first) return 0;
+    return Math.max(...this.rowsOf(first).map((row, side) => (row ? this.lines[side].back(row.end ?? row.t) : 0)));
   }
 
   /** What is not seen at once: network and trees. */

@@ -52,7 +52,15 @@ def _print_table(result: Result, lines: list[Summary]) -> None:
     # Only on a terminal is rich imported.
     present = None if piped else import_module("reenact.cli.present")
     width = recordings.WIDE if present is None else present.out().width
-    columns = recordings.columns(lines, list(found.ids), steps, width, book=result.book, proofs=result.proofs)
+    columns = recordings.columns(
+        lines,
+        list(found.ids),
+        steps,
+        width,
+        book=result.book,
+        proofs=result.proofs,
+        parents=result.origins,
+    )
     if present is None:
         sys.stdout.write(recordings.printed(columns))
     else:
