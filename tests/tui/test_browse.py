@@ -106,6 +106,14 @@ async def test_all_recordings_are_listed_with_what_is_known_of_them(store, size)
         assert "quit" in on.rows[-1]
 
 
+@pytest.mark.parametrize("width", [100, 120, 130])
+async def test_each_column_stands_below_its_title(store, width):
+    async with screen(store, (width, 24)) as on:
+        place = on.rows[2].index("outcome")
+        for number, row in enumerate(on.app.rows.rows):
+            assert on.rows[3 + number][place:].startswith(row.line.outcome[:9])
+
+
 async def test_a_key_sorts_by_the_next_column_and_another_one_reverses(store):
     async with screen(store) as on:
         newest = on.names

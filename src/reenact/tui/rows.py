@@ -165,7 +165,8 @@ class Rows(CursorList):
             return Strip.blank(width, style)
         if place == self.cursor:
             style += self.get_component_rich_style("rows--cursor")
-        text = _drawn(self.rows[place], columns(width))
+        # As the titles, which leave room for a scroll bar.
+        text = _drawn(self.rows[place], columns(min(width, self.app.size.width - 1)))
         return _strip(text, width, style, self.app.console)
 
 
