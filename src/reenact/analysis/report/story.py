@@ -25,7 +25,7 @@ from reenact.analysis.pages.blocks import (
 )
 from reenact.analysis.views import browsed
 from reenact.analysis.views.steps import gist
-from reenact.analysis.views.text import cut, many, marks, seconds
+from reenact.analysis.views.text import cut, many, marks, moment, money, seconds
 from reenact.analysis.views.values import pretty, spelled
 from reenact.core.messages import Message
 from reenact.core.model.plain import error_line, plain
@@ -72,11 +72,11 @@ def _lead(about: RecordingFacts, standing: Standing | None) -> Words:
     parts += [word for word in words if word != recording.status]
     parts += [f"{line.failed} failed"] if line.failed else []
     parts += [f"{said.how or 'child'} of {said.id} at step {said.step}"] if said is not None else []
-    parts += [f"{line.duration:.1f} s", line.started]
+    parts += [seconds(line.duration), moment(line.started)]
     parts += [", ".join(line.models)] if line.models else []
     tokens = line.input_tokens + line.output_tokens
     parts += [f"{tokens:,} tokens"] if tokens else []
-    parts += [f"${line.cost:.4f}"] if line.cost else []
+    parts += [money(line.cost)] if line.cost else []
     parts += [marks((*recording.tags, *recording.labels.words), recording.labels.note)]
     more = " · ".join(("", *filter(None, parts)))
     status = Styled(recording.status, "good" if recording.status == "ok" else "bad")
@@ -227,7 +227,7 @@ def _environment(recording: Recording) -> Section:
             "revision",
             f"{revision}{' with uncommitted changes' if git.get('dirty') else ''}" if revision else "",
         ),
-        ("recorded", recording.started),
+        ("recorded", moment(recording.started)),
         ("processes", str(len(recording.logs)) if len(recording.logs) > 1 else ""),
         ("format", str(recording.header.get("format") or "")),
     )

@@ -84,6 +84,15 @@ def ago(started: str, now: datetime | None = None) -> str:
     return f"{moment:%b %d}" if seconds < 300 * 86400 else moment.date().isoformat()
 
 
+def moment(started: str) -> str:
+    """A moment to the second, `2026-11-21 15:30:00 UTC`; a text that is no time as it is."""
+    try:
+        at = datetime.fromisoformat(started)
+    except ValueError:
+        return started
+    return f"{at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
 def seconds(value: float | None) -> str:
     """A duration: `3 ms`, `1.2 s`, `4 min 05 s`."""
     if value is None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from reenact.analysis.views import recording as views
-from reenact.analysis.views.text import ago, count, many, marks, money, one_line, seconds
+from reenact.analysis.views.text import ago, count, many, marks, moment, money, one_line, seconds
 from reenact.analysis.views.values import pretty
 from reenact.cli import pictures, present
 from reenact.cli.context import Context
@@ -126,7 +126,7 @@ def _head(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | 
 def _moment(started: str) -> str:
     age = ago(started)
     past = " ago" if age[-1] in "mhd" else ""
-    return f"{started[:19].replace('T', ' ')} UTC ({age}{past})" if started else ""
+    return f"{moment(started)} ({age}{past})" if started else ""
 
 
 def _origin(page: Page, recording: Recording) -> None:
