@@ -123,3 +123,19 @@ def test_a_secret_that_is_learnt_between_two_equal_questions_is_hidden_in_the_se
 )
 def test_what_json_has_no_word_for_is_asked_again_as_it_was(tmp_path: Path, value: Any) -> None:
     asked(tmp_path, {"it": value}, {"it": value}, {"it": "text " * 200}, {"it": value})
+
+
+def test_a_question_is_no_difference_from_one_with_a_later_number() -> None:
+    """Another thread takes a later number, and is faster."""
+    run = Run(None, RecordingTurnstile(), replaying=False)  # type: ignore[arg-type]
+    questions = Questions(Redactor(salt=b"salt"))
+    effect = Effect("tool", "ask", {"items": ["one long item " * 30] * 3})
+
+    def line(number: int) -> bytes:
+        return questions.line(
+            effect, run.root, number=number, ordinal=number, now=0.0, encode=lambda tree: tree
+        )
+
+    assert b"$items" not in line(6)
+    assert b"$items" not in line(5)
+    assert b'"$items":[5,' in line(7)

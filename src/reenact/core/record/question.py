@@ -69,6 +69,9 @@ class Questions:
         label = effect.label
         place = (scope.path, label)
         base, earlier = self._bases.get(place) or self._bases.get(label) or (0, {})
+        if base > number:
+            # Another thread has asked later, and was faster here.
+            base, earlier = 0, {}
         within = number_of(scope.call)
         source = b"" if effect.source is None else b',"source":"%b"' % effect.source.digest.encode()
         end = _END % (source + _WRITES[effect.declared], now)
