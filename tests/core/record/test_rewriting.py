@@ -151,12 +151,14 @@ def test_it_leaves_large_bytes_and_the_files_of_the_run(
         task = Path("task.txt").read_text(encoding="utf-8")
         boundary.perform(Effect("model", "bytes", {}), lambda: b"\x80\x81\x00\x01" * 8000 + SECRET.encode())
         fill(SECRET)
+        with Path("task.txt").open("r+", encoding="utf-8"):
+            pass  # Looked at again, it is no other file than before.
         return len(task)
 
     recording = recorded(program)
     assert leaks(recording.path) == []
     states = [state for _, line in recording.logs[0].files for state in line["states"].values()]
-    assert [state["why"] for state in states if state["kind"] == "file" and state.get("why") == "secret"]
+    assert [state.get("why") for state in states if state["kind"] == "file"] == ["secret"]
 
 
 def test_it_leaves_the_arguments_of_the_recorded_function(home: str) -> None:

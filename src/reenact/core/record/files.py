@@ -196,10 +196,12 @@ class FileRecorder:
             with self._own():
                 self._settle("change")
 
-    def forget_kept(self) -> None:
-        """Look again for secrets in the bytes of files that are kept already."""
+    def hide(self, without_secret: Callable[[FileState], FileState]) -> None:
+        """Treat files as `secret` whose bytes were kept, and hold a secret that is known now."""
         with self._lock:
             self._keeper.forget()
+            for known in self._known.values():
+                known.first, known.state = without_secret(known.first), without_secret(known.state)
 
     def finish(self) -> None:
         """The run ends: record the last changes."""

@@ -284,7 +284,7 @@ class Recorder(Handler):
             file.rewrite(rewriting)
         if rewriting.moved:
             if self.files is not None:
-                self.files.forget_kept()
+                self.files.hide(rewriting.without_secret)
             rewriting.remove_blobs()
 
     def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> tuple[bytes, int | None]:

@@ -204,14 +204,16 @@ class Rewriting:
         """Return an event of files in which those with a secret have no content."""
         event = codec.loads(line)
         for name, tree in event["states"].items():
-            state = FileState.from_tree(tree, name)
-            digest = state.blob.removeprefix("sha256:").encode()
-            if digest in self.moved:
-                print_ = fingerprint(self._path(digest).read_bytes(), self._salt)
-                event["states"][name] = FileState(
-                    "file", state.mode, state.size, print=print_, why="secret", mtime=state.mtime
-                ).to_tree()
+            event["states"][name] = self.without_secret(FileState.from_tree(tree, name)).to_tree()
         return codec.dumps(event)
+
+    def without_secret(self, state: FileState) -> FileState:
+        """Return the state of a file as if the secrets in its bytes had been known."""
+        digest = state.blob.removeprefix("sha256:").encode()
+        if digest not in self.moved:
+            return state
+        print_ = fingerprint(self._path(digest).read_bytes(), self._salt)
+        return FileState("file", state.mode, state.size, print=print_, why="secret", mtime=state.mtime)
 
     def remove_blobs(self) -> None:
         """Delete the blobs that held a secret, unless the file of another process names them.
