@@ -126,6 +126,28 @@ def test_a_password_that_a_models_answer_holds_is_seen_nowhere_once_it_is_filled
     assert replay.verdict.faithful
 
 
+def test_a_value_for_an_element_that_is_not_found_is_hidden_in_its_fill_alone(open_session, site, tmp_path):
+    """It may be secret, and mostly is not."""
+
+    def program():
+        with open_session(home=tmp_path, raise_on_failure=False) as session:
+            session.execute(type="goto", url=site("secrets.html"))
+            title = boundary.perform(Effect("model", "m", {}), lambda: "Brass")
+            session.execute(type="fill", selector="#gone", value="Brass", timeout=100)
+            boundary.perform(Effect("model", "m", {"title": title}), lambda: "done")
+            return session.recording
+
+    folder = program()
+    with reenact.replay(folder, home=tmp_path) as replay:
+        program()
+    assert replay.verdict.faithful
+    args = [
+        step.args for step in reenact.load(folder).steps if step.call.label in ("browser:fill", "model:m")
+    ]
+    assert args[2]["title"] == "Brass"
+    assert args[1]["value"] != "Brass"
+
+
 @pytest.mark.thorough
 def test_a_secret_is_a_token_for_a_session_that_nobody_records(open_session, site, monkeypatch):
     with reenact.core.boundary.entered(None), open_session(save_replay_on="never") as session:

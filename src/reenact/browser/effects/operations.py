@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from playwright.async_api import Error
 from pydantic import TypeAdapter
@@ -35,6 +35,10 @@ from reenact.browser.page.live_browser import LiveBrowser
 from reenact.core.boundary import Call, draw
 from reenact.core.redact import says_secret
 from reenact.errors import UsageError
+
+Doubt = Literal["doubt"]
+DOUBT: Doubt = "doubt"
+"""Stands for True where the element of a value was not found: the value is hidden in the fill, and not elsewhere."""
 
 
 class Hide(Protocol):
@@ -104,29 +108,28 @@ def acting(
     action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None], checks: Checks = lambda _: None
 ) -> Operation:
     """Return the step of an action. `hear` is called with its outcome."""
-    secret = False
+    secret: bool | Doubt = False
     fills = isinstance(action, (do.Fill, do.FallbackFill))
 
-    async def ask(live: LiveBrowser) -> bool:
+    async def ask(live: LiveBrowser) -> bool | Doubt:
         assert isinstance(action, do.Aimed)
         return await _is_secret(live, action, checks({"type": action.type, **action.args}))
 
     def args(hide: Hide) -> dict[str, Any]:
         nonlocal secret
         if fills:
-            # Recorded as a small input, so that a replay has it without a page.
-            secret = bool(draw("browser:secret", lambda: step.asked is not False))
+            secret = drawn(step.asked)
         return _hidden(action, hide, secret=secret)
 
     async def live(browser: LiveBrowser, call: int | None) -> Any:
         check = checks({"type": action.type, **step.sent})
         return await doing.act(
-            browser, action, actor=actor, args=step.sent, call=call, secret=secret, check=check
+            browser, action, actor=actor, args=step.sent, call=call, secret=bool(secret), check=check
         )
 
     def done(outcome: dict[str, Any]) -> ExecutionResult:
         hear(outcome)
-        return result_of(_masked(action, secret=secret), outcome, step.number)
+        return result_of(_masked(action, secret=bool(secret)), outcome, step.number)
 
     async def wire(link: ServerSession) -> Any:
         asked = {"type": action.type, **asked_of(action)}
@@ -156,24 +159,30 @@ def asked_of(action: do.Action) -> dict[str, Any]:
 
 async def secret_of(live: LiveBrowser, action: do.Action) -> bool:
     """Return True if the value that an action writes is secret, or in doubt."""
-    return not isinstance(action, (do.Fill, do.FallbackFill)) or await _is_secret(live, action)
+    return not isinstance(action, (do.Fill, do.FallbackFill)) or bool(await _is_secret(live, action))
 
 
-async def _is_secret(live: LiveBrowser, action: do.Aimed, check: TargetCheck | None = None) -> bool:
-    """Return True if the value to write into that element is secret, or in doubt."""
+def drawn(asked: bool | Doubt | None) -> bool | Doubt:
+    """Record if the value to write is secret, as a small input, so that a replay has it without a page."""
+    given: bool | Doubt = draw("browser:secret", lambda: DOUBT if asked is None else asked)
+    return given
+
+
+async def _is_secret(live: LiveBrowser, action: do.Aimed, check: TargetCheck | None = None) -> bool | Doubt:
+    """Return True if the value to write into that element is secret."""
     if action.selector is not None and says_secret(json.dumps(action.selector)):
         return True
     try:
         with live.use():
             return await aim.looks_secret(live, action, check)
     except Exception:  # the action itself will report the error
-        return True
+        return DOUBT
 
 
-def _hidden(action: do.Action, hide: Hide, *, secret: bool) -> dict[str, Any]:
+def _hidden(action: do.Action, hide: Hide, *, secret: bool | Doubt) -> dict[str, Any]:
     args = action.args
     if secret and "value" in args:
-        args["value"] = hide(args["value"], typed=True)
+        args["value"] = hide(args["value"], typed=secret is True)
     if isinstance(action, do.FormFill):
         args["value"] = {
             name: hide(value, typed=True) if name in do.SECRET_FORM_FIELDS else value

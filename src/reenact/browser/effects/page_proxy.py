@@ -21,9 +21,8 @@ from playwright import async_api
 from reenact.browser.actions.types import MASK
 from reenact.browser.effects.calls import Steps, arun, run
 from reenact.browser.effects.driver import BrowserDriver
-from reenact.browser.effects.operations import Hide, Operation
+from reenact.browser.effects.operations import DOUBT, Doubt, Hide, Operation, drawn
 from reenact.browser.page.live_browser import LiveBrowser
-from reenact.core.boundary import draw
 from reenact.errors import SessionError, UsageError
 
 _DESCRIBES = {"Locator", "FrameLocator", "Keyboard", "Mouse", "Touchscreen", "Clock", "BrowserContext"}
@@ -228,16 +227,17 @@ def _asking(
                 return await _done(browser, of, name, args, options, expects=expects)
             return await _filmed(browser, of, name, args, options, step=step, call=call, hidden=hidden)
 
-    async def ask(browser: LiveBrowser) -> bool:
+    async def ask(browser: LiveBrowser) -> bool | Doubt:
         return await _secret(browser, of, args or ())
 
     def question(hide: Hide) -> dict[str, Any]:
         nonlocal hidden
         given = [_plain(value) for value in args or ()]
         if writes:
-            hidden = bool(draw("browser:secret", lambda: step.asked is not False))
+            secret = drawn(step.asked)
+            hidden = bool(secret)
             if hidden:
-                given[-1] = hide(str(given[-1]), typed=True)
+                given[-1] = hide(str(given[-1]), typed=secret is True)
         asked: dict[str, Any] = {} if of.text == "page" else {"on": of.text}
         return {
             **asked,
@@ -338,8 +338,8 @@ async def _real(live: LiveBrowser, value: Any) -> Any:
     return await _target(live, _expression(value)) if isinstance(value, PlaywrightProxy) else value
 
 
-async def _secret(live: LiveBrowser, of: Expression, args: tuple[Any, ...]) -> bool:
-    """Return True if the value to write there is secret, or in doubt."""
+async def _secret(live: LiveBrowser, of: Expression, args: tuple[Any, ...]) -> bool | Doubt:
+    """Return True if the value to write there is secret."""
     try:
         target = await _target(live, of)
         if isinstance(target, async_api.Keyboard):
@@ -348,7 +348,7 @@ async def _secret(live: LiveBrowser, of: Expression, args: tuple[Any, ...]) -> b
             target = target.locator(args[0])
         return await live.is_secret(target)
     except Exception:  # the call itself will report the error
-        return True
+        return DOUBT
 
 
 # -- values ------------------------------------------------------------------------------------------------------
