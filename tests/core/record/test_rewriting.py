@@ -20,6 +20,8 @@ from reenact.core.model.event import Effect
 from reenact.core.trust.consent import standing_of
 from reenact.core.trust.origin import Seal
 
+pytestmark = pytest.mark.usefixtures("home")
+
 SECRET = "hunter2"
 LONG = "please log in. " * 40
 
