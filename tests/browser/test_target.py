@@ -225,3 +225,70 @@ def test_a_target_that_says_nothing_is_refused(given):
 )
 def test_the_texts_of_a_selector_are_its_own_and_those_around_it(selector, words, context):
     assert texts_of(selector) == (words, context)
+
+
+def asked(*texts, name="Yes", title="Are you sure?"):
+    return told(name, None, region={"role": "dialog", "name": title, "texts": list(texts)})
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "differ"),
+    [
+        (asked("Delete Acme"), asked("Delete Globex"), ["question"]),
+        (asked("Delete Acme", "2 min ago"), asked("Delete Acme", "5 min ago"), []),
+        (asked("Delete Acme"), asked("Delete Acme", "It cannot be undone"), []),
+        (asked("Ann", name="Rename"), asked("Ben", name="Rename"), []),
+        (asked(), asked("Delete Acme"), []),
+    ],
+)
+def test_an_answer_belongs_to_what_its_dialog_says(then, now, differ):
+    assert parts([then], now) == differ
+
+
+def test_what_differs_among_good_runs_is_no_question_that_binds():
+    assert parts([asked("Delete Acme"), asked("Delete Globex")], asked("Delete Initech")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "then", "now", "differ"),
+    [
+        ("Delete", ["Project Alpha"], ["Project Beta"], ["heading"]),
+        ("Delete", ["Danger zone", "Project Alpha"], ["Danger zone", "Project Beta"], ["heading"]),
+        ("Delete", ["Project Alpha"], ["Danger zone", "Project Alpha"], []),
+        ("Delete", ["Your cart (2)"], ["Your cart (3)"], []),
+        ("Delete", ["Monday"], ["Tuesday"], []),
+        ("Delete", ["Project Alpha"], [], []),
+        ("Rename", ["Project Alpha"], ["Project Beta"], []),
+    ],
+)
+def test_a_grave_act_belongs_to_the_headings_over_it(name, then, now, differ):
+    known = told(name, None, outline=then)
+    assert parts([known], told(name, None, outline=now)) == differ
+
+
+def test_a_short_key_binds_the_heading_of_the_page_and_a_long_number_does_not():
+    host, order = (
+        told("Restart", key, (key, "up"), outline=["Staging"]) for key in ("web-01", "Order 10412")
+    )
+    assert parts([host], host | {"outline": ["Production"]}) == ["heading"]
+    assert parts([order], order | {"outline": ["Production"]}) == []
+
+
+@pytest.mark.parametrize(
+    ("then", "now"), [("notes_v1.txt", "notes-v1.txt"), ("README.md", "readme.md"), ("build.12", "build12")]
+)
+def test_each_sign_of_a_name_without_spaces_counts(then, now):
+    assert parts([told(key=then, texts=(then, "2 KB"))], told(key=now, texts=(now, "2 KB"))) == ["record"]
+    assert parts([told(key=then, texts=(then, "2 KB"))], told(key=then, texts=(then, "3 KB"))) == []
+
+
+def test_an_account_of_another_number_is_another_record():
+    then = told("Transfer", "Checking", ("Checking", "DE02 1203 0000 0000", "12.00"))
+    now = told("Transfer", "Checking", ("Checking", "DE02 5001 0517 0137", "12.00"))
+    assert (parts([then], now), parts([then], then)) == (["record"], [])
+
+
+def test_a_price_is_no_part_of_a_record_unless_the_act_is_grave():
+    then, now = ("Ada", "80.00"), ("Ada", "90.00")
+    assert parts([told("Trade", "Ada", then)], told("Trade", "Ada", now)) == []
+    assert parts([told("Pay", "Ada", then)], told("Pay", "Ada", now)) == ["record"]

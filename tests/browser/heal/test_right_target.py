@@ -261,7 +261,68 @@ def month(name):
     return f"<div class=cal><div><span>{name}</span></div><table><tbody><tr>{days}</tr></tbody></table></div>"
 
 
+def asked(title, text, yes, k):
+    """A dialog without a role, over a page that it covers."""
+    return (
+        "<h1>Fleet</h1><div style='position:fixed;inset:0;background:#0006'></div>"
+        "<div style='position:fixed;left:20%;top:20%;width:300px;background:#fff'>"
+        f"<div>{title}</div><p>{text}</p><button type=button id=yes9 data-k={k}>{yes}</button></div>"
+    )
+
+
+def berth(name, k):
+    """A page about one record, without a list."""
+    return f"<h1>{name}</h1><p>2 anchors</p><button type=button id=scuttle data-k={k}>Delete berth</button>"
+
+
+def chosen(*values):
+    """Buttons that only an attribute tells apart."""
+    made = "".join(f"<button type=button value={n} data-k={n}>Take</button>" for n in values)
+    return f"<h2>Ropes</h2><div id=ropes>{made}</div>"
+
+
+def chips(*names):
+    made = "".join(f"<span class=chip>{n}<button type=button data-k={n}>×</button></span>" for n in names)
+    return f"<p>Flags</p><div id=chips>{made}</div>"
+
+
+def hours(day):
+    made = "".join(
+        f"<button type=button class=hour data-k='{day} {h}'>{h}</button>" for h in ("7:30", "8:00")
+    )
+    return f"<h2>{day}</h2><div>{made}</div>"
+
+
+def snack(text, k):
+    return f"<h1>Log</h1><div role=status class=snack><span>{text}</span><button type=button data-k={k}>Undo</button></div>"
+
+
+def pots(*colours):
+    made = "".join(
+        f"<button type=button data-k={n} style='background:{n};width:30px;height:30px'></button>"
+        for n in colours
+    )
+    return f"<h2>Paint</h2><div id=pots>{made}</div>"
+
+
+def signals(*names):
+    made = "".join(
+        f"<p><span id=s{i}>{n}</span><button type=button role=switch aria-checked=false aria-labelledby=s{i} id=sw{i} "
+        f"data-k={n.split()[0]}>○</button></p>"
+        for i, n in enumerate(names)
+    )
+    return f"<h2>Signals</h2>{made}"
+
+
 QUICK = [
+    Case("a dialog without a role asks about another thing", asked("Sink boat 4?", "It has no crew.", "Yes", "y4"),
+         asked("Sink boat 5?", "It has no crew.", "Yes", "y5"), click("#yes9"), said="dialog differs"),
+    Case("the page is another record's", berth("Berth Nora", "nora"), berth("Berth Olav", "olav"), click("#scuttle"),
+         said="heading differs"),
+    Case("a button that only an attribute tells apart is gone", chosen("r7", "r8", "r9"), chosen("r7", "r9"),
+         click("#ropes button:nth-child(2)"), said='"value r8"'),
+    Case("a telling id has another verb", "<p>Winch</p><button type=button id=hoist data-k=up>Hoist</button>",
+         "<p>Winch</p><button type=button id=hoist data-k=down>Lower</button>", click("#hoist"), said="name differs"),
     Case("the record has lost its button", rows(17, 18, 19), rows(17, 18, 19, lost=(18,)),
          click("li:has-text('Permit 18') >> text=Void"), said="No element matches"),
     Case("the record is gone from its place", crew("Ada", "Bob", "Cyd"), crew("Ada", "Cyd"),
@@ -300,6 +361,27 @@ QUICK = [
 ]  # fmt: skip
 
 THOROUGH = [
+    Case("a dialog tells of another thing", "<dialog open><h2>Are you sure?</h2><p>Boat 6 is scrapped.</p>"
+         "<button type=button id=sure data-k=six>Yes</button></dialog>", "<dialog open><h2>Are you sure?</h2>"
+         "<p>Boat 7 is scrapped.</p><button type=button id=sure data-k=seven>Yes</button></dialog>", click("#sure"),
+         said="question differs"),
+    Case("the page of a record is built anew", berth("Berth Pia", "pia").replace("scuttle", "sc2"),
+         "<main><header><h2>Berth Pia</h2></header><p>2 anchors</p><div><button type=button id=n5 data-k=pia>"
+         "Delete berth</button></div></main>", click("#sc2"), ["click pia"], good=True),
+    Case("a button that only an attribute tells apart has moved", chosen("q7", "q8", "q9").replace("ropes", "rope2"),
+         chosen("q8", "q7", "q9").replace("ropes", "rope2"), click("#rope2 button:nth-child(2)"), ["click q8"], good=True),
+    Case("a chip is gone, and one that begins alike is left", chips("red", "red2", "blue"), chips("red2", "blue"),
+         click(".chip:nth-child(1) button"), said='the record "red"'),
+    Case("an hour of another day", hours("Fri 16 May"), hours("Mon 19 May"), click(".hour:nth-child(1)"),
+         said="Fri 16 May"),
+    Case("an undoing of another thing", snack("Sail stowed", "u1"), snack("Mate dismissed", "u2"), click(".snack button"),
+         said="question differs"),
+    Case("a box without a name has another colour", pots("red", "teal"), pots("red", "olive"),
+         click("#pots button:nth-child(2)"), said="picture differs"),
+    Case("switches that show the same sign exchange their ids", signals("Horn", "Lamp", "Bell"),
+         signals("Gong", "Horn", "Lamp (loud)"), click("#sw1"), said="name differs"),
+    Case("an opposite word begins with other letters", "<button type=button id=am7 data-k=on>Activar</button>",
+         "<button type=button id=am7 data-k=off>Desactivar</button>", click("#am7"), said="name differs"),
     Case("a record without a box has moved", seats("Mara", "Nils", "Olga"), seats("Zoe", "Mara", "Nils", "Olga"),
          click("#seats > button:nth-of-type(2)"), ["click Nils"], good=True),
     Case("the record of a field's value is gone", lines("Rope", "Tar", "Salt"), lines("Rope", "Salt"),
@@ -414,6 +496,7 @@ THOROUGH = [
 ]  # fmt: skip
 CASES = QUICK + THOROUGH
 
+CRATE = ".crate:nth-child(2) button"
 COVERED = """<p>Hold</p><button type=button id=hatch data-k=hatch>Open hatch</button>"""
 LAYER = """<div style="position:fixed;inset:0;background:white"><p>Pay the toll?</p>
 <button type=button data-k=toll>Pay</button></div>"""
@@ -437,6 +520,8 @@ def later(request, open_session, chromium, site, tmp_path_factory):
         for case in CASES if thorough else QUICK:
             session.execute(type="goto", url=page(case.before))
             assert session.execute(case.step).success, case.name
+        session.execute(type="goto", url=page(hold(*CRATES)))
+        assert session.execute(click(CRATE)).success
         session.execute(type="goto", url=page(COVERED))
         assert session.execute(click("#hatch")).success
         session.execute(type="goto", url=page(pier("Home", "Orders", "Crew")))
@@ -658,6 +743,26 @@ def late(ms, before=""):
 def test_an_element_that_a_timer_of_the_page_brings_is_waited_for(later, after):
     result, seen, _ = later(after, click("nav button"))
     assert (result.success, seen) == (True, ["click ashore"]), result.message
+
+
+def hold(*names):
+    """A list that draws only the records in view."""
+    return f"""<h1>Hold</h1><div id=view style="height:120px;overflow:auto;position:relative"><div id=all></div></div><script>
+    const names = {list(names)}; all.style.height = names.length * 30 + "px";
+    const draw = () => {{ const from = Math.floor(view.scrollTop / 30); all.innerHTML = names.slice(from, from + 5).map((n, i) =>
+      `<div class=crate style="position:absolute;top:${{(from + i) * 30}}px"><b>${{n}}</b>
+       <button type=button data-k="${{n}}">Lash</button></div>`).join("") }};
+    view.onscroll = draw; draw()</script>"""
+
+
+CRATES = [f"Crate {n}" for n in range(400, 440)]
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["there", "gone"])
+def test_a_record_that_a_list_has_not_drawn_is_scrolled_to(later, there):
+    left = [one for one in CRATES if one != "Crate 401"]
+    result, seen, _ = later(hold(*left[:20], *(["Crate 401"] if there else []), *left[20:]), click(CRATE))
+    assert (result.success, seen) == (there, ["click Crate 401"] if there else []), result.message
 
 
 def pier(*names, **addresses):

@@ -37,8 +37,13 @@ _BRIEF = 400
 _LOOK = 5000
 """Milliseconds that a busy page may take to describe an element that is there."""
 
-_PULSE = """() => document.readyState + location.href + document.getElementsByTagName("*").length + " "
-  + (document.body?.textContent.length ?? 0)"""
+_PULSE = """() => {
+  const text = document.body?.textContent ?? "";
+  let sum = 0;
+  for (let at = 0; at < Math.min(text.length, 50000); at++) sum = (sum * 31 + text.charCodeAt(at)) | 0;
+  return [document.readyState + location.href + document.getElementsByTagName("*").length + " " + text.length, sum];
+}"""
+"""What comes and goes, and a sum of the page's text, which changes with a clock, too."""
 
 _PRESSED = (do.Click, do.Check, do.DownloadFile, do.Drag, do.Expand)
 
@@ -53,6 +58,7 @@ class QuietPage:
     Attributes:
         began: The time of the first look.
         polled: True once the page had to be looked at again.
+        text: A sum of the page's text at the last look.
     """
 
     def __init__(self, live: LiveBrowser, page: Page) -> None:
@@ -60,6 +66,7 @@ class QuietPage:
         self._page = page
         self.began = self._changed = monotonic()
         self._seen: Any = None
+        self.text = 0
         self.polled = False
         self._asked = -QUIET
         self._pending: list[str] = []
@@ -69,10 +76,12 @@ class QuietPage:
         seen: Any = None
         with suppress(Error, TimeoutError):
             async with asyncio.timeout(QUIET):
-                seen = await self._page.evaluate(_PULSE), self._live.navigations
+                pulse, self.text = await self._page.evaluate(_PULSE)
+                seen = pulse, self._live.navigations
         now = monotonic()
-        if seen is None or seen != self._seen or self._live.requests.awaited(ANSWERED):
-            self._seen, self._changed = seen, now
+        if seen is None or self._seen not in (None, seen) or self._live.requests.awaited(ANSWERED):
+            self._changed = now
+        self._seen = seen
         return now - self._changed >= QUIET
 
     async def finished(self, end: float) -> bool:
@@ -99,6 +108,8 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
     in_vain, gives_up = _in_vain(known, check, calm, end), _gives_up(known, check)
     while True:
         deed.locator = live.known(action) or await found(live, action, in_vain)
+        # The page's pulse is taken before the look, so that no change between them is missed.
+        pulse = asyncio.create_task(calm.quiet()) if stops else None
         try:
             await _look(deed, stops=stops and known is not None and bool(known.pasts or known.written))
         except Error:
@@ -107,6 +118,9 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
             calm.polled = True
             await asyncio.sleep(_POLL)  # it was replaced just now
             continue
+        finally:
+            if pulse is not None:
+                await pulse
         drifted = None if known is None else _drifted(known, deed.fingerprint) or await _ambiguous(deed)
         # A slow look is no wait: the next run would wait as long for nothing.
         deed.waited = round(monotonic() - calm.began, 2) if calm.polled else 0.0
@@ -122,10 +136,8 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
             deed.drifted = drifted
             return
         # The page may still be on its way to what it was.
-        if monotonic() >= end or (await _at_rest(check, calm, end) and monotonic() - calm.began >= LEAST):
+        if not await _changes(check, calm, end):
             raise drifted
-        calm.polled = True
-        await asyncio.sleep(_POLL)
 
 
 def _in_the_way(deed: RunningAction) -> bool:
@@ -163,6 +175,20 @@ def _gives_up(known: KnownTarget | None, check: TargetCheck | None) -> bool:
 async def _at_rest(check: TargetCheck | None, calm: QuietPage, end: float) -> bool:
     """Return True if the page has come to rest. To be quiet is enough where a healer goes on."""
     return await (calm.quiet() if check is not None and check.waits == "quiet" else calm.finished(end))
+
+
+async def _changes(check: TargetCheck | None, calm: QuietPage, end: float) -> bool:
+    """Wait for a change of the page, and return True; False where it comes to rest, or the time is over."""
+    text = calm.text
+    calm.polled = True
+    while monotonic() < end:
+        rests = await _at_rest(check, calm, end)
+        if calm.text != text:
+            return True
+        if rests and monotonic() - calm.began >= LEAST:
+            return False
+        await asyncio.sleep(_POLL)
+    return False
 
 
 async def _look(deed: RunningAction, *, stops: bool) -> None:

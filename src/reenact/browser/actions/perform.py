@@ -242,7 +242,7 @@ async def _reason(
         return str(error), dict(error.facts)
     if isinstance(error, (ActionError, snapshot.StaleElement, selectors.SelectorError, OSError)):
         return str(error), None
-    under_way = len(deed.live.requests.under_way)
+    under_way, awaits = len(deed.live.requests.under_way), await _awaits(deed)
     aim = action if isinstance(action, do.Aimed) else None
     target = deed.locator or (aim and aim.selector) or None
     found = await why(
@@ -254,7 +254,7 @@ async def _reason(
         secret=deed.live.mask(deed.page),
         like=deed.fingerprint or (deed.known.like if deed.known is not None else None),
     )
-    facts = {**found.facts, "under_way": under_way, **await _awaits(deed)}
+    facts = {**found.facts, "under_way": under_way, **awaits}
     if deed.patience is not None or (isinstance(error, selectors.ElementNotFound) and error.quiet):
         facts["quiet"] = True
     return found.sentence, facts

@@ -9,7 +9,7 @@ from typing import Any
 from reenact.browser.page.differences import beside, exact
 from reenact.browser.page.likeness import alike
 from reenact.browser.page.target import TargetIdentity
-from reenact.browser.page.wording import OTHER, extends, same_name, signs_differ, spoken
+from reenact.browser.page.wording import OTHER, extends, same_name, signs_differ, spoken, tokens
 
 MARKS = ("test_id", "id", "field", "href")
 
@@ -19,6 +19,9 @@ def named(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     mine, its = names_of(wanted), names_of(told)
     if not mine:
         return _captioned(wanted, told, its)
+    if wanted.get("name"):
+        # `Edit row 5` and `Edit row 6` may both show `Edit`.
+        mine = names_of({"name": wanted["name"]}) or mine
     if mine & its:
         turned = signs_differ(str(wanted.get("name") or ""), str(told.get("name") or ""))
         longs = wanted.get("long"), told.get("long")
@@ -50,14 +53,20 @@ def _near(one: str, other: str) -> bool:
 
 
 def _turned(one: str, other: str) -> bool:
-    """Return True for a word and its opposite, such as `lock` and `unlock`."""
-    short, long = sorted((one, other), key=len)
-    return long.endswith(short) and long.removesuffix(short) in _TURNS
+    """Return True for a word and its opposite: `lock` and `unlock`, `increase` and `decrease`.
+
+    They differ at the beginning and end alike; another spelling of a word differs later on.
+    """
+    return _alike_from(one[::-1], other[::-1]) >= 3 and _alike_from(one, other) <= 2
 
 
-_TURNS = frozenset(
-    "un de dis in im non re ab over under pre post out up down off mis sub".split()  # noqa: SIM905 - read as a line
-)
+def _alike_from(one: str, other: str) -> int:
+    """Return the number of equal letters at the beginning of two words."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+
+
 _NUMBER = re.compile(r"\d|^[^\W\d_]$|^\W$")
 """A number, a letter or a sign: to change one is to change the name."""
 
@@ -95,7 +104,7 @@ def same_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
 def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str = "") -> bool:
     """Return True for exactly the wanted element.
 
-    It has the name and the record or a mark; without a name, the picture.
+    It has the name and the record, a mark or the place; without a name, the picture.
 
     To pick an element up (`drag`), its name is enough: it can be put back, and the drop has an element of its own.
     """
@@ -104,7 +113,8 @@ def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str =
     mine = TargetIdentity.of(wanted)
     if not mine.name or exact(mine, TargetIdentity.of(told)):
         return False
-    return action == "drag" or recorded(wanted) or bool(strong_marks(wanted, told))
+    known = recorded(wanted) or bool(strong_marks(wanted, told)) or same_place(wanted, told)
+    return action == "drag" or known
 
 
 def moved(wanted: Mapping[str, Any], told: Mapping[str, Any], result: Mapping[str, Any] | None) -> bool:
@@ -148,12 +158,14 @@ def pictured(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
     return recorded(wanted) or bool(wanted.get("sole") and told.get("sole", True))
 
 
-def other_name(wanted: Mapping[str, Any], told: Mapping[str, Any], *, vouched: bool = False) -> str:
+def other_name(
+    wanted: Mapping[str, Any], told: Mapping[str, Any], *, vouched: bool = False, pressed: bool = False
+) -> str:
     """Return the reason that an element of another name may be another one, or "".
 
     It is the sought one only if a mark says the sought name: `id="email"` does, `id="f1"` does not, since such an id
-    may be given to another element. A name that is only spelled alike needs a mark, too: it may be a neighbour's,
-    unless a model has `vouched` for it.
+    may be given to another element. Of what is `pressed` no mark says enough: `id="start"` may stop by now. A name that
+    is only spelled alike needs a mark, too: it may be a neighbour's, unless a model has `vouched` for it.
     """
     likeness = named(wanted, told)
     if likeness == "near" and not vouched and not strong_marks(wanted, told):
@@ -170,7 +182,7 @@ def other_name(wanted: Mapping[str, Any], told: Mapping[str, Any], *, vouched: b
     if mine & now and now - mine:
         return f"its name {its!r} has another word than {name!r}"
     said = {word for mark in strong_marks(wanted, told) for word in spoken(marks_of(wanted)[mark])}
-    if said & {word for word in spoken(name) if len(word) > 1 and not word.isdigit()}:
+    if not pressed and said & {word for word in spoken(name) if len(word) > 1 and not word.isdigit()}:
         return ""
     return f"its name is {its!r}, not {name!r}"
 
@@ -181,7 +193,7 @@ def names_of(told: Mapping[str, Any]) -> set[str]:
     texts = [told.get(name) for name in ("name", "text", "label", "shown")]
     texts += [attributes.get(name) for name in ("placeholder", "aria-label", "title", "alt")]
     # A name without words, such as `+`, is itself.
-    said = (" ".join(spoken(str(text)) or str(text).split()) for text in texts if text)
+    said = (" ".join(tokens(str(text)) or str(text).split()) for text in texts if text)
     return {text for text in said if text}
 
 
@@ -205,5 +217,6 @@ def marks_of(told: Mapping[str, Any]) -> dict[str, str]:
     }
     if attributes.get("type") in {"radio", "checkbox"} and attributes.get("name") and attributes.get("value"):
         # All of a group have the same name: the value identifies the element.
+        found["group"] = attributes["name"]
         found["field"] = found["choice"] = f"{attributes['name']}={attributes['value']}"
     return {name: str(value) for name, value in found.items() if value and value != "#"}

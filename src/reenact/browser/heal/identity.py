@@ -37,10 +37,7 @@ MARGIN = 0.12
 CAP_TWIN = 0.8
 """The score that an element needs among several of the same name."""
 
-_PRESSED = (
-    "button", "link", "menuitem", "tab", "option", "checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio",
-    "treeitem", "summary",
-)  # fmt: skip
+_PRESSED_ALIKE = frozenset({"button", "link", "generic"})
 
 _BESIDE = 10
 """Pixels by which the last one of several equal elements may have moved."""
@@ -309,8 +306,8 @@ def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> boo
         return not was or was in ROLES[action]
     if not was or was == role:
         return True
-    # For a user a link that became a button is the same; a field never is.
-    return was in _PRESSED[:2] and role in _PRESSED[:2]
+    # For a user a link that became a button is the same, and so is a box that is pressed; a field never is.
+    return was in _PRESSED_ALIKE and role in _PRESSED_ALIKE
 
 
 def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
@@ -323,7 +320,7 @@ def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     if against := contradiction(TargetIdentity.of(wanted), TargetIdentity.of(told)):
         return against
     mine, its = marks_of(wanted), marks_of(told)
-    if "choice" in mine and "choice" in its and mine["choice"] != its["choice"]:
+    if mine.get("group", "") == its.get("group") and mine["choice"] != its["choice"]:
         return "it is another choice of the same group"
     if not any(mine.get(name) == its.get(name) for name in ("test_id", "id") if name in mine):
         # edit-3 and edit-4: another one of a series, unless it is in the same place.

@@ -37,7 +37,7 @@ async def known(session: Session, key: str) -> StepHistory:
 
     async def live() -> dict[str, Any]:
         folder = session.recording
-        return {"stops": True, **({} if folder is None else read(Path(folder), key))}
+        return {"stops": True, "scrolls": True, **({} if folder is None else read(Path(folder), key))}
 
     with session.core.recording.inside():
         return told(await aperform(Effect("heal", "memory", {"step": key}, leaf=True), live))
@@ -47,7 +47,8 @@ def told(found: Mapping[str, Any]) -> StepHistory:
     """Build a `StepHistory` from the effect's value."""
     pasts = tuple(PastStep(**one) for one in found.get("steps") or ())
     heals = tuple(found.get("heals") or ())
-    return StepHistory(int(found.get("recordings") or 0), pasts, heals, bool(found.get("stops")))
+    stops, scrolls = bool(found.get("stops")), bool(found.get("scrolls"))
+    return StepHistory(int(found.get("recordings") or 0), pasts, heals, stops, scrolls)
 
 
 def read(folder: Path, key: str) -> dict[str, Any]:
@@ -62,7 +63,7 @@ def read(folder: Path, key: str) -> dict[str, Any]:
         for one in past:
             # Differences in numbers alone do not count, but for those of the element's name and record.
             mark = plain(orjson.dumps([one["selectors"], one["consequence"]]).decode()).encode()
-            mark += orjson.dumps(TargetIdentity.of(one["fingerprint"] or {}).shown)
+            mark += orjson.dumps(TargetIdentity.of(one["fingerprint"] or {}).compared)
             if mark in pasts:
                 pasts[mark]["count"] += 1
             elif len(pasts) < KEPT:

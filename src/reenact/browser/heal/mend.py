@@ -100,12 +100,14 @@ class StepHistory:
         pasts: The step in them; equal ones are merged.
         heals: Verified mends of it: their `new` selectors, `rung`, `verified_by`.
         tells_stops: True if a stop of this run is recorded, too; recordings of older versions have none.
+        scrolls: True if lists are scrolled to a record; in recordings of older versions none is.
     """
 
     recordings: int = 0
     pasts: tuple[PastStep, ...] = ()
     heals: tuple[dict[str, Any], ...] = ()
     tells_stops: bool = False
+    scrolls: bool = False
 
     @property
     def verifiable(self) -> bool:

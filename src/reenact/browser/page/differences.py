@@ -7,7 +7,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reenact.browser.page.target import FIELDS, KnownTarget, TargetDifference, TargetIdentity
-from reenact.browser.page.wording import GRAVE, OTHER, grave, key_tokens, same_name, says, says_key, tokens
+from reenact.browser.page.wording import (
+    GRAVE,
+    OTHER,
+    REPLIES,
+    answers,
+    coded,
+    grave,
+    key_tokens,
+    same_key,
+    same_name,
+    says,
+    says_key,
+    tokens,
+)
 
 _PRESSED = frozenset({
     "button", "link", "menuitem", "tab", "option", "summary", "generic", "treeitem", "img", "listitem", "cell", "row",
@@ -29,10 +42,17 @@ _DAY = re.compile(
     re.IGNORECASE,
 )
 """A group named by a day, to which a record belongs for a time."""
+_DATE = re.compile(
+    r"\b(?:today|yesterday|tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|\d{1,2}/\d{1,2}|\d{1,2}\.\d{1,2}\.|\d{1,2}\.? (?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*)\b",
+    re.IGNORECASE,
+)
 _AMOUNT = re.compile(
     r"\d[.,]\d{2}\b|[$€£¥%]|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{4}-\d{2}-\d{2}\b|^\d+ [^\W\d_]|^\W*[\d.,]+$"
 )
 """An amount or a date: the value of a record, and not its name."""
+_PRICE = re.compile(r"\W*(?:[A-Z]{3} ?)?[\d.,]+ ?(?:[^\W\d]{1,3}|[^\w\s])?")
+"""A number with its currency or unit."""
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _PIECES = 24
 """The most texts of a record."""
@@ -94,21 +114,26 @@ def beside(near: Sequence[str], name: str, other: str) -> bool:
 
 def contradiction(wanted: TargetIdentity, found: TargetIdentity) -> str:
     """Return the reason that it has another record, dialog or frame, or ""."""
-    parts = [check(wanted, found) for check in (_frame, _dialog, _record, _group, _column)]
+    parts = [
+        check(wanted, found) for check in (_frame, _dialog, _question, _record, _group, _outline, _column)
+    ]
     one = next((part for part in parts if part is not None), None)
     return "" if one is None else f"its {one.part} is {one.found!r}, not {one.meant!r}"
 
 
-_BOUND = frozenset({"name", "record"})
+_BOUND = frozenset({"name", "record", "question", "outline"})
 
 
 def _all_against(pasts: Sequence[TargetIdentity], found: TargetIdentity) -> list[TargetDifference]:
     """Compare with all good runs: a part that differs among them is not binding."""
-    bound = set()
-    if all(same_name(pasts[0].name, one.name) for one in pasts[1:]):
-        bound.add("name")
-    if all(pasts[0].record == one.record for one in pasts[1:]):
-        bound.add("record")
+    first = pasts[0]
+    alike = {
+        "name": all(same_name(first.name, one.name) for one in pasts[1:]),
+        "record": all(first.record == one.record for one in pasts[1:]),
+        "question": not any(_question(first, one) for one in pasts[1:]),
+        "outline": not any(_outline(first, one) for one in pasts[1:]),
+    }
+    bound = {part for part, same in alike.items() if same}
     each = [_between(one, found, bound=frozenset(bound)) for one in pasts]
     best = min(each, key=len)
     if not best and "name" not in bound:
@@ -128,6 +153,10 @@ def _between(
         parts.append(_name(wanted, found))
     if "record" in bound:
         parts += [_record(wanted, found), _group(wanted, found)]
+    if "question" in bound:
+        parts.append(_question(wanted, found))
+    if "outline" in bound:
+        parts.append(_outline(wanted, found))
     return [one for one in parts if one is not None]
 
 
@@ -159,6 +188,50 @@ def _dialog(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
     return TargetDifference(
         "dialog", wanted.region if wanted.dialog else "none", found.region if found.dialog else "none"
     )
+
+
+def _question(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    """Compare what two dialogs ask, for a button that answers it or is grave: `OK` means what the dialog says."""
+    if not wanted.dialog and not wanted.record and answers(wanted.name, REPLIES):
+        near = wanted.near[:1] if found.near else ()
+        lost = [
+            one for one in near if not _passing(one) and not any(says(other, one) for other in found.near)
+        ]
+        return TargetDifference("question", lost[0], found.near[0]) if lost else None
+    if not (wanted.dialog and found.dialog and same_name(wanted.region, found.region)):
+        return None
+    if not (answers(wanted.name) or grave(wanted.name)):
+        return None
+    have = [_COUNT.sub("#", one) for one in found.question]
+    lost = [one for one in wanted.question if not _passing(one) and _COUNT.sub("#", one) not in have]
+    if not lost or not found.question:
+        return None
+    more = [one for one in found.question if one not in wanted.question]
+    return TargetDifference("question", lost[0], more[0] if more else "none")
+
+
+def _outline(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    """Compare the headings over two elements for a grave act: the page may be another record's.
+
+    An element of a record has the key, unless that is as short as `web-01`: then the page's own heading counts.
+    """
+    if wanted.dialog or not grave(wanted.name) or not found.outline:
+        return None
+    binding = wanted.outline
+    if wanted.record:
+        binding = () if _KNOWN_ALONE.search(wanted.record) else binding[-1:]
+    said = (*found.outline, *found.near)
+    lost = [one for one in binding if not _passing(one) and not any(same_name(one, other) for other in said)]
+    return TargetDifference("heading", lost[0], found.outline[0]) if lost else None
+
+
+def _passing(text: str) -> bool:
+    """Return True for a text that differs from run to run: a time, a day, an amount."""
+    return any(one.search(text) for one in (_TIMELY, _DATE, _AMOUNT))
+
+
+_KNOWN_ALONE = re.compile(r"@|\d{3,}")
+"""A record's key that is the same thing on any page: an address, a long number."""
 
 
 def _column(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
@@ -208,7 +281,7 @@ def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
         and not (not found.texts and any(says_key(one, wanted.record) for one in texts))
     ):
         return TargetDifference("record", wanted.record, found.record or " ".join(found.texts[:3]) or "none")
-    weak = _lacks_name(wanted, found)
+    weak = _lacks_name(wanted, found) or _lacks_number(wanted, found)
     if found.texts and (weak or (not _NAMED_KEY.search(wanted.record) and _all_others_differ(wanted, found))):
         return TargetDifference("record", " ".join(wanted.texts[:4]), " ".join(found.texts[:4]))
     return None
@@ -248,10 +321,20 @@ def _lacks_name(wanted: TargetIdentity, found: TargetIdentity) -> bool:
     )
 
 
+def _lacks_number(wanted: TargetIdentity, found: TargetIdentity) -> bool:
+    """Return True if a long number of the record, as of an account, is another one."""
+    return any(
+        _LONG_NUMBER.fullmatch(one) and not _passing(one) and one not in found.texts for one in wanted.texts
+    )
+
+
+_LONG_NUMBER = re.compile(r"(?=(?:.*\d){6})[A-Z\d #+/.-]+")
+
+
 def _same_text(one: str, other: str) -> bool:
     """Compare two texts of records; older recordings have no hash behind a cut text."""
     short, long = sorted((one, other), key=len)
-    return key_tokens(one) == key_tokens(other) or (short.endswith("…") and long.startswith(short))
+    return same_key(one, other) or (short.endswith("…") and long.startswith(short))
 
 
 def _group(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
@@ -281,8 +364,22 @@ def _without_record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDiff
 
 
 def _all_others_differ(wanted: TargetIdentity, found: TargetIdentity) -> bool:
-    """Return True if a record has several texts, and none but its key is the wanted one's."""
-    others = [one for one in wanted.texts if one != wanted.record and not _TIMELY.search(one)]
+    """Return True if a record has several texts, and none but its key is the wanted one's.
+
+    Prices are values of the record, which change; before a grave act they count as other texts do, unless the key has
+    several words or is a file's. Beside such a key dates and sizes are values, too.
+    """
+    key = wanted.record or ""
+    long = len(tokens(key)) >= 3 or coded(key)
+    valued = long or not grave(wanted.name)
+    others = [
+        one
+        for one in wanted.texts
+        if one != key
+        and not _TIMELY.search(one)
+        and not (valued and _PRICE.fullmatch(one))
+        and not (long and _passing(one))
+    ]
     have = {_COUNT.sub("#", one) for one in found.texts}
     return bool(others) and not any(_COUNT.sub("#", one) in have for one in others)
 

@@ -402,10 +402,35 @@
     return low ? headings[low - 1] : null;
   }
 
+  // The headings that an element stands under: the last one before it, and those of higher ranks before that. A heading in
+  // a record that the element is no part of says nothing of it.
+  function outlineOf(el, headings, selectors) {
+    const found = [];
+    const last = headingBefore(el, headings);
+    let rank = 9;
+    for (let at = last ? headings.indexOf(last) : -1; at >= 0 && found.length < 4 && rank > 1; at -= 1) {
+      const heading = headings[at], its = rankOf(heading);
+      if (its >= rank || heading.contains(el) || !scopes(heading, el)) continue;
+      const text = textOf(heading, selectors, 80);
+      if (text) [rank, found[found.length]] = [its, text];
+    }
+    return found;
+  }
+  const rankOf = (heading) => Number(heading.getAttribute("aria-level") || /^h([1-6])$/.exec(tagOf(heading))?.[1] || 7);
+  function scopes(heading, el) {
+    let block = heading;
+    while (block.parentElement && !block.parentElement.contains(el)) block = block.parentElement;
+    if (block === heading) return true;
+    const row = ROW_TAGS.test(tagOf(block)) || kindred(block).some((one) => holds(one, HEADINGS));
+    return !row && (rankOf(heading) === 1 || !holds(block, CONTROLS));
+  }
+
   function fingerprint(el, selectors = [], headings = null) {
     const hidden = selectors.some((selector) => matches(el, selector));
     let host = el;
     while (host.getRootNode().host) host = host.getRootNode().host;
+    headings ||= [...document.querySelectorAll(HEADINGS)];
+    const record = recordOf(el, selectors);
     return {
       tag: tagOf(el),
       role: roleOf(el),
@@ -416,15 +441,16 @@
       caption: captionOf(el, selectors),
       attributes: attributesOf(el),
       classes: [...el.classList].slice(0, 12),
-      heading: headingOf(host, headings || [...document.querySelectorAll(HEADINGS)], selectors),
+      heading: headingOf(host, headings, selectors),
+      outline: outlineOf(host, headings, selectors),
       near: nearText(el, selectors),
       box: box(el),
       path: pathOf(el),
       siblings: outer(el) ? (el.parentElement || el.getRootNode()).children.length : 1,
-      record: recordOf(el, selectors),
+      record,
       column: columnOf(el, selectors),
       region: regionOf(el, selectors),
-      ...(hidden ? { icon: "" } : pictureFor(el, selectors)),
+      ...(hidden ? { icon: "" } : pictureFor(el, selectors, record)),
       leads: leads(el),
       submits: submits(el),
       secret: secret(el, selectors),
@@ -540,6 +566,8 @@
       if (!hidden(one) && /^(text|search|number|email|url)$/.test(typeOf(one)) && !secret(one, selectors))
         add("value", tidy(one.getAttribute("value")));
     for (const name of ["data-id", "data-key", "data-row-id", "id"]) add(name, tidy(row.getAttribute(name)));
+    for (const one of row.querySelectorAll("input[type=hidden][name]"))
+      if (!saysSecret(one.name) && !/csrf|token|nonce|utf8|method/i.test(one.name) && one.value.length <= 20) add(one.name, one.value);
     for (const one of row.querySelectorAll("a[href]")) if (!hidden(one)) add("link", attributesOf(one).href);
     return found;
   }
@@ -557,7 +585,8 @@
       const group = GROUPS.test(tag);
       const [caption, others] = partedBy(at, kindred(at), el, selectors);
       if (!row && !others.length) continue;
-      if (!row && (INLINE.has(tag) || tag === "label" || tag === "a" || tag === "button" || tag === "slot")) continue;
+      const chip = tag === "span" && at !== el && !FIELD.has(tagOf(el)) && shapeOf(at) !== "";
+      if (!row && !chip && (INLINE.has(tag) || tag === "label" || tag === "a" || tag === "button" || tag === "slot")) continue;
       if (selectors.some((one) => near(at, one))) return null;
       const own = chunksOf(at, el, selectors, inner).filter(([, outstanding]) => outstanding || !group);
       // A box that has texts but none like its neighbours is no record, but a part of the page.
@@ -570,7 +599,7 @@
       const shared = texts.filter((text) => !ranked.includes(text));
       // Each text is another one's, too, and all of them together are not: `Ann` and `fine`.
       const joint = !ranked.length && texts.length > 1 && !theirs.some((one) => texts.every((text) => one.includes(text)));
-      const [hint] = ranked.length || joint || group ? [] : hintsAlone(at, others, el, selectors);
+      const [hint] = ranked.length || joint || (group && own.length) ? [] : hintsAlone(at, others, el, selectors);
       if (!own.length && !hint) continue;
       if (hint) texts.push(hint);
       const key = hint ?? (term ? texts[0] : ranked[0]) ?? (joint ? cut(texts.join(", "), 80) : "");
@@ -652,7 +681,8 @@
   function partOf(el, selectors) {
     if (!el.parentElement || selectors.some((one) => near(el, one))) return null;
     const name = nameOf(el, selectors);
-    if (name && !/\p{L}/u.test(name)) return periodOf(el, selectors);
+    const period = name && !/\p{L}/u.test(name) ? periodOf(el, selectors) : null;
+    if (period) return period;
     const beside = twinsOf(el, selectors, [...el.parentElement.children].filter((one) => tagOf(one) === tagOf(el)));
     if (beside.length) {
       const parts = segmentsOf(el, beside, selectors);
@@ -661,14 +691,29 @@
     }
     const twins = twinsOf(el, selectors, el.getRootNode().querySelectorAll(tagOf(el)));
     if (!twins.length) return null;
+    const key = headingAlone(el, twins, selectors) || attributeAlone(el, twins);
+    return key ? { tag: "part", role: "", key, texts: [key] } : null;
+  }
+
+  // The heading over an element that none of its twins stands under.
+  function headingAlone(el, twins, selectors) {
     const headings = [...document.querySelectorAll(HEADINGS)];
     const heading = headingBefore(el, headings);
     // The heading of another part of the page, as of an article before the footer, says nothing of it.
     const part = el.closest("footer,nav,header,aside,[role=contentinfo],[role=navigation],[role=banner]") ?? el;
-    if (!heading?.parentElement.contains(part)) return null;
+    if (!heading?.parentElement.contains(part)) return "";
     const key = textOf(heading, selectors, 80);
-    if (!key || twins.some((one) => headingOf(one, headings, selectors) === key)) return null;
-    return { tag: "part", role: "", key, texts: [key] };
+    return twins.some((one) => headingOf(one, headings, selectors) === key) ? "" : key;
+  }
+
+  // The attribute by which the page itself tells an element from its twins, where no text does.
+  function attributeAlone(el, twins) {
+    if (FIELD.has(tagOf(el)) || secret(el)) return "";
+    for (const name of ["title", "value", "data-id", "data-key", "data-row-id", "href", "formaction", "onclick"]) {
+      const value = tidy(el.getAttribute(name));
+      if (value && value.length <= 80 && twins.every((one) => tidy(one.getAttribute(name)) !== value)) return `${name} ${value}`;
+    }
+    return "";
   }
 
   // The texts of an element's part of its parent, then those of its twins' parts: as many siblings before each as stand
@@ -693,7 +738,8 @@
       const said = chunksOf(at, el, selectors).map(([text]) => text).find((one) => /\p{L}/u.test(one) && /\d/.test(one));
       if (said) return { tag: "part", role: "", key: said, texts: [said] };
     }
-    return null;
+    const [over] = outlineOf(el, [...document.querySelectorAll(HEADINGS)], selectors);
+    return over && /\d/.test(over) ? { tag: "part", role: "", key: over, texts: [over] } : null;
   }
 
   // The heading of the column that an element stands in, and whether its row has another of its name: else the row tells
@@ -730,24 +776,46 @@
   }
 
   const LANDMARKS = /^(dialog|alertdialog|navigation|main|form|region|complementary|contentinfo|banner|search|table|grid|list|group|radiogroup|tabpanel|menu|toolbar|listbox|tree)$/;
-  // The named region around an element: `{role, name}`; a dialog before anything else. Null without one.
+  // The named region around an element: `{role, name}`; a dialog before anything else, with its `texts`. Null without one.
   function regionOf(el, selectors = []) {
     let first = null;
     for (let at = shownAbove(el); at; at = shownAbove(at)) {
       const tag = tagOf(at);
       const role = tag === "section" ? "region" : roleOf(at);
-      if (!LANDMARKS.test(role) && at.getAttribute("aria-modal") !== "true") continue;
       const dialog = /dialog$/.test(role) || at.getAttribute("aria-modal") === "true";
+      if (!dialog && isLayer(at, selectors)) return dialogOf(at, el, "", selectors);
+      if (!LANDMARKS.test(role) && !dialog) continue;
       const label = labelOf(at, selectors) || tidy(at.getAttribute("aria-label")) ||
         (tag === "table" && at.caption ? textOf(at.caption, selectors) : "") ||
         (tag === "fieldset" ? textOf(at.querySelector("legend") || at.cloneNode(false), selectors) : "");
-      if (dialog) {
-        const head = at.querySelector("h1,h2,h3,h4,h5,h6,[role=heading]");
-        return { role: "dialog", name: cut(label || (head ? textOf(head, selectors) : "") || textOf(at, selectors), 80) };
-      }
+      if (dialog) return dialogOf(at, el, label, selectors);
       if (label && !first) first = { role, name: cut(label, 80) };
     }
     return first;
+  }
+
+  function dialogOf(at, el, label, selectors) {
+    const head = at.querySelector("h1,h2,h3,h4,h5,h6,[role=heading]");
+    const texts = chunksOf(at, el, selectors).map(([text]) => text);
+    const name = label || (head ? textOf(head, selectors) : "") || (at.getAttribute("role") ? textOf(at, selectors) : texts[0]);
+    return { role: "dialog", name: cut(name, 80), texts };
+  }
+
+  // Whether a box without a role is a dialog: it lies over the page, and asks a question or keeps from the rest.
+  function isLayer(at, selectors) {
+    if (/^(html|body|nav|header|footer)$/.test(tagOf(at)) || !/^(fixed|absolute)$/.test(getComputedStyle(at).position)) return false;
+    const texts = chunksOf(at, null, selectors, null, 8).map(([text]) => text);
+    return texts.length > 0 && holds(at, CONTROLS) && (texts.some((text) => /[?\uff1f]/.test(text)) || isModal(at));
+  }
+  // Whether a layer keeps the user from the page behind it: it, or another one, lies over the whole window.
+  function isModal(at) {
+    const over = hit(1, 1);
+    for (let one = over; one; one = outer(one)) {
+      if (getComputedStyle(one).position !== "fixed") continue;
+      const { width, height } = one.getBoundingClientRect();
+      if (width >= innerWidth * 0.95 && height >= innerHeight * 0.95) return one !== at || at.childElementCount === 1;
+    }
+    return false;
   }
 
   const hashed = (text) => {
@@ -794,11 +862,18 @@
   }
 
   // The picture, and for an element without a name whether nothing else of its tag has it.
-  function pictureFor(el, selectors) {
-    const icon = iconOf(el);
-    if (!icon || nameOf(el, selectors)) return { icon };
+  function pictureFor(el, selectors, record) {
+    let icon = iconOf(el);
+    if (nameOf(el, selectors)) return { icon };
+    // Of boxes without anything in them, outside of records, only the colour tells one from the next.
+    if (!icon && !record && !el.childNodes.length && !FIELD.has(tagOf(el))) icon = colourOf(el);
+    if (!icon) return { icon };
     const others = [...el.getRootNode().querySelectorAll(tagOf(el))];
-    return { icon, sole: others.length <= TWINS && others.every((one) => one === el || iconOf(one) !== icon) };
+    return { icon, sole: others.length <= TWINS && others.every((one) => one === el || (iconOf(one) || colourOf(one)) !== icon) };
+  }
+  function colourOf(el) {
+    const { backgroundColor } = getComputedStyle(el);
+    return /^(transparent|rgba\(.*, 0\))$/.test(backgroundColor) ? "" : `colour ${backgroundColor}`;
   }
 
   // Whether pressing the element sends a form.

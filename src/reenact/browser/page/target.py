@@ -42,6 +42,8 @@ class TargetIdentity:
         namesake: True if a record elsewhere, in another group, has the same key.
         shared: The texts of its record that a record beside it has, too.
         joint: True if only all texts together tell its record from those beside it.
+        outline: The headings that it stands under, the nearest first.
+        question: The texts of the dialog around it.
     """
 
     role: str = ""
@@ -63,6 +65,8 @@ class TargetIdentity:
     long: str = ""
     shared: tuple[str, ...] = ()
     joint: bool = False
+    outline: tuple[str, ...] = ()
+    question: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> TargetIdentity:
@@ -96,6 +100,8 @@ class TargetIdentity:
             long=str(told.get("long") or ""),
             shared=tuple(str(one) for one in record.get("shared") or ()),
             joint=bool(record.get("joint")),
+            outline=tuple(str(one) for one in told.get("outline") or ()),
+            question=tuple(str(one) for one in region.get("texts") or ()),
         )
 
     @property
@@ -109,6 +115,11 @@ class TargetIdentity:
         if self.twin and not same_name(self.name, self.column):
             told["column"] = self.column
         return {name: value for name, value in told.items() if value}
+
+    @property
+    def compared(self) -> tuple[Any, ...]:
+        """All parts that may tell two good runs of a step apart."""
+        return tuple(self.shown.items()), self.outline, self.question
 
     def __str__(self) -> str:
         words = self.role or "element"

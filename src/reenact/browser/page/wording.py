@@ -31,6 +31,14 @@ OTHER = frozenset({
 })  # fmt: skip
 """Words that turn a name into a different one: `Save`, and `Save as draft`."""
 
+ANSWERS = frozenset({
+    "ok", "okay", "yes", "no", "continue", "proceed", "apply", "accept", "agree", "allow", "ja", "nein", "weiter",
+    "bestätigen", "fortfahren", "annehmen", "sí", "si", "aceptar", "continuar", "confirmar", "oui", "non", "continuer",
+    "confirmer", "accepter", "valider", "conferma", "continua", "accetta", "nee", "doorgaan", "sim", "não", "tak",
+    "nie",
+})  # fmt: skip
+"""Words that answer a question: they mean what it asks."""
+
 _PHRASES = re.compile(r"\b(?:sign|log) ?(?:out|off)\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\(\s*(?:required|optional)\s*\)|\*|\b(?:required|optional)$", re.IGNORECASE)
 _NUMBERED = re.compile(r"\(\s*(\d+)\+?\s*\)")
@@ -69,7 +77,34 @@ def key_tokens(text: str) -> list[str]:
 
 def spoken(text: str) -> list[str]:
     """Return the words of a text in lower case, with its numbers and currencies."""
-    return [one.replace("\u2212", "-").casefold() for one in _TOKEN.findall(text)]
+    return [one.replace("\u2212", "-").lower() for one in _TOKEN.findall(text)]
+
+
+def coded(text: str) -> bool:
+    """Return True for a name without spaces that has signs in it: of a file, a host, a version."""
+    return bool(_CODED.fullmatch(text.strip()))
+
+
+def same_key(one: str, other: str) -> bool:
+    """Return True if two texts name the same record: of names such as `a_1.txt` each sign and case counts."""
+    if coded(one) or coded(other):
+        return one.strip() == other.strip()
+    return key_tokens(one) == key_tokens(other)
+
+
+_CODED = re.compile(r"(?=.*[._/\\:-])[\w.+/\\:-]+")
+
+
+REPLIES = frozenset({
+    "yes", "no", "undo", "ja", "nein", "rückgängig", "sí", "si", "deshacer", "oui", "non", "annulla", "sim", "não",
+})  # fmt: skip
+"""Answers that say nothing by themselves, in a dialog or out of it."""
+
+
+def answers(text: str, among: frozenset[str] = ANSWERS | REPLIES) -> bool:
+    """Return True if a name answers a question: `OK`, `Yes, delete it`."""
+    words = tokens(text)
+    return bool(words) and words[0] in among
 
 
 def signs(text: str) -> frozenset[str]:

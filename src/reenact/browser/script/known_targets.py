@@ -85,7 +85,7 @@ def read(folder: Path) -> dict[str, PastTarget]:
             identity = TargetIdentity.of(told)
             past = known.setdefault(key, PastTarget(like=told))
             past.seconds = max(past.seconds, seconds)
-            same = any(one.shown == identity.shown for one in past.identities)
+            same = any(one.compared == identity.compared for one in past.identities)
             if not same and len(past.identities) < KEPT:
                 past.identities.append(identity)
     return known

@@ -16,6 +16,7 @@ from reenact.browser.heal.candidates import chosen, taken
 from reenact.browser.heal.evidence import identified, marks, other_name
 from reenact.browser.heal.identity import Against, ElementChoice, choose, kind, leading, renamed
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, PastStep, StepHistory
+from reenact.browser.heal.unseen import scrolled
 from reenact.browser.page.differences import belongs, differences, exact
 from reenact.browser.page.likeness import alike, sought
 from reenact.browser.page.selector_words import texts_of
@@ -52,6 +53,8 @@ class AlternativeRung:
             return await self._by_words(session, failed, asked, means)
         for past in pasts:
             choice, one = await self._sought(session, failed, known, means, past)
+            if choice.place is None and await self._unseen(session, failed, known, means, past):
+                choice, one = await self._sought(session, failed, known, means, past)
             if choice.place is None:
                 means.pass_on(self.name, choice.why, said(one))
                 continue
@@ -64,6 +67,16 @@ class AlternativeRung:
         return await self._led(session, failed, known, pasts) or await self._renamed(
             session, failed, known, pasts
         )
+
+    async def _unseen(
+        self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions, past: PastStep
+    ) -> bool:
+        """Return True if a list was scrolled to the record, which it had not drawn."""
+        key = TargetIdentity.of(past.fingerprint or {}).record
+        if not key or not known.scrolls or not await scrolled(session, failed, key):
+            return False
+        means.seen.clear()
+        return True
 
     async def _led(
         self, session: Session, failed: FailedStep, known: StepHistory, pasts: Sequence[PastStep]
@@ -189,8 +202,9 @@ def objections(
         # A link that leads to the same place is the same one under another text; an id may be another's by now.
         whole = wanted.get("leads", told.get("leads")) == told.get("leads")
         leads = found.role == "link" and whole and "href" in marks(wanted, told)
-        renamed = leads or (any_name and asked.type not in _WRITING)
-        if not renamed and (other := other_name(wanted, told, vouched=any_name)):
+        pressed = asked.type not in _WRITING
+        renamed = leads or (any_name and pressed)
+        if not renamed and (other := other_name(wanted, told, vouched=any_name, pressed=pressed)):
             return other
         return exact(identity, found) if consequential(asked.type, wanted, told, known) else ""
 

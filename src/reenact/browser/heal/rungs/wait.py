@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reenact.browser.actions import types as do
 from reenact.browser.effects.calls import arun
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, StepHistory
-from reenact.browser.heal.rungs.alternative import AlternativeRung
+from reenact.browser.heal.rungs.alternative import ABSENT, AlternativeRung
 
 if TYPE_CHECKING:
     from reenact.browser.actions.results import ExecutionResult
@@ -90,7 +90,7 @@ class WaitRung:
     ) -> bool:
         """Return True if the step waited long enough, and its element is there under another name."""
         enough = failed.reason == "missing" and asked.timeout >= ENOUGH
-        if asked.id is not None or not (enough or _awaits(failed)):
+        if asked.id is not None or failed.reason not in ABSENT or not (enough or _awaits(failed)):
             return False
         return await AlternativeRung().sees(session, failed, known, means)
 

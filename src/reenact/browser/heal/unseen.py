@@ -1,0 +1,66 @@
+"""Scroll a list that draws only its visible records until it shows a wanted one."""
+
+from __future__ import annotations
+
+from playwright.async_api import Error
+
+from reenact.browser.effects.calls import arun
+from reenact.browser.effects.operations import Operation
+from reenact.browser.heal.mend import FailedStep
+from reenact.browser.page.live_browser import LiveBrowser
+from reenact.browser.session.session import Session
+
+SCREENS = 40
+"""Largest number of positions of a list that are looked at."""
+
+LISTS = 3
+"""Largest number of lists of a page that are scrolled."""
+
+_SCROLL = """async ([key, screens, lists]) => {
+  const drawn = () => new Promise((go) => {
+    requestAnimationFrame(() => requestAnimationFrame(go));
+    setTimeout(go, 150);
+  });
+  const long = (one) => one.scrollHeight > one.clientHeight * 1.3 && one.clientHeight > 40;
+  const rolls = (one) =>
+    one === document.scrollingElement || /^(auto|scroll|overlay)$/.test(getComputedStyle(one).overflowY);
+  const found = [...document.querySelectorAll("*")].filter((one) => long(one) && rolls(one)).slice(0, lists);
+  const at = async (one, top) => {
+    one.scrollTop = top;
+    await drawn();
+    return one.textContent;
+  };
+  for (const one of found) {
+    const first = one.scrollTop, step = Math.max(one.clientHeight * 0.8, 20), before = one.textContent;
+    if (before.includes(key)) return false;
+    // A list that has drawn all its records shows the same text wherever it is scrolled to.
+    const away = await at(one, first ? 0 : step);
+    if (away === before) {
+      one.scrollTop = first;
+      continue;
+    }
+    if (away.includes(key)) return true;
+    for (let top = 0, left = screens; left && top < one.scrollHeight; top += step, left -= 1)
+      if ((await at(one, top)).includes(key)) return true;
+    one.scrollTop = first;
+  }
+  return false;
+}"""
+
+
+async def scrolled(session: Session, failed: FailedStep, key: str) -> bool:
+    """Scroll the page's lists until one shows a record's key, as one effect; False where none does.
+
+    A list that has drawn all its records, or never shows the key, is where it was. Nothing is scrolled where a
+    list has drawn the key already.
+    """
+
+    async def live(browser: LiveBrowser, call: int | None) -> bool:
+        try:
+            with browser.use():
+                return bool(await browser.page.evaluate(_SCROLL, [key, SCREENS, LISTS]))
+        except Error:
+            return False
+
+    step = Operation("scrolled", live, lambda _: {"step": failed.key}, kind="heal")
+    return bool(await arun(session.core.driver.run(step)))
