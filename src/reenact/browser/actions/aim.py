@@ -43,7 +43,7 @@ _PULSE = """() => {
   for (let at = 0; at < Math.min(text.length, 50000); at++) sum = (sum * 31 + text.charCodeAt(at)) | 0;
   return [document.readyState + location.href + document.getElementsByTagName("*").length + " " + text.length, sum];
 }"""
-"""What comes and goes, and a sum of the page's text, which changes with a clock, too."""
+"""Counts of elements and letters; and a sum of the text, which a clock changes, too."""
 
 _PRESSED = (do.Click, do.Check, do.DownloadFile, do.Drag, do.Expand)
 
@@ -178,7 +178,7 @@ async def _at_rest(check: TargetCheck | None, calm: QuietPage, end: float) -> bo
 
 
 async def _changes(check: TargetCheck | None, calm: QuietPage, end: float) -> bool:
-    """Wait for a change of the page, and return True; False where it comes to rest, or the time is over."""
+    """Wait for a change of the page; return False if it comes to rest, or the time is over."""
     text = calm.text
     calm.polled = True
     while monotonic() < end:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from playwright.async_api import Error
 
 from reenact.browser.effects.calls import arun
@@ -15,6 +17,9 @@ SCREENS = 40
 
 LISTS = 3
 """Largest number of lists of a page that are scrolled."""
+
+PATIENCE = 8.0
+"""Seconds that the page may take."""
 
 _SCROLL = """async ([key, screens, lists]) => {
   const drawn = () => new Promise((go) => {
@@ -49,17 +54,18 @@ _SCROLL = """async ([key, screens, lists]) => {
 
 
 async def scrolled(session: Session, failed: FailedStep, key: str) -> bool:
-    """Scroll the page's lists until one shows a record's key, as one effect; False where none does.
+    """Scroll the page's lists until one shows a record's key; return False where none does.
 
-    A list that has drawn all its records, or never shows the key, is where it was. Nothing is scrolled where a
+    It is one effect. A list that has drawn all its records, or never shows the key, is where it was. Nothing is scrolled where a
     list has drawn the key already.
     """
 
     async def live(browser: LiveBrowser, call: int | None) -> bool:
         try:
             with browser.use():
-                return bool(await browser.page.evaluate(_SCROLL, [key, SCREENS, LISTS]))
-        except Error:
+                async with asyncio.timeout(PATIENCE):
+                    return bool(await browser.page.evaluate(_SCROLL, [key, SCREENS, LISTS]))
+        except (Error, TimeoutError):
             return False
 
     step = Operation("scrolled", live, lambda _: {"step": failed.key}, kind="heal")

@@ -191,7 +191,10 @@ def _dialog(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
 
 
 def _question(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
-    """Compare what two dialogs ask, for a button that answers it or is grave: `OK` means what the dialog says."""
+    """Compare the texts of two dialogs, for a button that answers or is grave.
+
+    `OK` means what its dialog says.
+    """
     if not wanted.dialog and not wanted.record and answers(wanted.name, REPLIES):
         near = wanted.near[:1] if found.near else ()
         lost = [

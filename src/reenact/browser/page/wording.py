@@ -86,7 +86,10 @@ def coded(text: str) -> bool:
 
 
 def same_key(one: str, other: str) -> bool:
-    """Return True if two texts name the same record: of names such as `a_1.txt` each sign and case counts."""
+    """Return True if two texts name the same record.
+
+    Of names such as `a_1.txt` each sign and case counts.
+    """
     if coded(one) or coded(other):
         return one.strip() == other.strip()
     return key_tokens(one) == key_tokens(other)
