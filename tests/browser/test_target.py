@@ -177,6 +177,15 @@ def test_a_written_picture_binds_an_element_without_a_name():
     assert [one.part for one in other] == ["icon"]
 
 
+@pytest.mark.parametrize(
+    ("near", "outline", "differ"),
+    [(["Mail archived"], [], []), (["User removed"], [], ["question"]), (["No"], ["Mail archived"], [])],
+)
+def test_an_undoing_belongs_to_the_text_beside_it(near, outline, differ):
+    known = told("Undo", None, near=["Mail archived"])
+    assert parts([known], told("Undo", None, near=near, outline=outline)) == differ
+
+
 def test_what_differs_among_good_runs_is_not_binding_but_grave_words_are():
     good = [told("Tea", None), told("Coffee", None)]
     assert parts(good, told("Milk", None)) == []

@@ -286,6 +286,17 @@ def chips(*names):
     return f"<p>Flags</p><div id=chips>{made}</div>"
 
 
+def tabs(front, other, mark):
+    """Two tabs, of which the first is open."""
+    made = "".join(
+        f"<button type=button role=tab id={mark}{n} aria-selected={str(n == front).lower()} data-k={n} "
+        "onclick=\"document.querySelectorAll('[role=tab]').forEach(t => t.ariaSelected = t === this)\">"
+        f"{n}</button>"
+        for n in sorted((front, other))
+    )
+    return f"<h2>Ship</h2><div role=tablist>{made}</div>"
+
+
 def hours(day):
     made = "".join(
         f"<button type=button class=hour data-k='{day} {h}'>{h}</button>" for h in ("7:30", "8:00")
@@ -380,6 +391,8 @@ THOROUGH = [
          click("#pots button:nth-child(2)"), said="picture differs"),
     Case("switches that show the same sign exchange their ids", signals("Horn", "Lamp", "Bell"),
          signals("Gong", "Horn", "Lamp (loud)"), click("#sw1"), said="name differs"),
+    Case("a tab is open already", tabs("Deck", "Hull", mark="t1"), tabs("Hull", "Deck", mark="t2"), click("#t1Hull"),
+         ["click Hull"], good=True),
     Case("an opposite word begins with other letters", "<button type=button id=am7 data-k=on>Activar</button>",
          "<button type=button id=am7 data-k=off>Desactivar</button>", click("#am7"), said="name differs"),
     Case("a record without a box has moved", seats("Mara", "Nils", "Olga"), seats("Zoe", "Mara", "Nils", "Olga"),

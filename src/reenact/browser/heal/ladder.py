@@ -27,7 +27,7 @@ from reenact.browser.heal.rungs.alternative import AlternativeRung, RememberedRu
 from reenact.browser.heal.rungs.ask import ModelRung
 from reenact.browser.heal.rungs.dismiss import DismissRung
 from reenact.browser.heal.rungs.wait import WaitRung
-from reenact.browser.page.consequence import FILLING, plain, same
+from reenact.browser.page.consequence import FILLING, plain, same, tells
 from reenact.browser.page.target import TargetIdentity
 from reenact.core import boundary
 from reenact.errors import ActionError
@@ -131,6 +131,8 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
         return ""
     if mend.same_element:
         return "same element"
+    if _open_already(mend, known, fingerprint):
+        return f"identity: {TargetIdentity.of(fingerprint)}, which was open already"
     if means.judge is not None:
         verdict = await means.judge()
         if verdict.state == "met":
@@ -143,6 +145,18 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
     if unproven and any(identified(past.fingerprint or {}, fingerprint, kind) for past in known.pasts):
         return f"identity: {TargetIdentity.of(fingerprint)}"
     return ""
+
+
+def _open_already(mend: Mend, known: StepHistory, fingerprint: dict[str, Any]) -> bool:
+    """Return True for exactly the wanted tab or choice, where the press changed nothing: it was chosen before."""
+    if fingerprint.get("role") not in _CHOSEN or tells(mend.result.consequence):
+        return False
+    kind = mend.result.action.type
+    return any(identified(past.fingerprint or {}, fingerprint, kind) for past in known.pasts)
+
+
+_CHOSEN = frozenset({"tab", "radio", "menuitemradio"})
+"""Roles of elements that stay chosen when they are pressed again."""
 
 
 def unverified(mend: Mend, why: str) -> Mend:

@@ -56,8 +56,8 @@ _SCROLL = """async ([key, screens, lists]) => {
 async def scrolled(session: Session, failed: FailedStep, key: str) -> bool:
     """Scroll the page's lists until one shows a record's key; return False where none does.
 
-    It is one effect. A list that has drawn all its records, or never shows the key, is where it was. Nothing is scrolled where a
-    list has drawn the key already.
+    It is one effect. A list that has drawn all its records, or never shows the key, is where it was.
+    Nothing is scrolled where a list has drawn the key already.
     """
 
     async def live(browser: LiveBrowser, call: int | None) -> bool:

@@ -196,11 +196,11 @@ def _question(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference
     `OK` means what its dialog says.
     """
     if not wanted.dialog and not wanted.record and answers(wanted.name, REPLIES):
-        near = wanted.near[:1] if found.near else ()
-        lost = [
-            one for one in near if not _passing(one) and not any(says(other, one) for other in found.near)
-        ]
-        return TargetDifference("question", lost[0], found.near[0]) if lost else None
+        near = wanted.near[0] if wanted.near else ""
+        said = (*found.near, *found.outline)
+        if not near or not found.near or _passing(near) or any(says(one, near) for one in said):
+            return None
+        return TargetDifference("question", near, found.near[0])
     if not (wanted.dialog and found.dialog and same_name(wanted.region, found.region)):
         return None
     if not (answers(wanted.name) or grave(wanted.name)):
