@@ -301,3 +301,13 @@ def test_a_price_is_no_part_of_a_record_unless_the_act_is_grave():
     then, now = ("Ada", "80.00"), ("Ada", "90.00")
     assert parts([told("Trade", "Ada", then)], told("Trade", "Ada", now)) == []
     assert parts([told("Pay", "Ada", then)], told("Pay", "Ada", now)) == ["record"]
+
+
+@pytest.mark.parametrize(
+    ("text", "differ"),
+    [("Invoice 18", ["record"]), ("Invoice 180", []), ("Invoice", []), ("180", []), ("Total 18", [])],
+)
+def test_without_a_memory_a_number_in_a_selector_is_a_whole_one(text, differ):
+    found = told(key="Invoice 180", texts=("Invoice 180", "12 June"))
+    known = KnownTarget(context=(text,))
+    assert [one.part for one in differences(known, TargetIdentity.of(found), found)] == differ

@@ -297,6 +297,26 @@ def tabs(front, other, mark):
     return f"<h2>Ship</h2><div role=tablist>{made}</div>"
 
 
+def crumb(name, k):
+    return (
+        f"<nav><ol><li>Drive<li aria-current=page>{name}</ol></nav><p>3 files</p>"
+        f"<button type=button id=purge data-k={k}>Delete folder</button>"
+    )
+
+
+def posts(*ids):
+    made = "".join(f"<li>Draft <a href='/edit?id={n}' role=button data-k=p{n}>Edit</a></li>" for n in ids)
+    return f"<h2>Posts</h2><ul id=posts>{made}</ul>"
+
+
+def choices(*names):
+    made = "".join(
+        f"<label><input type=radio name=rig value=v{i} data-k={n}><b>{n}</b></label>"
+        for i, n in enumerate(names)
+    )
+    return f"<h2>Rig</h2>{made}"
+
+
 def hours(day):
     made = "".join(
         f"<button type=button class=hour data-k='{day} {h}'>{h}</button>" for h in ("7:30", "8:00")
@@ -326,14 +346,6 @@ def signals(*names):
 
 
 QUICK = [
-    Case("a dialog without a role asks about another thing", asked("Sink boat 4?", "It has no crew.", "Yes", "y4"),
-         asked("Sink boat 5?", "It has no crew.", "Yes", "y5"), click("#yes9"), said="dialog differs"),
-    Case("the page is another record's", berth("Berth Nora", "nora"), berth("Berth Olav", "olav"), click("#scuttle"),
-         said="heading differs"),
-    Case("a button that only an attribute tells apart is gone", chosen("r7", "r8", "r9"), chosen("r7", "r9"),
-         click("#ropes button:nth-child(2)"), said='"value r8"'),
-    Case("a telling id has another verb", "<p>Winch</p><button type=button id=hoist data-k=up>Hoist</button>",
-         "<p>Winch</p><button type=button id=hoist data-k=down>Lower</button>", click("#hoist"), said="name differs"),
     Case("the record has lost its button", rows(17, 18, 19), rows(17, 18, 19, lost=(18,)),
          click("li:has-text('Permit 18') >> text=Void"), said="No element matches"),
     Case("the record is gone from its place", crew("Ada", "Bob", "Cyd"), crew("Ada", "Cyd"),
@@ -369,6 +381,14 @@ QUICK = [
          "<label>Cargo in lb <input id=cargo data-k=lb></label>", fill("#cargo"), said="name differs"),
     Case("a column is gone", rights(["Mate", "Cook"], ["Read", "Write", "Rule"]), rights(["Mate", "Cook"], ["Read", "Rule"]),
          {"type": "check", "selector": "#p11", "value": True, "timeout": 4000}, said="Write"),
+    Case("a dialog without a role asks about another thing", asked("Sink boat 4?", "It has no crew.", "Yes", "y4"),
+         asked("Sink boat 5?", "It has no crew.", "Yes", "y5"), click("#yes9"), said="dialog differs"),
+    Case("the page is another record's", berth("Berth Nora", "nora"), berth("Berth Olav", "olav"), click("#scuttle"),
+         said="heading differs"),
+    Case("a button that only an attribute tells apart is gone", chosen("r7", "r8", "r9"), chosen("r7", "r9"),
+         click("#ropes button:nth-child(2)"), said='"value r8"'),
+    Case("a telling id has another verb", "<p>Winch</p><button type=button id=hoist data-k=up>Hoist</button>",
+         "<p>Winch</p><button type=button id=hoist data-k=down>Lower</button>", click("#hoist"), said="name differs"),
 ]  # fmt: skip
 
 THOROUGH = [
@@ -391,6 +411,13 @@ THOROUGH = [
          click("#pots button:nth-child(2)"), said="picture differs"),
     Case("switches that show the same sign exchange their ids", signals("Horn", "Lamp", "Bell"),
          signals("Gong", "Horn", "Lamp (loud)"), click("#sw1"), said="name differs"),
+    Case("the page of a folder is another one's, without headings", crumb("Charts", "charts"), crumb("Songs", "songs"),
+         click("#purge"), said="heading differs"),
+    Case("a link of two records with the same texts is gone", posts("4", "5"), posts("5"), click("#posts li:nth-child(1) a"),
+         said="record differs"),
+    Case("a choice has another value", choices("Sloop", "Brig"), choices("Brig", "Sloop"),
+         {"type": "check", "selector": "input[value=v0]", "value": True, "timeout": 4000},
+         ["click Sloop", "input Sloop"], good=True),
     Case("a tab is open already", tabs("Deck", "Hull", mark="t1"), tabs("Hull", "Deck", mark="t2"), click("#t1Hull"),
          ["click Hull"], good=True),
     Case("an opposite word begins with other letters", "<button type=button id=am7 data-k=on>Activar</button>",

@@ -320,7 +320,8 @@ def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     if against := contradiction(TargetIdentity.of(wanted), TargetIdentity.of(told)):
         return against
     mine, its = marks_of(wanted), marks_of(told)
-    if mine.get("group", "") == its.get("group") and mine["choice"] != its["choice"]:
+    choice = mine.get("group", "") == its.get("group") and mine["choice"] != its["choice"]
+    if choice and named(wanted, told) != "same":
         return "it is another choice of the same group"
     if not any(mine.get(name) == its.get(name) for name in ("test_id", "id") if name in mine):
         # edit-3 and edit-4: another one of a series, unless it is in the same place.

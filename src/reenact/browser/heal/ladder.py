@@ -148,7 +148,10 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
 
 
 def _open_already(mend: Mend, known: StepHistory, fingerprint: dict[str, Any]) -> bool:
-    """Return True for exactly the wanted tab or choice, where the press changed nothing: it was chosen before."""
+    """Return True for exactly the wanted tab or choice, where the press changed nothing.
+
+    It was chosen before.
+    """
     if fingerprint.get("role") not in _CHOSEN or tells(mend.result.consequence):
         return False
     kind = mend.result.action.type

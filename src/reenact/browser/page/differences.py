@@ -71,7 +71,7 @@ def differences(known: KnownTarget, found: TargetIdentity, told: Mapping[str, An
         return _against(known.written, found)
     if known.pasts:
         return _all_against(known.pasts, found)
-    return _against_words(known.words, found, told)
+    return _against_words(known.words, found, told) or _against_context(known.context, found)
 
 
 def rivals(known: KnownTarget, mine: TargetIdentity, other: TargetIdentity, told: Mapping[str, Any]) -> bool:
@@ -437,3 +437,13 @@ def _against_words(words: str, found: TargetIdentity, told: Mapping[str, Any]) -
     if not longer or not (extra & (GRAVE | OTHER) or (extra and grave(words))):
         return []
     return [TargetDifference("name", words, longer)]
+
+
+def _against_context(context: Sequence[str], found: TargetIdentity) -> list[TargetDifference]:
+    """Compare with the selector's other texts: `Invoice 18` is a part of `Invoice 180`, too."""
+    around = (found.record or "", *found.texts, *found.near)
+    for text in context:
+        longer = next((one for one in around if text in one), "")
+        if longer and re.search(r"\d", text) and not any(says_key(one, text) for one in around):
+            return [TargetDifference("record", text, longer)]
+    return []

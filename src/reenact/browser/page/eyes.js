@@ -402,10 +402,13 @@
     return low ? headings[low - 1] : null;
   }
 
+  // What stands in a heading's place on a page without any.
+  const TITLES = "[aria-current=page],[itemprop=name],[class~=title],[class$=-title],[class*='-title ']";
   // The headings that an element stands under: the last one before it, and those of higher ranks before that. A heading in
   // a record that the element is no part of says nothing of it.
   function outlineOf(el, headings, selectors) {
     const found = [];
+    if (!headingBefore(el, headings)) headings = [...document.querySelectorAll(TITLES)];
     const last = headingBefore(el, headings);
     let rank = 9;
     for (let at = last ? headings.indexOf(last) : -1; at >= 0 && found.length < 4 && rank > 1; at -= 1) {
@@ -660,10 +663,12 @@
   function hintsAlone(row, others, el, selectors) {
     // An element that has a name of its own among them needs no hint: an id or a link may change.
     const name = nameOf(el, selectors);
-    const namesakes = (one) => [one, ...elements(one), ...(one.shadowRoot ? elements(one.shadowRoot) : [])].some((inner) => tagOf(inner) === tagOf(el) && nameOf(inner, selectors) === name);
-    if (name && !others.some(namesakes)) return [];
+    const within = (one) => [one, ...elements(one), ...(one.shadowRoot ? elements(one.shadowRoot) : [])];
+    const namesakes = others.flatMap(within).filter((inner) => tagOf(inner) === tagOf(el) && nameOf(inner, selectors) === name);
+    if (name && !namesakes.length) return [];
     const theirs = new Set(others.flatMap((one) => hintsOf(one, null, selectors)));
-    return hintsOf(row, el, selectors).filter((one) => !theirs.has(one));
+    const own = namesakes.length ? attributeAlone(el, namesakes) : "";
+    return [...hintsOf(row, el, selectors).filter((one) => !theirs.has(one)), ...(own ? [own] : [])];
   }
 
   const TWINS = 60;
