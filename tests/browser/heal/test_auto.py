@@ -13,6 +13,7 @@ import pytest
 
 import reenact
 from reenact import Client
+from reenact.browser.actions import aim
 from reenact.browser.effects.calls import arun
 from reenact.browser.effects.operations import Operation
 from reenact.browser.heal import ladder
@@ -108,6 +109,9 @@ def test_a_late_element_is_waited_for_and_teaches_nothing_to_write(buy, monkeypa
 
     climb = ladder.climb
     monkeypatch.setattr(ladder, "climb", shown_while_it_is_mended)
+    monkeypatch.setattr(
+        aim, "LEAST", 60
+    )  # the step ends by its own time-out, and not because the page is quiet
     fb, said = buy(LATE)
     assert (fb.success, [heal.rung for heal in fb.heals], said) == (True, ["wait"], "sold to ")
     assert "@@" not in fb.suggested_patch()
