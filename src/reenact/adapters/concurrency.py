@@ -23,6 +23,7 @@ from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 from reenact.adapters import (
+    callbacks,
     locks,
     ordered,
     process_locks,
@@ -69,6 +70,7 @@ def install() -> None:
     _replace(loop, "run_forever", _run_forever)
     _replace(concurrent.futures.Future, "__init__", ordered.future)
     _replace(concurrent.futures.Future, "__hash__", ordered.hash_of)
+    _replace(concurrent.futures.Future, "add_done_callback", callbacks.added)
     _replace(threading.Thread, "start", _start)
     _replace(loop, "shutdown_default_executor", _shut_down)
     _replace(threading.Thread, "join", sleepers.join)

@@ -60,9 +60,11 @@ def install() -> None:
     early.put(threading, "RLock", OrderedRLock)
 
 
-def working(scope: Scope | None) -> None:
-    """Take notice that this thread begins the thread or job of that scope, or has ended it."""
+def working(scope: Scope | None) -> Scope | None:
+    """Take notice that this thread begins the thread or job of that scope, or has ended it; return the one before."""
+    before: Scope | None = getattr(_unit, "scope", None)
     _unit.scope = scope
+    return before
 
 
 class _Instances(type):

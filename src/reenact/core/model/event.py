@@ -21,7 +21,7 @@ RULES = 3
 
 An old recording is matched by the rules it names. Under number 1, `asyncio.wait_for` of Python 3.11 gave its task a
 name; later Pythons start none there. Up to number 2, the value of a secret field was looked for elsewhere if it had 8
-characters or more, and not in what was recorded earlier.
+characters or more, and not in what was recorded earlier; and callbacks of threads' futures had no scope of their own.
 """
 
 TYPED = 3
