@@ -13,6 +13,7 @@ import pytest
 
 import reenact
 from reenact.adapters import waits
+from reenact.core.boundary.given_times import GivenTimes
 from reenact.errors import DivergenceError
 
 SHORT, LONG = 0.01, 30.0
@@ -299,7 +300,8 @@ def test_a_timer_of_a_library_leaves_no_line(home):
 
 def test_a_recording_without_outcomes_of_waits_replays_with_the_time_limits_of_the_program(home, monkeypatch):
     with monkeypatch.context() as older, reenact.record("old") as recording:
-        older.setattr(waits, "deadline", lambda *_: None)
+        older.setattr(waits, "deadline", lambda *_, **__: None)
+        older.setattr(GivenTimes, "sums", lambda _: {"main": round(LONG * 1e6)})
         said = result(lambda: None, LONG)
     assert b"limit:" not in Path(recording.path, "events.jsonl").read_bytes()
     with reenact.replay(recording.id) as replay:

@@ -31,6 +31,12 @@ def wait() -> None:
         time.sleep(random.uniform(0, 0.001))
 
 
+def waiting_in_threads() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(2):
+            pool.submit(waiting)
+
+
 async def wait_in_task() -> None:
     if not NOTHING[0]:
         await asyncio.sleep(random.uniform(0, 0.001))
@@ -71,6 +77,7 @@ PLACES = {
     in_jobs: "main/thread:wait.0",
     in_task: "main/wait_in_task.0",
     waiting: "main/tool:waiting#0",
+    waiting_in_threads: "main/thread:waiting.0/tool:waiting#0",
 }
 
 

@@ -24,6 +24,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from reenact.adapters import (
     callbacks,
+    given_times,
     locks,
     ordered,
     process_locks,
@@ -33,6 +34,7 @@ from reenact.adapters import (
     races,
     readiness,
     sleepers,
+    unreceived,
     waits,
 )
 from reenact.adapters.hooks import patch
@@ -77,12 +79,14 @@ def install() -> None:
     _replace(threading.Condition, "wait", sleepers.wait)
     _replace(threading.Condition, "notify", sleepers.notify)
     waits.install(_replace)
+    given_times.install(_replace)
     readiness.install(_replace)
     locks.install()
     process_pools.install(_replace)
     process_messages.install(_replace)
     process_waits.install(_replace)
     process_locks.install(_replace)
+    unreceived.install(_replace)
     _replace(ThreadPoolExecutor, "__init__", _made)
     _replace(ThreadPoolExecutor, "submit", _submit)
     _replace(ThreadPoolExecutor, "shutdown", _shut_pool)
@@ -119,7 +123,10 @@ def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
 def _create_task(original: Callable[..., Any]) -> Callable[..., Any]:
     def create_task(loop: Any, coro: Any, **options: Any) -> Any:
         scope = current()
-        if scope is None or scope.hidden or transparent(scope.run.rules):
+        if scope is None or scope.hidden:
+            return original(loop, coro, **options)
+        given_times.of_task(scope, coro)
+        if transparent(scope.run.rules):
             return original(loop, coro, **options)
         child = scope.child(name_of(coro))
         context = options.get("context")
@@ -386,6 +393,7 @@ def _call_at(
         return original(loop, when, callback, *args, context=context)
     run = scope.run
     caller = sys._getframe(1).f_back
+    given_times.of_timer(scope, caller)
     sleeper = caller.f_back if caller is not None else None
     if sleeper is not None and sleeper.f_code is asyncio.sleep.__code__ and callers.program(sleeper.f_back):
         scope.slept()
@@ -484,7 +492,10 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
 
 def _time(original: Callable[..., float]) -> Callable[..., float]:
     def time(loop: Any) -> float:
-        # The loop asks thousands of times, and never for the program: at once from the real clock.
+        # The loop asks thousands of times: at once from the real clock.
+        caller = sys._getframe(1)
+        if callers.kind_of(caller) == callers.OWN:
+            given_times.of_clock(caller)
         turnstile = _clocks.get(loop) if _clocks else None
         return real_time() if turnstile is None else real_time() + cast("float", turnstile.skew)
 

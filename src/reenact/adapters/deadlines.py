@@ -163,14 +163,29 @@ class Deadline:
 
 
 def deadline(
-    what: str, limit: float | None, caller: FrameType, of: Callable[[FrameType], bool] = callers.program
+    what: str,
+    limit: float | None,
+    caller: FrameType,
+    of: Callable[[FrameType], bool] = callers.program,
+    *,
+    given: bool = False,
 ) -> Deadline | None:
-    """Return the wait, if it has a limit and its caller is one `of` those whose waits count."""
+    """Return the wait, if it has a limit and its caller is one `of` those whose waits count.
+
+    Args:
+        what: The wait in words.
+        limit: The time limit, in seconds.
+        caller: The code that waits.
+        of: Returns True for code whose waits count.
+        given: A replay compares the limit, if the program gives it.
+    """
     if limit is None:
         return None
     scope = listening()
     if scope is None or not of(caller):
         return None
+    if given and (of is not not_ours or callers.program(caller)):
+        scope.run.times.add(scope.path, limit)
     name = f"limit:{what}"
     return Deadline(scope, f"{name}#{scope.count(name)}", limit)
 

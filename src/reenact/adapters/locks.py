@@ -42,7 +42,7 @@ _MULTIPROCESSING = Path(queue.__file__).parent / "multiprocessing"
 POOL_FILES = {str(_MULTIPROCESSING / "pool.py"), str(_MULTIPROCESSING / "context.py")}
 """The files of pools of `multiprocessing`, whose threads share queues."""
 
-_CARRIERS = {threading.__file__, queue.__file__, *POOL_FILES}
+_CARRIERS = {threading.__file__, queue.__file__, str(Path(__file__).with_name("unreceived.py")), *POOL_FILES}
 _POOLS = {concurrent.futures.thread.__file__, concurrent.futures.process.__file__}
 _PLAIN = {threading.Event.__init__.__code__, threading.Thread.__init__.__code__}
 """Code whose locks decide nothing: an event is set or not."""
@@ -61,7 +61,10 @@ def install() -> None:
 
 
 def working(scope: Scope | None) -> Scope | None:
-    """Take notice that this thread begins the thread or job of that scope, or has ended it; return the one before."""
+    """Take notice that this thread begins the thread or job of that scope, or has ended it.
+
+    Return the scope of the one before, to go back to.
+    """
     before: Scope | None = getattr(_unit, "scope", None)
     _unit.scope = scope
     return before
@@ -206,7 +209,7 @@ class OrderedLock(metaclass=_Instances):
 
     def _tried(self, scope: Scope, limit: float, caller: FrameType) -> bool:
         """Take the lock within a time limit, or at once: the outcome is recorded."""
-        limited = deadline("lock", limit, caller, callers.program)
+        limited = deadline("lock", limit, caller, callers.program, given=True)
         recorded = None if limited is None else limited.recorded()
         if recorded is None:
             met = bool(self._real.acquire(True, limit) if limit else self._real.acquire(False))

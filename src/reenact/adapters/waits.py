@@ -87,7 +87,7 @@ def _out_of_pool(caller: FrameType | None) -> FrameType | None:
 
 def _of_future(what: str, original: Callable[..., Any], future: Any, timeout: float | None = None) -> Any:
     """`Future.result` and `Future.exception`."""
-    limited = deadline(what, timeout, _getframe(2), not_ours)
+    limited = deadline(what, timeout, _getframe(2), not_ours, given=True)
     if limited is None:
         return original(future, timeout)
 
@@ -111,7 +111,7 @@ def _wait_for_all(
     fs: Iterable[Any], timeout: float | None = None, return_when: str = concurrent.futures.ALL_COMPLETED
 ) -> Any:
     """`concurrent.futures.wait`."""
-    limited = deadline("futures", timeout, _getframe(1), not_ours)
+    limited = deadline("futures", timeout, _getframe(1), not_ours, given=True)
     if limited is None:
         return _wait(fs, timeout, return_when)
     given = list(fs)
@@ -133,7 +133,7 @@ def _wait_for_all(
 
 def _in_order_of_ends(fs: Iterable[Any], timeout: float | None = None) -> Iterator[Any]:
     """`concurrent.futures.as_completed`."""
-    limited = deadline("as_completed", timeout, _getframe(1), not_ours)
+    limited = deadline("as_completed", timeout, _getframe(1), not_ours, given=True)
     return _as_completed(fs, timeout) if limited is None else _ends(limited, list(dict.fromkeys(fs)))
 
 
@@ -230,7 +230,8 @@ def _at_queue(
     block: bool,
     timeout: float | None,
 ) -> Any:
-    limited = deadline(what, timeout, _getframe(3)) if block and (timeout or 0) >= 0 else None
+    waits = block and (timeout or 0) >= 0
+    limited = deadline(what, timeout, _getframe(3), given=True) if waits else None
     if limited is None:
         return original(block, timeout)
 
@@ -272,7 +273,7 @@ def _true(attempt: Callable[[float], Any]) -> Callable[[float], Any]:
 
 def _event(original: Callable[..., Any], event: Any, timeout: float | None = None) -> Any:
     """`Event.wait`."""
-    limited = deadline("event", timeout, _getframe(2), _counts)
+    limited = deadline("event", timeout, _getframe(2), _counts, given=True)
     if limited is None:
         return original(event, timeout)
     try:
@@ -286,7 +287,7 @@ def _acquire(
     original: Callable[..., Any], semaphore: Any, blocking: bool = True, timeout: float | None = None
 ) -> Any:
     """`Semaphore.acquire`."""
-    limited = deadline("acquire", timeout, _getframe(2)) if blocking else None
+    limited = deadline("acquire", timeout, _getframe(2), given=True) if blocking else None
     if limited is None:
         return original(semaphore, blocking, timeout)
     return _or_false(limited, partial(original, semaphore, True))
@@ -294,7 +295,7 @@ def _acquire(
 
 def _join(original: Callable[..., Any], thread: Any, timeout: float | None = None) -> None:
     """`Thread.join`."""
-    limited = deadline("join", timeout, _getframe(2))
+    limited = deadline("join", timeout, _getframe(2), given=True)
     if limited is None or not thread._started.is_set() or thread is threading.current_thread():
         original(thread, timeout)
         return
@@ -342,7 +343,7 @@ def _notified(original: Callable[..., Any], condition: Any, timeout: float | Non
     """`Condition.wait`."""
     if timeout is None and (scope := standstill.watched(listening())) is not None and condition._is_owned():
         return _notified_ever(condition, scope, _getframe(2))
-    limited = None if timeout is None else deadline("wait", timeout, _getframe(2), _counts)
+    limited = None if timeout is None else deadline("wait", timeout, _getframe(2), _counts, given=True)
     if limited is None or not condition._is_owned():
         return original(condition, timeout)
     if limited.due() is None:
@@ -393,7 +394,7 @@ def _wait_for(
     original: Callable[..., Any], condition: Any, predicate: Callable[[], Any], timeout: float | None = None
 ) -> Any:
     """`Condition.wait_for`."""
-    limited = deadline("wait_for", timeout, _getframe(2), _counts)
+    limited = deadline("wait_for", timeout, _getframe(2), _counts, given=True)
     if limited is None or not condition._is_owned():
         return original(condition, predicate, timeout)
     if limited.due() is None:

@@ -18,8 +18,10 @@ from reenact.adapters import stdlib
 from reenact.adapters.process_messages import MESSAGE, SHARED
 from reenact.core import system
 from reenact.core.boundary import Family, Handler, RecordingTurnstile, Run, Scope, Turnstile, entered
+from reenact.core.boundary.given_times import GivenTimes
 from reenact.core.boundary.scope import _scope
 from reenact.core.boundary.tracked import of_run
+from reenact.core.boundary.unreceived import Unreceived
 from reenact.core.model.divergence import Verdict, merged, verdict_of, verdict_tree
 from reenact.core.model.event import FORMAT, RULES, Effect, Tree
 from reenact.core.model.log import Log
@@ -343,6 +345,7 @@ class Member:
         else:
             # Forked: what refers to the parent's run is this process's from here on.
             run.handler, run.turnstile, run.lock = handler, turnstile, threading.RLock()
+            run.times, run.unreceived = GivenTimes(), Unreceived()
             run.replaying, run.forked = replaying, run.forked and not replaying
             run.root = Scope(self.plan.process, run)
         # A file of its own begins with the whole state.

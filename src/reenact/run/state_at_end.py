@@ -1,11 +1,10 @@
-"""The state of a process at its end: random generators, and how often its code has slept.
+"""The state of a process at its end: random generators, given times, and messages that may never be received.
 
 A thread that still runs at the end may be at another place in each run, so it is not compared.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -13,12 +12,12 @@ from typing import TYPE_CHECKING
 from reenact.adapters.stdlib import entropy
 from reenact.core.boundary import Run
 from reenact.core.model.event import Tree
+from reenact.core.replay.terms import unnumbered
 
 if TYPE_CHECKING:
     from reenact.core.replay.replayer import Replayer
 
 _GENERATOR = "random@"
-_NUMBER = re.compile(r"\.\d+(?=/|$)")
 _MOST = 3
 """The number of differences of one kind that are named."""
 
@@ -26,13 +25,24 @@ _MOST = 3
 def sealed(run: Run) -> dict[str, Tree]:
     """Return the members of a recording's last line. Call it before the run is over."""
     root = run.root.path
-    slept: Counter[str] = Counter()
-    for path, count in list(run.slept.items()):
-        if _within(path, root):
-            slept[_unnumbered(path)] += count
-    ending: dict[str, Tree] = {"state": {**entropy.states(run)}, "slept": {**slept}}
+    ending: dict[str, Tree] = {
+        "state": {**entropy.states(run)},
+        "slept": _summed(run.slept, root),
+        "times": _summed(run.times.sums(), root),
+        "sent": _summed(run.unreceived.sent(), root),
+        "left": {name: left for name, left in run.unreceived.left().items() if _within(_maker(name), root)},
+    }
     running = sorted(path for path in list(run.working) if _within(path, root))
     return {**ending, "running": running} if running else ending
+
+
+def _summed(counts: Mapping[str, int], root: str) -> dict[str, Tree]:
+    """Return the sums over all threads, tasks and jobs of one name."""
+    found: Counter[str] = Counter()
+    for path, count in list(counts.items()):
+        if _within(path, root):
+            found[unnumbered(path)] += count
+    return {**found}
 
 
 def compare(run: Run, recorded: Mapping[str, Tree], replayer: Replayer) -> None:
@@ -44,11 +54,11 @@ def compare(run: Run, recorded: Mapping[str, Tree], replayer: Replayer) -> None:
     now = replayer.terms.clean(sealed(run))
     # Older recordings lack the counts, and the generators of code within tools.
     older = "slept" not in recorded
-    running = {_unnumbered(path) for path in (*recorded.get("running", ()), *now.get("running", ()))}
+    running = {unnumbered(path) for path in (*recorded.get("running", ()), *now.get("running", ()))}
 
     def comparable(path: str) -> bool:
         ran = "#" not in path or (not older and replayer.ran_inside(path))
-        return ran and not any(_within(_unnumbered(path), other) for other in running)
+        return ran and not any(_within(unnumbered(path), other) for other in running)
 
     names = states.keys() & now["state"].keys() if older else _generators(states, now["state"])
     names = {name for name in names if comparable(name.partition("@")[2])}
@@ -56,7 +66,9 @@ def compare(run: Run, recorded: Mapping[str, Tree], replayer: Replayer) -> None:
         replayer.compared.append("random generators")
     _remark(replayer, list(_of_generators(sorted(names), states, now["state"])))
     if not older and not replayer.let_live:
+        _remark(replayer, list(_of_times(recorded, now, comparable)))
         _remark(replayer, list(_of_sleeps(recorded["slept"], now["slept"], comparable)))
+        _compare_messages(replayer, recorded, now, comparable, steady=not running)
 
 
 def _generators(recorded: Mapping[str, Tree], now: Mapping[str, Tree]) -> set[str]:
@@ -79,10 +91,79 @@ def _of_generators(names: list[str], recorded: Mapping[str, Tree], now: Mapping[
 def _of_sleeps(
     recorded: Mapping[str, Tree], now: Mapping[str, Tree], comparable: Callable[[str], bool]
 ) -> Iterator[str]:
-    for path in sorted({**recorded, **now}):
-        then, count = recorded.get(path, 0), now.get(path, 0)
+    for path, then, count in _differing(recorded, now, comparable):
+        yield f"{path} slept {_times(count)}, and {_times(then)} when it was recorded"
+
+
+def _of_times(
+    recorded: Mapping[str, Tree], now: Mapping[str, Tree], comparable: Callable[[str], bool]
+) -> Iterator[str]:
+    """Name the scopes that gave other times; one that slept more or less often has been named."""
+    for path, then, count in _differing(recorded.get("times"), now["times"], comparable):
+        if recorded["slept"].get(path) == now["slept"].get(path):
+            given, before = f"{count / 1e6:g} s in all", f"{then / 1e6:g} s"
+            yield f"{path} gave its sleeps and time limits {given}, and {before} when it was recorded"
+
+
+def _compare_messages(
+    replayer: Replayer,
+    recorded: Mapping[str, Tree],
+    now: Mapping[str, Tree],
+    comparable: Callable[[str], bool],
+    *,
+    steady: bool,
+) -> None:
+    """Compare the messages that were left in queues, or sent to other processes.
+
+    Args:
+        replayer: Takes the remarks.
+        recorded: The last line of the recording.
+        now: The same of this run.
+        comparable: Returns True for a scope whose work has ended in both.
+        steady: No thread ran at the end: it might have taken what was left.
+    """
+    sent = _differing(recorded.get("sent"), now["sent"], comparable)
+    _remark(
+        replayer,
+        [f"{path} sent other messages to processes than when it was recorded" for path, _, _ in sent],
+    )
+    left = list(_of_queues(recorded.get("left"), now["left"], comparable))
+    if left and (replayer.tools.answered or not steady):
+        why = "threads still ran" if not steady else "a tool did not run"
+        replayer.uncompared.append(f"messages that were left in queues ({why})")
+    else:
+        _remark(replayer, left)
+
+
+def _of_queues(
+    recorded: Mapping[str, Tree] | None, now: Mapping[str, Tree], comparable: Callable[[str], bool]
+) -> Iterator[str]:
+    if recorded is None:
+        return
+    for name in sorted({**recorded, **now}):
+        path = _maker(name)
+        then, left = recorded.get(name, {"count": 0}), now.get(name, {"count": 0})
+        if then == left or not comparable(path):
+            continue
+        one = left["count"] == 1
+        what = "1 message was" if one else f"{left['count']} messages were"
+        others = f"{then['count']}" if then["count"] != left["count"] else "another" if one else "others"
+        yield f"{what} left in a queue that {path} made, and {others} when it was recorded"
+
+
+def _maker(queue: str) -> str:
+    """Return the path of the scope that made a queue."""
+    return queue.rpartition("~")[0]
+
+
+def _differing(
+    recorded: Mapping[str, int] | None, now: Mapping[str, int], comparable: Callable[[str], bool]
+) -> Iterator[tuple[str, int, int]]:
+    """Yield the scopes with another number than recorded; none if the recording has no numbers."""
+    for path in sorted({**recorded, **now}) if recorded is not None else ():
+        then, count = recorded.get(path, 0), now.get(path, 0)  # type: ignore[union-attr]
         if then != count and comparable(path):
-            yield f"{path} slept {_times(count)}, and {_times(then)} when it was recorded"
+            yield path, then, count
 
 
 def _times(count: int) -> str:
@@ -98,8 +179,3 @@ def _remark(replayer: Replayer, texts: list[str]) -> None:
 
 def _within(path: str, root: str) -> bool:
     return path == root or path.startswith(f"{root}/")
-
-
-def _unnumbered(path: str) -> str:
-    """Return a path in which all threads, tasks and jobs of one name are the same."""
-    return _NUMBER.sub("", path)

@@ -235,6 +235,7 @@ def _slept(seconds: float, /) -> None:
     run.turnstile.pass_sync(order, lambda: run.handler.fire(scope, name))
     if _program(_getframe(1)):
         scope.slept()
+        run.times.add(scope.path, seconds)
 
 
 def _slept_unrecorded(scope: Scope, seconds: float) -> int | None:

@@ -18,8 +18,10 @@ from typing import Any
 from reenact.core.boundary.answer import Answer, Sidecar, Ticket
 from reenact.core.boundary.entry import Tracked
 from reenact.core.boundary.files import FileSensor
+from reenact.core.boundary.given_times import GivenTimes
 from reenact.core.boundary.inside import ToolInside
 from reenact.core.boundary.turnstile import Turnstile
+from reenact.core.boundary.unreceived import Unreceived
 from reenact.core.model.event import RULES, Effect, Outcome, Tree
 from reenact.errors import Departure, Divergence, Halt
 
@@ -244,12 +246,15 @@ class Run:
         serves: Returns True for the name of an HTTP request to a server of this process. None: there is none.
         scratch: Returns True for a path on a disk of this run's own, which may be written to. None: there is none.
         slept: How often the program's own code has slept, by the path of its scope.
+        times: The times that the program's own code gives to sleeps and waits.
+        unreceived: The messages that may never be received.
         working: The paths of the threads and jobs that have been started and have not ended.
     """
 
     __slots__ = (
         "__weakref__", "asked", "family", "files", "forked", "halt", "handler", "lock", "model", "replaying",
-        "root", "rules", "scratch", "serves", "slept", "tracked", "turnstile", "waits", "working",
+        "root", "rules", "scratch", "serves", "slept", "times", "tracked", "turnstile", "unreceived", "waits",
+        "working",
     )  # fmt: skip
 
     def __init__(
@@ -267,6 +272,8 @@ class Run:
         self.serves: Callable[[str], bool] | None = None
         self.waits: Callable[[], None] | None = None
         self.slept: dict[str, int] = {}
+        self.times = GivenTimes()
+        self.unreceived = Unreceived()
         self.working: set[str] = set()
         self.files: FileSensor | None = None
         self.lock = threading.RLock()

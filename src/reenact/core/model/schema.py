@@ -294,6 +294,14 @@ def _counts(value: Tree) -> bool:
     return type(value) is dict and all(map(count, value.values()))
 
 
+@means("an object of the messages left in queues: `count` and `first`")
+def _left(value: Tree) -> bool:
+    return type(value) is dict and all(
+        type(item) is dict and count(item.get("count")) and type(item.get("first")) is list
+        for item in value.values()
+    )
+
+
 @means(f"a list of at most {TAGS} texts of at most {TAG} characters each")
 def _tags(value: Tree) -> bool:
     return texts(value) and len(value) <= TAGS and all(len(item) <= TAG for item in value)
@@ -411,7 +419,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
         {
             "error": or_null(_error), "exit": or_null(_integer), "packages": or_null(_named),
             "stdout": or_null(_PRINTED), "uncertain": count, "reason": or_null(text), "signed": _SIGNED,
-            "state": object_, "slept": _counts, "running": texts,
+            "state": object_, "slept": _counts, "times": _counts, "sent": _counts, "left": _left, "running": texts,
         },
     ),
 }  # fmt: skip

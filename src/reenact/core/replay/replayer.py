@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from reenact.core.boundary import Answer, Handler, ReplayingTurnstile, Scope, Ticket
 from reenact.core.model.divergence import Verdict, forking_hint
-from reenact.core.model.event import Cancelled, Effect, Outcome, Tree, Value
+from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.redact import Redactor
 from reenact.core.replay import match
@@ -32,7 +32,7 @@ from reenact.core.replay.realignment import Realignment
 from reenact.core.replay.reruns import Tools
 from reenact.core.replay.rulings import ActionGuard
 from reenact.core.replay.substitutes import Substitutes
-from reenact.core.replay.terms import Terms
+from reenact.core.replay.terms import Terms, unnumbered
 from reenact.core.replay.watch import Edit, Watch
 from reenact.errors import Departure, Divergence, Halt, Mismatch, UsageError
 
@@ -127,7 +127,9 @@ class Replayer(Handler):
         self._own_requests = OwnRequests(log, self.terms, self.rules, self._answers.body)
         self._live_calls: LiveCalls | None = None
         self._ran_again: set[str] = set()
-        """The addresses of the calls whose code runs again on the recording."""
+        """The addresses, without numbers of tasks and threads, of the calls whose code runs again."""
+        self._did_not_run: set[str] = set()
+        """The same of the tool calls that are answered."""
 
     def guard(self, guard: ActionGuard) -> None:
         """Have calls that run for real decided about."""
@@ -316,10 +318,10 @@ class Replayer(Handler):
         return self._log.sealed or {}
 
     def ran_inside(self, path: str) -> bool:
-        """Return True if all calls around a scope of that path ran again."""
-        parts = path.split("/")
-        around = (end for end, part in enumerate(parts, 1) if "#" in part)
-        return all("/".join(parts[:end]) in self._ran_again for end in around)
+        """Return True if all calls around the scopes of that path ran again, in all tasks and threads of one name."""
+        parts = unnumbered(path).split("/")
+        around = {"/".join(parts[:end]) for end, part in enumerate(parts, 1) if "#" in part}
+        return around <= self._ran_again and not around & self._did_not_run
 
     def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
         return self.halt(Divergence(Departure.EXTRA, address, detail=detail, hint=hint))
@@ -471,10 +473,12 @@ class Replayer(Handler):
             return Ticket(call.number, call.order)
         again = self.tools.runs_again(question, call) if call.number not in self.edits else None
         if again is not None:
-            self._ran_again.add(question.address)
+            self._ran_again.add(unnumbered(question.address))
             return Ticket(call.number, call.order, again)
         self.turnstile.abandon(self.cursor.places_inside(call))
         self.answering[call.number] = None
+        if effect.kind == TOOL:
+            self._did_not_run.add(unnumbered(question.address))
         if call.number in self.edits:
             self.remark(f"step {self._steps[call.number]}, {call.label}: its answer was edited")
             return self._answers.edited(call, self.edits[call.number])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reenact.core.boundary import Run, tracked
+from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import mismatches
@@ -29,7 +30,7 @@ def compare(run: Run, recording: Recording, replayer: Replayer) -> None:
     here = replayer.tools.here
     for name, recorded, actual in _pairs(run, recording, here=here):
         replayer.compared.append(f"state {name}")
-        then, actually = {name: _typed(recorded)}, {name: _typed(replayer.terms.clean(actual))}
+        then, actually = {name: codec.typed(recorded)}, {name: codec.typed(replayer.terms.clean(actual))}
         found = mismatches("state", then, actually, replayer.rules)
         if found:
             shown = tuple(Mismatch(m.path.removeprefix("args."), m.recorded, m.actual) for m in found[:8])
@@ -48,12 +49,3 @@ def _pairs(run: Run, recording: Recording, *, here: bool) -> Iterator[tuple[str,
     for name, tree in tracked.live(run).items():
         if name in recorded and recorded.of(name).why == "end" and not (here and tracked.of_process(name)):
             yield name, recorded.tree(name), tree
-
-
-def _typed(tree: Tree) -> Tree:
-    """Return a tree with the types alone of values that could not be kept."""
-    if isinstance(tree, dict):
-        if "$unkept" in tree and len(tree) == 1:
-            return {"$unkept": tree["$unkept"][:1]}
-        return {key: _typed(item) for key, item in tree.items()}
-    return [_typed(item) for item in tree] if isinstance(tree, list) else tree

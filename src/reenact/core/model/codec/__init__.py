@@ -14,7 +14,7 @@ from reenact.core.model.codec.decode import TAGS, Unkept
 from reenact.core.model.codec.encode import BLOB_SIZE, Encoder
 from reenact.core.model.codec.errors import RecordedError, encode_error
 from reenact.core.model.codec.rebuild import flaw, rebuild, rebuild_error
-from reenact.core.model.codec.types import find_type, type_name
+from reenact.core.model.codec.types import find_type, type_name, typed
 from reenact.core.model.codec.view import RecordedValue, view, view_error
 from reenact.core.model.codec.viewed import RecordedTuple
 from reenact.core.model.codec.written import Items, Memory, dumps, fragments, loads, packed, tagged
@@ -40,6 +40,7 @@ __all__ = [
     "rebuild_error",
     "tagged",
     "type_name",
+    "typed",
     "view",
     "view_error",
 ]

@@ -14,6 +14,8 @@ from types import (
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from reenact.core.model.event import Tree
+
 _names: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 
 METHODS = (
@@ -25,6 +27,15 @@ METHODS = (
 _module_members: Any = vars(ModuleType)["__dict__"].__get__
 _members: Any = vars(type)["__dict__"].__get__
 _bases: Any = vars(type)["__mro__"].__get__
+
+
+def typed(tree: Tree) -> Tree:
+    """Return a tree with the types alone of values that could not be kept."""
+    if isinstance(tree, dict):
+        if "$unkept" in tree and len(tree) == 1:
+            return {"$unkept": tree["$unkept"][:1]}
+        return {key: typed(item) for key, item in tree.items()}
+    return [typed(item) for item in tree] if isinstance(tree, list) else tree
 
 
 def type_name(kind: type) -> str:

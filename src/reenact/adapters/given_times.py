@@ -1,0 +1,77 @@
+"""The times that the program gives to asyncio: sleeps, time limits and timers.
+
+They are found where a loop is given a timer, or where a task is started that does nothing but sleep or wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import base_events, tasks, timeouts
+from collections.abc import Callable
+from sys import _getframe
+from types import CodeType, FrameType
+from typing import Any
+
+from reenact.adapters.scopes import listening
+from reenact.adapters.stdlib import callers
+from reenact.core.boundary import Scope
+
+_LATER = base_events.BaseEventLoop.call_later.__code__
+_STARTERS = {tasks.__file__, timeouts.__file__, base_events.__file__, asyncio.taskgroups.__file__}
+"""The files of asyncio whose code waits, or starts tasks, for its caller."""
+
+_MEMBERS: dict[CodeType | None, str] = {
+    asyncio.sleep.__code__: "delay",
+    asyncio.wait_for.__code__: "timeout",
+}
+"""The coroutines that take a time, and its name there."""
+
+
+def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
+    """Patch `asyncio.timeout`.
+
+    Args:
+        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+    """
+    replace(timeouts, "timeout", _limit)
+    asyncio.timeout = timeouts.timeout
+
+
+def _limit(original: Callable[..., Any], delay: float | None) -> Any:
+    """`asyncio.timeout`."""
+    scope = listening()
+    if scope is not None and delay is not None and callers.program(_giver(_getframe(2))):
+        scope.run.times.add(scope.path, delay, loop=True)
+    return original(delay)
+
+
+def of_timer(scope: Scope, caller: FrameType | None) -> None:
+    """Take notice of a timer that this code sets: of a sleep, a time limit, or `call_later`."""
+    if caller is None or caller.f_code is not _LATER or caller.f_back is None:
+        return
+    if callers.program(_giver(caller.f_back)):
+        scope.run.times.add(scope.path, caller.f_locals["delay"], loop=True)
+
+
+def of_task(scope: Scope, coro: Any) -> None:
+    """Take notice of a task that is one sleep, or one wait with a time limit."""
+    member = _MEMBERS.get(getattr(coro, "cr_code", None))
+    if member is not None and callers.program(_giver(_getframe(2))):
+        scope.run.times.add(scope.path, coro.cr_frame.f_locals[member], loop=True)
+
+
+def of_clock(caller: FrameType) -> None:
+    """Take notice of code that reads the clock of a loop."""
+    if callers.program(caller) and (scope := listening()) is not None:
+        scope.run.times.loop_clock = True
+
+
+def _giver(frame: FrameType | None) -> FrameType | None:
+    """Return the frame that gives a time, behind those that wait for it."""
+    while frame is not None and _carries(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def _carries(file: str) -> bool:
+    return file in _STARTERS or file.startswith(callers.OURS)

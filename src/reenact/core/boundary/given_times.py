@@ -1,0 +1,43 @@
+"""The times that the program's own code gives: how long it sleeps, and the limits of its waits.
+
+A replay ends each wait as it was recorded, whatever its limit. So the times themselves are added up, and compared at
+the end.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from threading import Lock
+
+_LONGEST = 1e9
+_MOST = 1 << 52
+
+
+class GivenTimes:
+    """The sums of the given times of one run, by the path of the scope.
+
+    Attributes:
+        loop_clock: True once the program has read the clock of an event loop, which is not recorded. Times that it
+            gives to a loop may depend on it, so they do not count.
+    """
+
+    def __init__(self) -> None:
+        self.loop_clock = False
+        self._sums: dict[tuple[str, bool], int] = {}
+        self._lock = Lock()
+
+    def add(self, path: str, seconds: float, *, loop: bool = False) -> None:
+        """Add a time, given to a loop or not. What is no number of seconds is left out."""
+        with suppress(TypeError, ValueError, OverflowError):
+            microseconds = round(min(max(float(seconds), 0.0), _LONGEST) * 1e6)
+            with self._lock:
+                self._sums[path, loop] = min(self._sums.get((path, loop), 0) + microseconds, _MOST)
+
+    def sums(self) -> dict[str, int]:
+        """Return the sums in microseconds."""
+        found: dict[str, int] = {}
+        with self._lock:
+            for (path, loop), total in self._sums.items():
+                if not (loop and self.loop_clock):
+                    found[path] = found.get(path, 0) + total
+        return found
