@@ -28,9 +28,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 ROOT = Path(__file__).parents[2]
 SHARES = {"mixed": 0.5, "async": 0.2, "sync": 0.2, "wide": 0.1, "loops": 0.1}
-ALLOWED = {"loops": 0.02}
-"""Threads with event loops of their own: beyond what is promised, and measured on top of it."""
-
 FRESH = 10
 """One in so many is replayed in a fresh process too."""
 
@@ -71,7 +68,7 @@ class Failures:
     """What went wrong, each with how to see it again; the recording is kept for that.
 
     A machine under load may let a thread come to rest later than a recording waits for it. Such a recording says so in
-    its last line, and its departures are counted apart.
+    its last line, and its departures are counted apart. A change that is not found fails in any case.
     """
 
     def __init__(self, style):
@@ -79,8 +76,8 @@ class Failures:
         self.lines = []
         self.doubtful = 0
 
-    def add(self, recording, seed, text):
-        if recording.load().logs[0].sealed.get("uncertain"):
+    def add(self, recording, seed, text, *, silent=False):
+        if not silent and recording.load().logs[0].sealed.get("uncertain"):
             self.doubtful += 1
             return
         kept = Path("/tmp/reenact-soak") / f"{self.style}-{seed}-{recording.id}"
@@ -92,8 +89,7 @@ class Failures:
         assert self.doubtful <= max(1, tried // 50), (
             f"{self.doubtful} recordings are in doubt about their own order"
         )
-        allowed = max(1, tried * ALLOWED[self.style]) if self.style in ALLOWED else 0
-        assert len(self.lines) <= allowed, f"{len(self.lines)} failed:\n" + "\n".join(self.lines)
+        assert not self.lines, f"{len(self.lines)} failed:\n" + "\n".join(self.lines)
 
 
 @styles
@@ -147,7 +143,7 @@ def test_every_deliberate_change_is_reported_at_its_step(style, home):
             tried[edit.kind] += 1
             found = departure(recording, Program(seed, edit, style=style))
             if found is None:
-                failures.add(recording, seed, f"{edit} was MISSED")
+                failures.add(recording, seed, f"{edit} was MISSED", silent=True)
                 continue
             kinds[found.kind.value] += 1
             right = places(recording.load(), program, edit)

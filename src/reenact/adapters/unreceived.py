@@ -38,7 +38,7 @@ def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
 
 
 def _watched(original: Callable[..., None]) -> Callable[..., None]:
-    """Return `Queue.__init__`, of threads or of asyncio, that keeps an eye on what is left in the queue.
+    """Return `Queue.__init__`, of threads or of asyncio, that notes the queue.
 
     The locks of a queue are the program's: `locks.py` looks through this one function to its caller.
     """

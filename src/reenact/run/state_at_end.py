@@ -1,4 +1,4 @@
-"""The state of a process at its end: random generators, given times, and messages that may never be received.
+"""The state of a process at its end: random generators, given times, unreceived messages.
 
 A thread that still runs at the end may be at another place in each run, so it is not compared.
 """

@@ -1,4 +1,4 @@
-"""The times that the program's own code gives: how long it sleeps, and the limits of its waits.
+"""The times that the program's own code gives: its sleeps, and the limits of its waits.
 
 A replay ends each wait as it was recorded, whatever its limit. So the times themselves are added up, and compared at
 the end.

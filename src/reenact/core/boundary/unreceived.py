@@ -43,7 +43,10 @@ class Unreceived:
             self._left[name] = _summary(items)
 
     def left(self) -> dict[str, Tree]:
-        """Return the number of messages that are left in each queue that is not empty, and the first of them."""
+        """Return the number of messages that are left in each queue, and the first of them.
+
+        Empty queues are left out.
+        """
         alive = {name: _summary(items) for name, items in list(self._queues.items()) if items}
         return {**self._left, **alive}
 

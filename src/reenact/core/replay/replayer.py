@@ -318,7 +318,10 @@ class Replayer(Handler):
         return self._log.sealed or {}
 
     def ran_inside(self, path: str) -> bool:
-        """Return True if all calls around the scopes of that path ran again, in all tasks and threads of one name."""
+        """Return True if all calls around the scopes of that path ran again.
+
+        The scopes are those of all tasks and threads of one name.
+        """
         parts = unnumbered(path).split("/")
         around = {"/".join(parts[:end]) for end, part in enumerate(parts, 1) if "#" in part}
         return around <= self._ran_again and not around & self._did_not_run
