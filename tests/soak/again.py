@@ -19,7 +19,7 @@ def again(style: str, seed: int, path: str) -> dict[str, Any]:
     program = Program(seed, style=style)
     try:
         with reenact.replay(path) as replay:
-            state = program.run()
+            state = replay.output = program.run()
     except reenact.DivergenceError as error:
         return {"verdict": str(error), "faithful": False, "state": None}
     return {"verdict": str(replay.verdict), "faithful": replay.verdict.faithful, "state": state}

@@ -60,7 +60,7 @@ def seeds(style, whole, short):
 
 def record(program):
     with reenact.record(f"soak {program.style} {program.seed}") as recording:
-        state = program.run()
+        state = recording.output = program.run()
     return recording, state
 
 
@@ -103,14 +103,15 @@ def test_every_replay_is_faithful_and_ends_in_the_same_state(style, home):
         began = time.perf_counter()
         try:
             with reenact.replay(recording.id) as replay:
-                again = Program(seed, style=style).run()
+                again = replay.output = Program(seed, style=style).run()
         except reenact.DivergenceError as error:
             failures.add(recording, seed, str(error))
             continue
         replayed += time.perf_counter() - began
         steps += replay.verdict.served
         if not replay.verdict.faithful or again != state:
-            failures.add(recording, seed, f"{replay.verdict}; state equal: {again == state}")
+            said = f"{replay.verdict}; state equal: {again == state}"
+            failures.add(recording, seed, said, silent=replay.verdict.faithful)
         if seed % FRESH == 0:
             fresh.append((seed, recording, state))
     in_fresh_processes(style, fresh, failures)
@@ -179,7 +180,7 @@ def shows(program, edit):
 def departure(recording, program):
     try:
         with reenact.replay(recording.id) as replay:
-            program.run()
+            replay.output = program.run()
     except reenact.DivergenceError as error:
         return error.divergence
     return replay.verdict.divergence
