@@ -25,6 +25,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from reenact.adapters import (
     callbacks,
     given_times,
+    initializers,
     locks,
     ordered,
     process_locks,
@@ -227,6 +228,7 @@ def _submit(
         try:
             # The first submission starts a pool's threads, which serve all tasks: they have no scope.
             with ordered.naming(child):
+                initializers.starting(pool, scope)
                 future = original(pool, job)
         finally:
             _scope.reset(token)
@@ -313,7 +315,7 @@ def _places(pool: Any) -> _Places:
 
 
 def _made(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
-    original(pool, *args, **options)
+    initializers.made(original, pool, [*args], options)
     order = locks.OrderedLock.of_pool(sys._getframe(2))
     if order is not None:
         _pools[pool] = _Places(pool._max_workers, order)
@@ -361,7 +363,7 @@ def _shut_pool(original: Callable[..., None], pool: Any, *args: Any, **options: 
     if places is not None and options.get("cancel_futures"):
         for future in list(places.never):
             future.cancel()
-    if places is None or not places.idle:
+    if places is None or not places.idle or initializers.of(pool) is not None:
         original(pool, *args, **options)
         return
     # Its threads end at once: to wait for them is no rest, in which others might come first.

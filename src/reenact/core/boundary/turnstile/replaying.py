@@ -44,6 +44,7 @@ class ReplayingTurnstile(_Base):
         self._work = ThreadWork()
         self._attention = Attention(_LOOK)
         self._worked = 0.0
+        self._balance = 0
         self._coming = 0
         self._jobs = 0
         self._progress = monotonic()
@@ -68,13 +69,18 @@ class ReplayingTurnstile(_Base):
 
     def thread_started(self) -> None:
         with self._cond:
-            self._coming += 1
+            self._comes(1)
 
     def thread_begins(self) -> None:
         with self._cond:
-            self._coming -= 1
+            self._comes(-1)
             self._alive.add(get_ident())
             self._natives[get_ident()] = get_native_id()
+
+    def _comes(self, more: int) -> None:
+        # A worker may take up a job for which another one was started, and which runs its initializer still.
+        self._balance += more
+        self._coming = max(self._balance, 0)
 
     def thread_ends(self) -> None:
         with self._cond:

@@ -1,0 +1,94 @@
+"""The program's initializers of pools of threads: each worker runs one before its first job.
+
+A pool starts a worker for a job if no other is idle, which depends on the time that jobs take. In a run, a pool with an
+initializer starts one for each job until it has all of them. So as many initializers run in each replay, and each has
+a scope that is named where its job is handed in.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from sys import _getframe
+from typing import Any
+
+from reenact.adapters import locks
+from reenact.adapters.scopes import listening, name_of
+from reenact.adapters.stdlib import callers
+from reenact.core.boundary import Scope, entered
+
+_BEGIN = "begin"
+_PLACE = 2
+"""The position of the initializer among the arguments of a pool."""
+
+
+class Initializer:
+    """Runs a pool's initializer in a scope of its own.
+
+    Args:
+        function: The program's initializer.
+    """
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self._function = function
+        self._scopes: deque[Scope] = deque()
+
+    def prepare(self, scope: Scope) -> None:
+        """Name the scope of the next worker; a job is handed in, and starts it."""
+        self._scopes.append(scope.child("thread:initializer:" + name_of(self._function)))
+
+    def __call__(self, *args: Any) -> None:
+        if not self._scopes:
+            # Started outside of the run.
+            self._function(*args)
+            return
+        scope = self._scopes.popleft()
+        run = scope.run
+        run.turnstile.thread_begins()
+        before = locks.working(scope)
+        try:
+            run.turnstile.pass_sync(run.handler.due(scope, _BEGIN), lambda: run.handler.fire(scope, _BEGIN))
+            with entered(scope):
+                self._function(*args)
+        finally:
+            locks.working(before)
+            # It goes on with a job.
+            run.turnstile.thread_started()
+            run.turnstile.thread_ends()
+
+
+class _NoneIdle:
+    """Stands for a pool's count of idle workers: each job starts another one."""
+
+    def acquire(self, *_: Any, **__: Any) -> bool:
+        """Return False: no worker is idle."""
+        return False
+
+    def release(self) -> None:
+        """Do nothing."""
+
+
+def made(original: Callable[..., None], pool: Any, args: list[Any], options: dict[str, Any]) -> None:
+    """Make a pool of threads; the initializer of a pool that the program makes is its own."""
+    place: Any = "initializer" if "initializer" in options else _PLACE if len(args) > _PLACE else None
+    given: Any = options if place == "initializer" else args
+    function = None if place is None else given[place]
+    if function is None or not callable(function) or listening() is None or not callers.program(_getframe(3)):
+        original(pool, *args, **options)
+        return
+    pool._reenact_initializer = given[place] = Initializer(function)
+    original(pool, *args, **options)
+    pool._idle_semaphore = _NoneIdle()
+
+
+def of(pool: Any) -> Initializer | None:
+    """Return the program's initializer of a pool, if it has one."""
+    found: Initializer | None = getattr(pool, "_reenact_initializer", None)
+    return found
+
+
+def starting(pool: Any, scope: Scope) -> None:
+    """Take notice of a job that is handed in."""
+    initializer = of(pool)
+    if initializer is not None and len(pool._threads) < pool._max_workers:
+        initializer.prepare(scope)
