@@ -98,7 +98,8 @@ class Departures:
             absent += self._cursor.earlier(there) if self._turnstile.over(there.place) else []
         elif (due := self._due(scope, passed - 1)) is not None:
             absent.append(due)
-        absent += [c for c in self._log.calls.values() if c.order is not None and c.order < passed]
+        # What came behind a question passes when all threads rest: by then they have asked it.
+        absent += [c for c in self._log.calls.values() if c.place < passed]
         first = min(
             (c for c in absent if c.number not in self._cursor.asked), key=lambda c: c.number, default=None
         )
