@@ -2,48 +2,50 @@
 
 from __future__ import annotations
 
-import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
 
-import pytest
+from reenact.core.boundary import Scope
+from reenact.core.model.event import Effect, Event
+from reenact.core.model.log import Log
+from reenact.core.replay.cursor import Cursor
+from reenact.core.replay.departures import Departures
+from reenact.core.replay.match import Rules
+from reenact.core.replay.question import Question
+from reenact.errors import Departure
 
-import reenact
-from reenact.errors import Departure, DivergenceError
-
-
-@reenact.tool
-async def answer_late() -> str:
-    """Answer when it no longer matters."""
-    await asyncio.sleep(30)
-    return "late"
-
-
-@reenact.tool
-def ask(seen: list[str]) -> int:
-    """Count what was seen."""
-    return len(seen)
+THREAD = "main/thread:work.0"
 
 
-def program(*, waits: bool) -> None:
-    """Wait for a tool that is cancelled; then ask in a thread."""
-
-    async def first() -> None:
-        if waits:
-            await answer_late()
-
-    async def main() -> None:
-        seen: list[str] = []
-        try:
-            await asyncio.wait_for(first(), 0.001)
-        except TimeoutError:
-            seen.append("nothing")
-        await asyncio.gather(*(asyncio.to_thread(ask, [*seen, name]) for name in "ab"))
-
-    asyncio.run(main())
+def called(number: int, at: str, name: str, seen: str) -> dict[str, Any]:
+    return {
+        "event": "called", "call": number, "at": at, "in": None, "kind": "tool", "name": name, "n": 0,
+        "args": {"seen": seen}, "t": 0.0,
+    }  # fmt: skip
 
 
-def test_a_cancelled_call_that_is_left_out_comes_before_the_changed_question_of_a_thread(home: str) -> None:
-    with reenact.record() as recording:
-        program(waits=True)
-    with pytest.raises(DivergenceError) as found, reenact.replay(recording.id):
-        program(waits=False)
-    assert (found.value.divergence.kind, found.value.divergence.step) == (Departure.MISSING, 1)
+def fired(at: str, name: str) -> dict[str, Any]:
+    return {"event": "fired", "at": at, "in": None, "name": name, "t": 0.0}
+
+
+LINES = [
+    called(1, "main", "wait", "nothing"),
+    {"event": "cancelled", "call": 1, "t": 0.0},
+    fired("main", "timer#0"),
+    fired(THREAD, "begin"),
+    fired("main/thread:work.1", "begin"),
+    called(2, THREAD, "ask", "late"),
+]
+"""A call that a time limit ends; then two threads begin, and one of them asks."""
+
+
+def test_a_cancelled_call_that_is_left_out_comes_before_the_changed_question_of_a_thread() -> None:
+    log = Log([Event(str(data["event"]), data, line) for line, data in enumerate(LINES)], lambda _: b"")
+    # The thread asks at once, when the other one has not begun.
+    turnstile = SimpleNamespace(position=2, over=lambda _: False)
+    departures = Departures(log, Cursor(log, Rules(())), {1: 1, 2: 2}, cast("Any", turnstile))
+    question = Question(
+        Effect("tool", "ask", {"seen": ""}), Scope(THREAD, cast("Any", None)), 0, {"seen": ""}
+    )
+    found = departures.first(question, log.calls[2])
+    assert (found.kind, found.step) == (Departure.MISSING, 1)
