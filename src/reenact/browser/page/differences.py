@@ -8,19 +8,17 @@ from typing import Any
 
 from reenact.browser.page.target import FIELDS, KnownTarget, TargetDifference, TargetIdentity
 from reenact.browser.page.wording import (
-    GRAVE,
-    OTHER,
     REPLIES,
     answers,
     coded,
     grave,
-    key_tokens,
     same_key,
     same_name,
     says,
     says_key,
     tokens,
 )
+from reenact.browser.page.written import NAMED_KEY, from_context, from_words, from_written
 
 _PRESSED = frozenset({
     "button", "link", "menuitem", "tab", "option", "summary", "generic", "treeitem", "img", "listitem", "cell", "row",
@@ -54,9 +52,6 @@ _AMOUNT = re.compile(
 _PRICE = re.compile(r"\W*(?:[A-Z]{3} ?)?[\d.,]+ ?(?:[^\W\d]{1,3}|[^\w\s])?")
 """A number with its currency or unit."""
 _LETTERS = re.compile(r"[^\W\d_]{2}")
-_PIECES = 24
-"""The most texts of a record."""
-_NAMED_KEY = re.compile(r"@|^#\d+$|[^\W\d].*?\d+$|^\d{3,}$")
 
 
 def differences(known: KnownTarget, found: TargetIdentity, told: Mapping[str, Any]) -> list[TargetDifference]:
@@ -68,10 +63,10 @@ def differences(known: KnownTarget, found: TargetIdentity, told: Mapping[str, An
         told: Its fingerprint.
     """
     if known.written is not None:
-        return _against(known.written, found)
+        return from_written(known.written, found)
     if known.pasts:
         return _all_against(known.pasts, found)
-    return _against_words(known.words, found, told) or _against_context(known.context, found)
+    return from_words(known.words, found, told) or from_context(known.context, found)
 
 
 def rivals(known: KnownTarget, mine: TargetIdentity, other: TargetIdentity, told: Mapping[str, Any]) -> bool:
@@ -285,7 +280,7 @@ def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
     ):
         return TargetDifference("record", wanted.record, found.record or " ".join(found.texts[:3]) or "none")
     weak = _lacks_name(wanted, found) or _lacks_number(wanted, found)
-    if found.texts and (weak or (not _NAMED_KEY.search(wanted.record) and _all_others_differ(wanted, found))):
+    if found.texts and (weak or (not NAMED_KEY.search(wanted.record) and _all_others_differ(wanted, found))):
         return TargetDifference("record", " ".join(wanted.texts[:4]), " ".join(found.texts[:4]))
     return None
 
@@ -310,7 +305,7 @@ def _lacks_name(wanted: TargetIdentity, found: TargetIdentity) -> bool:
 
     The key of `Lamp, 40 EUR` beside `Lamp, 60 EUR` is the price, and a chair may have it by now.
     """
-    if _NAMED_KEY.search(wanted.record or "") and not _AMOUNT.search(wanted.record or ""):
+    if NAMED_KEY.search(wanted.record or "") and not _AMOUNT.search(wanted.record or ""):
         return False
     if not _AMOUNT.search(wanted.record or "") and not _TIMELY.search(wanted.record or ""):
         return False
@@ -349,7 +344,7 @@ def _group(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | 
         if not wanted.namesake or any(says(one, wanted.group) for one in around):
             return None
     alone = bool(wanted.record) and not wanted.namesake and not found.namesake
-    if alone and (_NAMED_KEY.search(wanted.record or "") or not grave(wanted.name)):
+    if alone and (NAMED_KEY.search(wanted.record or "") or not grave(wanted.name)):
         return None
     if _TIMELY.search(wanted.group) or _DAY.search(wanted.group):
         return None
@@ -385,65 +380,3 @@ def _all_others_differ(wanted: TargetIdentity, found: TargetIdentity) -> bool:
     ]
     have = {_COUNT.sub("#", one) for one in found.texts}
     return bool(others) and not any(_COUNT.sub("#", one) in have for one in others)
-
-
-def _against(written: Mapping[str, str], found: TargetIdentity) -> list[TargetDifference]:
-    parts = []
-    for part, value in written.items():
-        has = str(getattr(found, part) or "")
-        if part == "record":
-            fits = _written_record(value, (found.record or "", *found.texts))
-        elif part == "region":
-            fits = any(tokens(one) == tokens(value) for one in (has, found.group))
-        elif part == "role":
-            fits = value == has
-        else:
-            fits = tokens(value) == tokens(has)
-        if not fits:
-            parts.append(TargetDifference(part, value, has or "none"))
-    return parts
-
-
-def _written_record(value: str, texts: Sequence[str]) -> bool:
-    """Return True if a record has the written text, or several: `Lamp, 40 EUR`.
-
-    `Bill 18` may be a part of a text; `Kettle` is not `Kettle Pro`.
-    """
-    pieces = re.split(r",\s+", value)[:_PIECES]
-    at = 0
-    while at < len(pieces):
-        # A text may have a comma itself: the longest one that is there counts.
-        ends = range(len(pieces), at, -1)
-        end = next((one for one in ends if _is_text(", ".join(pieces[at:one]), texts)), None)
-        if end is None:
-            return False
-        at = end
-    return True
-
-
-def _is_text(value: str, texts: Sequence[str]) -> bool:
-    part_of = bool(_NAMED_KEY.search(value))
-    its = key_tokens(value)
-    return any((bool(its) and key_tokens(one) == its) or (part_of and says_key(one, value)) for one in texts)
-
-
-def _against_words(words: str, found: TargetIdentity, told: Mapping[str, Any]) -> list[TargetDifference]:
-    """Compare with the selector's own text: a longer name with grave words is another one."""
-    names = [found.name, *(str(told.get(one) or "") for one in ("text", "label"))]
-    if not words or any(same_name(words, one) for one in names if one):
-        return []
-    longer = next((one for one in names if says(one, words)), "")
-    extra = set(tokens(longer)) - set(tokens(words))
-    if not longer or not (extra & (GRAVE | OTHER) or (extra and grave(words))):
-        return []
-    return [TargetDifference("name", words, longer)]
-
-
-def _against_context(context: Sequence[str], found: TargetIdentity) -> list[TargetDifference]:
-    """Compare with the selector's other texts: `Invoice 18` is a part of `Invoice 180`, too."""
-    around = (found.record or "", *found.texts, *found.near)
-    for text in context:
-        longer = next((one for one in around if text in one), "")
-        if longer and re.search(r"\d", text) and not any(says_key(one, text) for one in around):
-            return [TargetDifference("record", text, longer)]
-    return []
