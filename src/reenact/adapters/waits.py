@@ -15,14 +15,12 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
-from reenact.adapters import standstill
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours, pause
 from reenact.adapters.locks import POOL_FILES, OrderedLock
 from reenact.adapters.queue_ends import queue_ends
 from reenact.adapters.readiness import resting
-from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
-from reenact.core.boundary import Scope, entered
+from reenact.core.boundary import entered
 from reenact.core.boundary.turnstile import real_time
 
 _DONE = "threads:done"
@@ -341,8 +339,6 @@ def _asked(what: str, reached: Callable[[Any], bool], original: Callable[..., bo
 
 def _notified(original: Callable[..., Any], condition: Any, timeout: float | None = None) -> Any:
     """`Condition.wait`."""
-    if timeout is None and (scope := standstill.watched(listening())) is not None and condition._is_owned():
-        return _notified_ever(condition, scope, _getframe(2))
     limited = None if timeout is None else deadline("wait", timeout, _getframe(2), _counts, given=True)
     if limited is None or not condition._is_owned():
         return original(condition, timeout)
@@ -361,33 +357,6 @@ def _notified(original: Callable[..., Any], condition: Any, timeout: float | Non
     with suppress(ValueError):
         condition._waiters.remove(waiter)
     return met
-
-
-def _notified_ever(condition: Any, scope: Scope, caller: FrameType) -> bool:
-    """`Condition.wait` without a time limit, in a replay.
-
-    Events, queues, futures and semaphores wait by it, too.
-    """
-    waiter = allocate_lock()
-    waiter.acquire()
-    condition._waiters.append(waiter)
-    try:
-        with _released(condition), entered(None):
-            standstill.wait(scope, partial(waiter.acquire, True), *_described(caller))
-    finally:
-        with suppress(ValueError):
-            condition._waiters.remove(waiter)
-    return True
-
-
-def _described(caller: FrameType | None) -> tuple[str, str]:
-    """Return the function that waits, as the program called it, and the program's file and line."""
-    what = "wait"
-    while caller is not None and not callers.program(caller):
-        if not caller.f_code.co_filename.startswith(callers.OURS):
-            what = caller.f_code.co_name
-        caller = caller.f_back
-    return f"{what}()", callers.place_of(caller)
 
 
 def _wait_for(

@@ -91,13 +91,6 @@ class Handler:
             f"call {answer.call}", "recorded, this call was cancelled; now its answer is awaited"
         )
 
-    def stands_still(self, address: str, where: str) -> BaseException:
-        """Return the divergence of a thread whose wait nothing can end.
-
-        `where` names the thread, the call and the line.
-        """
-        return self.refuse(address, f"the program stands still: {where}")
-
     # -- reads and timers ------------------------------------------------------------------------------------
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:

@@ -266,9 +266,6 @@ class Replayer(Handler):
         detail = "the program cancelled this call when it was recorded; now it waits for the answer"
         return self.halt(self._departures.at(Departure.CHANGED, call, detail=detail))
 
-    def stands_still(self, address: str, where: str) -> BaseException:
-        return self.refuse(address, f"the program stands still: {where}{self.tools.missing_acts()}")
-
     def secret(self, value: str, *, typed: bool = False) -> str:
         return self.terms.secret(value, typed=typed)
 

@@ -127,16 +127,6 @@ class Tools:
             self.changed[text] = None
         return None
 
-    def missing_acts(self) -> str:
-        """Return what answered tools did not do, for a thread that waits in vain.
-
-        Empty without such tools.
-        """
-        if not self.answered:
-            return ""
-        label, reason = next(iter(self.answered.items()))
-        return f"; {label} did not run ({reason}), so what its code does for other threads was not done"
-
     def departure(self, call: CallRecord, step: int, outcome: Outcome) -> Divergence | None:
         """Compare the outcome of a tool that ran again with the recorded one."""
         found = self._differences(call, outcome)

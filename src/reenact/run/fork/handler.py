@@ -231,9 +231,6 @@ class Forker(Handler):
     def stuck(self, answer: Answer) -> BaseException:
         return self.replayer.stuck(answer)
 
-    def stands_still(self, address: str, where: str) -> BaseException:
-        return self.replayer.stands_still(address, where)
-
     # -- what may run for real -------------------------------------------------------------------------------
 
     @property

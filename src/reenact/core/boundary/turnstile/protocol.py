@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from collections.abc import Set as AbstractSet
 from time import monotonic
 from typing import Protocol
 
@@ -90,14 +89,6 @@ class Turnstile(Protocol):
 
     def others_run(self) -> bool:
         """Return True if another thread of the program can still go on."""
-
-    def works(self, threads: AbstractSet[int], own: AbstractSet[int]) -> bool:
-        """Return True if something may still go on while the running thread waits.
-
-        Args:
-            threads: The threads of this process without Reenact's own and idle ones of pools.
-            own: The system's numbers of Reenact's own threads.
-        """
 
     def job_done(self) -> None:
         """An executor's job has returned; its loop will hear of it."""

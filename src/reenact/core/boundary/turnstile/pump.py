@@ -7,7 +7,6 @@ import heapq
 import itertools
 import threading
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from contextvars import Context
 from weakref import WeakKeyDictionary
@@ -107,9 +106,6 @@ class _Base:
         self._latest: _Pump | None = None
         self.raced: Callable[[set[int]], None] | None = None
         self.interrupt: Callable[[int | None], None] | None = None
-
-    def works(self, threads: AbstractSet[int], own: AbstractSet[int]) -> bool:
-        return True
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
         last = self._latest

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from contextvars import Context
 from threading import get_ident, get_native_id
@@ -14,7 +13,7 @@ from typing import Any, cast
 
 from reenact.core.boundary.turnstile.protocol import LAST, PATIENCE
 from reenact.core.boundary.turnstile.pump import _Base, _call_at, _Entry, _notify, _Pump, _wait
-from reenact.core.boundary.turnstile.working import Attention, ThreadWork, native_threads
+from reenact.core.boundary.turnstile.working import Attention, ThreadWork
 
 _SETTLING = 0.2
 _LOOK = 0.02
@@ -264,14 +263,6 @@ class ReplayingTurnstile(_Base):
     def others_run(self) -> bool:
         with self._cond:
             return self._paused > 0 or bool(self._waiting) or not self._alone(get_ident())
-
-    def works(self, threads: AbstractSet[int], own: AbstractSet[int]) -> bool:
-        with self._cond:
-            real = self._paused or self._outstanding or self._coming or self._jobs or self._open
-            if real or threads - self._alive:
-                return True
-        tasks = native_threads()
-        return not tasks or self._work.seen(tasks - own - {get_native_id()})
 
     def over(self, place: int) -> bool:
         """Return True if no thread runs or waits for an outcome before that place.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from threading import get_ident, get_native_id
+from threading import get_ident
 from time import monotonic
 
 _TASKS = Path("/proc/self/task")
@@ -45,18 +45,6 @@ class Attention:
     def forget(self) -> None:
         """The running thread ends."""
         self._seen.pop(get_ident(), None)
-
-
-def native_threads() -> set[int]:
-    """Return the system's numbers of all threads of this process.
-
-    Empty if the system does not say what they do.
-    """
-    try:
-        (_TASKS / str(get_native_id()) / "schedstat").stat()
-        return {int(task.name) for task in _TASKS.iterdir()}
-    except (OSError, ValueError):
-        return set()
 
 
 class ThreadWork:
