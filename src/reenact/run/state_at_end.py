@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from reenact.adapters.stdlib import entropy
 from reenact.core.boundary import Run
-from reenact.core.model.event import Tree
-from reenact.core.replay.terms import unnumbered
+from reenact.core.model.event import Tree, unnumbered
 
 if TYPE_CHECKING:
     from reenact.core.replay.replayer import Replayer

@@ -7,6 +7,7 @@ event of its own (`Called`; `Returned`, `Raised` or `Cancelled`), so that a cras
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal, TypeAlias
@@ -160,3 +161,8 @@ class Event:
     def t(self) -> float:
         """Seconds since the recording began."""
         return float(self.data.get("t", 0.0))
+
+
+def unnumbered(path: str) -> str:
+    """Return a path in which all threads, tasks and jobs of one name are the same."""
+    return re.sub(r"\.\d+(?=/|$)", "", path)

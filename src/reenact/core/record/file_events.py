@@ -22,14 +22,11 @@ class FileEvents:
     Args:
         keeper: Finds the secrets.
         write: Writes an event.
-        seen: Returns the time at which the states were looked at.
         last: Returns the number of the last call, or None.
     """
 
-    def __init__(
-        self, keeper: FileKeeper, write: Write, seen: Callable[[], float], last: Callable[[], int | None]
-    ) -> None:
-        self._keeper, self._write, self._seen, self._last = keeper, write, seen, last
+    def __init__(self, keeper: FileKeeper, write: Write, last: Callable[[], int | None]) -> None:
+        self._keeper, self._write, self._last = keeper, write, last
 
     def write(
         self,
@@ -60,5 +57,6 @@ class FileEvents:
             for start in range(0, len(names), _STATES):
                 some = {name: trees[name] for name in names[start : start + _STATES]}
                 number = self._last() if call is None else call
-                head: dict[str, Tree] = {"event": "files", "call": number, "how": how, "root": root, **more}
-                self._write({**head, "states": some, "t": self._seen()})
+                self._write(
+                    {"event": "files", "call": number, "how": how, "root": root, **more, "states": some}
+                )

@@ -53,23 +53,20 @@ class FileRecorder:
         places: The folders whose files are recorded.
         keeper: Keeps their bytes.
         write: Writes an event.
-        now: Returns the time, in seconds since the recording began.
         last: Returns the number of the last call, or None.
         failed: Takes a fault, which must not reach the program.
     """
 
-    def __init__(  # noqa: PLR0917 - each is one of a kind
+    def __init__(
         self,
         places: Places,
         keeper: FileKeeper,
         write: Write,
-        now: Callable[[], float],
         last: Callable[[], int | None],
         failed: Callable[[Exception], None],
     ) -> None:
         self._places, self._keeper = places, keeper
-        self._clock, self._seen = now, 0.0
-        self._events, self._failed = FileEvents(keeper, write, lambda: self._seen, last), failed
+        self._events, self._failed = FileEvents(keeper, write, last), failed
         self._known: dict[str, _KnownFile] = {}
         self._children: dict[str, set[str]] = {}
         self._watched: dict[str, None] = {}
@@ -220,8 +217,6 @@ class FileRecorder:
         """Let nothing out to the program; and do not hear the files that are opened in here."""
         with self._lock:
             self._thread = threading.get_ident()
-            # Before a file is looked at: another process may change it meanwhile, and its state is the later one.
-            self._seen = self._clock()
             try:
                 yield
             except Exception as error:

@@ -231,8 +231,7 @@ class Recorder(Handler):
         self.files = FileRecorder(
             places,
             FileKeeper(keeping),
-            lambda line: self._writer.append(codec.dumps(line)),
-            self._now,
+            lambda line: self._writer.append(codec.dumps({**line, "t": self._now()})),
             lambda: self.snapshots.last or None,
             self.failed,
         )

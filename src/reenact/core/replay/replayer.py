@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from reenact.core.boundary import Answer, Handler, ReplayingTurnstile, Scope, Ticket
 from reenact.core.model.divergence import Verdict, forking_hint
-from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value
+from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value, unnumbered
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.redact import Redactor
 from reenact.core.replay import match
@@ -32,7 +32,7 @@ from reenact.core.replay.realignment import Realignment
 from reenact.core.replay.reruns import Tools
 from reenact.core.replay.rulings import ActionGuard
 from reenact.core.replay.substitutes import Substitutes
-from reenact.core.replay.terms import Terms, unnumbered
+from reenact.core.replay.terms import Terms
 from reenact.core.replay.watch import Edit, Watch
 from reenact.errors import Departure, Divergence, Halt, Mismatch, UsageError
 

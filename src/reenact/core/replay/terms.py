@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,12 +14,6 @@ from reenact.core.replay import match
 from reenact.errors import Mismatch
 
 _MASK = "[[secret:"
-_NUMBER = re.compile(r"\.\d+(?=/|$)")
-
-
-def unnumbered(path: str) -> str:
-    """Return a path in which all threads, tasks and jobs of one name are the same."""
-    return _NUMBER.sub("", path)
 
 
 class Terms:
