@@ -71,7 +71,7 @@ class TestBinary:
         database.close()
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr("settings", text)
+            archive.writestr(zipfile.ZipInfo("settings", (2026, 11, 24, 12, 0, 0)), text)
         for data in [
             (tmp_path / "a.db").read_bytes(),
             pickle.dumps({"settings": text, "n": [1, 2.5, None]}),
