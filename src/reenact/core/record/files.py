@@ -55,6 +55,7 @@ class FileRecorder:
         write: Writes an event.
         last: Returns the number of the last call, or None.
         failed: Takes a fault, which must not reach the program.
+        now: Returns the seconds since the recording began.
     """
 
     def __init__(
@@ -64,9 +65,13 @@ class FileRecorder:
         write: Write,
         last: Callable[[], int | None],
         failed: Callable[[Exception], None],
+        *,
+        now: Callable[[], float],
     ) -> None:
         self._places, self._keeper = places, keeper
-        self._events, self._failed = FileEvents(keeper, write, last), failed
+        self._clock, self._looked = now, 0.0
+        self._events = FileEvents(keeper, lambda line: write({**line, "t": self._looked}), last)
+        self._failed = failed
         self._known: dict[str, _KnownFile] = {}
         self._children: dict[str, set[str]] = {}
         self._watched: dict[str, None] = {}
@@ -217,6 +222,8 @@ class FileRecorder:
         """Let nothing out to the program; and do not hear the files that are opened in here."""
         with self._lock:
             self._thread = threading.get_ident()
+            # Before a file is looked at: what another process makes of it meanwhile is the later state.
+            self._looked = self._clock()
             try:
                 yield
             except Exception as error:

@@ -231,9 +231,10 @@ class Recorder(Handler):
         self.files = FileRecorder(
             places,
             FileKeeper(keeping),
-            lambda line: self._writer.append(codec.dumps({**line, "t": self._now()})),
+            lambda line: self._writer.append(codec.dumps(line)),
             lambda: self.snapshots.last or None,
             self.failed,
+            now=self._now,
         )
         return self.files
 
