@@ -14,8 +14,8 @@ from reenact.core.model.log import CallRecord, Log
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts, StepFacts
 from reenact.core.query.recording import Recording
-from reenact.core.replay.answers import edit_of
 from reenact.core.replay.counterparts import align, answer, asked
+from reenact.core.replay.watch import edit_of
 
 
 class Result(str, Enum):

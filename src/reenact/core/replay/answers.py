@@ -112,18 +112,3 @@ def answer_of(edit: Edit, place: int) -> Answer:
         return Answer(Value(value), None)
     pieces = tuple(Piece(place, codec.rebuild(tree)) for tree in edit.pieces)
     return Answer(Value(value, stream=True), None, None, pieces, "ended")
-
-
-def edit_of(log: Log, call: CallRecord) -> Edit | None:
-    """Return a recorded answer as an edit; None if there is none or its stream broke off."""
-    outcome = call.outcome
-    if (
-        outcome is None
-        or outcome["event"] == "cancelled"
-        or (outcome.get("stream") and call.end not in ("ended", "closed"))
-    ):
-        return None
-    if outcome["event"] == "raised":
-        return Edit(error=log.filled(outcome["error"]))
-    pieces = tuple(log.filled(tree) for _, _, tree in call.pieces) if outcome.get("stream") else None
-    return Edit(log.filled(outcome["value"]), pieces)

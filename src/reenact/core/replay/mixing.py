@@ -10,10 +10,11 @@ from reenact.core.boundary import Answer, Scope, Ticket
 from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.model.log import CallRecord, Log
-from reenact.core.replay.answers import answer_of, edit_of
+from reenact.core.replay.answers import answer_of
 from reenact.core.replay.counterparts import Questions, align, asked
 from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
+from reenact.core.replay.watch import edit_of
 from reenact.errors import Departure, Divergence
 
 OWN = "a different question; it got its answer of this recording"

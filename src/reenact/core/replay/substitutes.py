@@ -13,13 +13,12 @@ from reenact.core.model import codec
 from reenact.core.model.event import Effect, Substitute
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.model.plain import plain
-from reenact.core.replay.answers import edit_of
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.fit import fit, with_body
 from reenact.core.replay.policy import MODEL
 from reenact.core.replay.rulings import ActionGuard, Ruling
 from reenact.core.replay.terms import Terms
-from reenact.core.replay.watch import Edit
+from reenact.core.replay.watch import Edit, edit_of
 from reenact.errors import UsageError
 
 _APART = frozenset(("browser", "model", "process", "socket", "websocket"))

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Outcome, Tree
-from reenact.core.model.log import CallRecord
+from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay.question import Question
 from reenact.errors import Divergence
 
@@ -37,3 +37,18 @@ class Edit:
     value: Tree = None
     pieces: tuple[Tree, ...] | None = None
     error: Tree | None = None
+
+
+def edit_of(log: Log, call: CallRecord) -> Edit | None:
+    """Return a recorded answer as an edit; None if there is none or its stream broke off."""
+    outcome = call.outcome
+    if (
+        outcome is None
+        or outcome["event"] == "cancelled"
+        or (outcome.get("stream") and call.end not in ("ended", "closed"))
+    ):
+        return None
+    if outcome["event"] == "raised":
+        return Edit(error=log.filled(outcome["error"]))
+    pieces = tuple(log.filled(tree) for _, _, tree in call.pieces) if outcome.get("stream") else None
+    return Edit(log.filled(outcome["value"]), pieces)
