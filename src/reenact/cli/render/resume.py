@@ -25,12 +25,9 @@ def show(result: Result, options: Options, context: Context) -> None:
         tools = "; ".join(done.answered)
         say(f"reenact: did not run again, nor change the program's own state again: {tools}")
     if done.changed:
-        files = (
-            f"{done.changed[0]} and {many(len(done.changed) - 1, 'more file')}"
-            if done.changed[1:]
-            else done.changed[0]
-        )
-        say(f"reenact: {files} had changed behind the last recorded step; copies are in {done.copies}")
+        first, *others = done.changed
+        more = f" and {many(len(others), 'more file')}" if others else ""
+        say(f"reenact: {first}{more} had changed behind the last recorded step; copies are in {done.copies}")
     steps = many(len(done.recording.steps), "step")
     say(f"reenact: resumed {id} after {many(done.before, 'step')} ({steps}, {done.recording.status})")
     named = reference(id, done.recording.path, context.home)

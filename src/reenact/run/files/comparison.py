@@ -19,7 +19,8 @@ from reenact.core.record.places import TOO_WIDE, temporary_folder
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence, Mismatch
 from reenact.run.files.disk import Laid
-from reenact.run.files.final import CUT, LOG, MIXED, FinalFiles, kind_of
+from reenact.run.files.final import CUT, LOG, MIXED, FinalFiles
+from reenact.run.files.placing import kind_of
 from reenact.run.files.recorded_changes import RecordedChanges
 from reenact.run.files.upper import hidden
 from reenact.run.files.uses import ReplayedUses

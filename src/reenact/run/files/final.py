@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ from reenact.core.files.trees import final_states, writers
 from reenact.core.query.recording import Recording
 from reenact.errors import Mismatch
 from reenact.run.files.disk import blob, is_state_of
-from reenact.run.files.upper import hidden
+from reenact.run.files.placing import kind_of
 
 LOG = "the log {} (its lines have times, and lines of libraries)"
 CUT = "the file {}: a process that used it was killed when it was recorded"
@@ -99,12 +98,3 @@ class FinalFiles:
 def content_of(path: Path, log: Path) -> bytes:
     """Return the content of a database, with that of its log."""
     return databases.content(path.read_bytes(), log.read_bytes() if log.is_file() else b"")
-
-
-def kind_of(path: Path) -> str:
-    """Return the kind of a path: `file`, `folder`, `link` or `none`."""
-    if path.is_symlink():
-        return "link"
-    if path.is_dir():
-        return "folder"
-    return "file" if os.path.lexists(path) and not hidden(path) else "none"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from math import inf
 from pathlib import Path
 
 from reenact.core import system
 from reenact.core.boundary import Answer, entered
 from reenact.core.files import databases
-from reenact.core.files.restore import set_time
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import FileChange, first_states, has_files
 from reenact.core.model.log import RESUMED, Log
@@ -23,7 +22,8 @@ from reenact.core.store.local import LocalStore
 from reenact.run.files import stand_ins
 from reenact.run.files.comparison import FileComparison
 from reenact.run.files.disk import LIVE, Disk, Laid, blob, is_state_of
-from reenact.run.files.final import content_of, kind_of
+from reenact.run.files.final import content_of
+from reenact.run.files.placing import kind_of, put
 from reenact.run.files.recorded_changes import RecordedChanges, apart
 from reenact.run.files.redirect import NOT_COVERED, FileRedirection
 from reenact.run.files.renames import FolderRenames
@@ -298,21 +298,7 @@ class ReplayedFiles:
             return True
         if state.kind == "file" and not state.blob:
             return self._stands_in(path, state)
-        if kind_of(path) != state.kind or state.kind == "link":
-            # A file keeps its place: the program may hold it open.
-            _removed(path)
-        if state.kind == "none":
-            return True
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if state.kind == "link":
-            path.symlink_to(state.target)
-        elif state.kind == "folder":
-            path.mkdir(exist_ok=True)
-            path.chmod(state.mode)
-        else:
-            path.write_bytes(blob(self._recording, state.blob))
-            path.chmod(state.mode)
-            set_time(path, state)
+        put(path, state, partial(blob, self._recording))
         return True
 
     def _replaced_stand_in(self, path: Path) -> bool:
@@ -367,10 +353,3 @@ class ReplayedFiles:
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
-
-
-def _removed(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,11 @@ import orjson
 from reenact.core import private
 from reenact.core.dataclass import dataclass
 from reenact.core.files import databases
-from reenact.core.files.restore import set_time
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import changes, first_states, roots
 from reenact.core.query.recording import Recording
 from reenact.run.files.disk import ENTERED, Laid, Layer, blob, is_state_of
-from reenact.run.files.final import kind_of
+from reenact.run.files.placing import kind_of, put, remove
 
 COPIES = "set-back"
 """The folder, in a recording's own, of the files that were replaced."""
@@ -166,25 +165,11 @@ class SetBack:
 
     def _apply(self, back: Mapping[Path, tuple[FileState, bool]]) -> None:
         for path, (state, _) in reversed([*back.items()]):
-            if kind_of(path) != state.kind or state.kind == "link":
-                _remove(path)
+            if kind_of(path) != state.kind:
+                remove(path)
         for path, (state, _) in back.items():
-            if state.kind != "none" and not is_state_of(path, state, self._salt):
-                self._make(path, state)
-
-    def _make(self, path: Path, state: FileState) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if state.kind == "link":
-            path.symlink_to(state.target)
-        elif state.kind == "folder":
-            path.mkdir(exist_ok=True)
-            path.chmod(stat.S_IMODE(state.mode))
-        else:
-            if path.exists():
-                path.chmod(stat.S_IMODE(state.mode) | stat.S_IWUSR)
-            path.write_bytes(blob(self._recording, state.blob))
-            path.chmod(stat.S_IMODE(state.mode))
-            set_time(path, state)
+            if not is_state_of(path, state, self._salt):
+                put(path, state, partial(blob, self._recording))
 
 
 def free_place(folder: Path) -> Path:
@@ -203,7 +188,7 @@ def undo(copies: Path) -> None:
     listed = _listed(copies)
     for each in sorted(listed, key=lambda one: one.path, reverse=True):
         if kind_of(Path(each.path)) != each.kind:
-            _remove(Path(each.path))
+            remove(Path(each.path))
     for each in sorted(listed, key=lambda one: one.path):
         path = Path(each.path)
         if each.kind == "folder":
@@ -251,10 +236,3 @@ def _below(folder: Path) -> Iterator[Path]:
     for above, folders, files in os.walk(folder):
         for name in sorted((*folders, *files)):
             yield Path(above, name)
-
-
-def _remove(path: Path) -> None:
-    if kind_of(path) == "folder":
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

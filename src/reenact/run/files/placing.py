@@ -1,0 +1,61 @@
+"""Make a path what a recorded state says, in place."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+from reenact.core.files.restore import set_time
+from reenact.core.files.states import FileState
+from reenact.run.files.upper import hidden
+
+
+def kind_of(path: Path) -> str:
+    """Return the kind of a path: `file`, `folder`, `link` or `none`."""
+    if path.is_symlink():
+        return "link"
+    if path.is_dir():
+        return "folder"
+    return "file" if os.path.lexists(path) and not hidden(path) else "none"
+
+
+def put(path: Path, state: FileState, blobs: Callable[[str], bytes]) -> None:
+    """Make a path what a state says. A file keeps its place: a program may hold it open.
+
+    Args:
+        path: The path.
+        state: The state; of a file, one with kept bytes.
+        blobs: Returns the bytes of an address.
+
+    Raises:
+        OSError: It cannot be written.
+        CorruptRecording: The bytes are missing.
+    """
+    if kind_of(path) != state.kind or state.kind == "link":
+        remove(path)
+    if state.kind == "none":
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = stat.S_IMODE(state.mode)
+    if state.kind == "link":
+        path.symlink_to(state.target)
+    elif state.kind == "folder":
+        path.mkdir(exist_ok=True)
+        path.chmod(mode)
+    else:
+        if path.exists():
+            path.chmod(mode | stat.S_IWUSR)
+        path.write_bytes(blobs(state.blob))
+        path.chmod(mode)
+        set_time(path, state)
+
+
+def remove(path: Path) -> None:
+    """Remove what is there, a folder with all that is in it. Raises OSError."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
