@@ -70,8 +70,9 @@ class TestBinary:
         database.commit()
         database.close()
         packed = io.BytesIO()
+        # The bytes of this date hold a bracket: `name(` is code, and no value.
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr(zipfile.ZipInfo("settings", (2026, 11, 24, 12, 0, 0)), text)
+            archive.writestr(zipfile.ZipInfo("settings", (2026, 11, 27, 17, 0, 10)), text)
         for data in [
             (tmp_path / "a.db").read_bytes(),
             pickle.dumps({"settings": text, "n": [1, 2.5, None]}),

@@ -17,6 +17,9 @@ from reenact.core.redact.tags import Tags
 from reenact.core.redact.text import FORM_VALUE, Hit, close, hit, is_json, level_of, name_behind, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
+_IS_CODE = re.compile(r"[\w.:$!?&*@]+")
+"""The text before a bracket in code: `os.getenv(`, `Token::from(`."""
+
 
 class _Key(NamedTuple):
     """A name that means a secret."""
@@ -408,7 +411,8 @@ def _cookies(data: bytes, start: int, stop: int, level: int, work: Work) -> Iter
 def _is_bare_secret(data: bytes, found: re.Match[bytes], sep: bytes, *, gap: bool, strong: bool) -> bool:
     """Return True for a value, False for code (`key=os.getenv()`) or prose (`key: see below`)."""
     text, after = found[0].decode("utf-8", "replace"), data[found.end() : found.end() + 1]
-    if is_placeholder(found[0]) or after in {b"(", b"[", b"{"}:
+    calls = after in {b"(", b"[", b"{"} and (_IS_CODE.fullmatch(text) is not None or not dense(text))
+    if is_placeholder(found[0]) or calls:
         return False
     identifier = forms.IDENTIFIER.fullmatch(text) is not None
     if after in {b",", b")"} and identifier:
