@@ -136,6 +136,13 @@ def test_a_resumed_run_with_live_files_writes_a_line_once_more(shell, begun):
     assert shell.replay(cwd=folder).status == 0
 
 
+@pytest.mark.parametrize("words", [("resume", "last"), ("fork", "last", "--at", "1"), ("replay", "last")])
+def test_a_mistyped_kind_of_files_is_refused_in_one_line(shell, begun, words):
+    folder = begun("a file", "in 3")
+    done = shell.run(*words, "--files", "life", cwd=folder)
+    assert (done.status, done.ours) == (2, ["reenact: --files life: it is one of recorded, live"])
+
+
 def copies_of(shell):
     return shell.home / "recordings" / shell.last().id / "set-back"
 
@@ -165,7 +172,7 @@ def test_a_changed_file_that_the_run_had_changed_too_is_copied_before_it_is_set_
     (folder / "log.txt").write_text("notes of the user")
     done = shell.run("resume", "last", "--policy", "pay=live", cwd=folder)
     assert done.status == 0, done.err
-    assert "log.txt had changed behind the last recorded step; copies are in" in done.err
+    assert "log.txt had changed after the last recorded step; copies are in" in done.err
     kept = [path for path in copies_of(shell).rglob("*") if path.is_file()]
     assert [path.name for path in kept] == ["log.txt"]
     assert kept[0].read_text() == "notes of the user"

@@ -27,7 +27,7 @@ def show(result: Result, options: Options, context: Context) -> None:
     if done.changed:
         first, *others = done.changed
         more = f" and {many(len(others), 'more file')}" if others else ""
-        say(f"reenact: {first}{more} had changed behind the last recorded step; copies are in {done.copies}")
+        say(f"reenact: {first}{more} had changed after the last recorded step; copies are in {done.copies}")
     steps = many(len(done.recording.steps), "step")
     say(f"reenact: resumed {id} after {many(done.before, 'step')} ({steps}, {done.recording.status})")
     named = reference(id, done.recording.path, context.home)

@@ -306,6 +306,12 @@ def keeping(folder: str, recording: Recording, files: str) -> Path | None:
     return path
 
 
+def check_files(files: str) -> None:
+    """Raise UsageError for a value that `--files` does not have."""
+    if files not in (RECORDED, LIVE):
+        raise UsageError(f"--{FILES} {files}: it is one of {RECORDED}, {LIVE}")
+
+
 def disk_of(recording: Recording, keep: Iterable[Path]) -> Disk | None:
     """Return a disk for a recording with files; None for one without."""
     return Disk(recording, keep) if has_files(recording) else None

@@ -12,7 +12,7 @@ from reenact.core.extras import needing
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.errors import RecordingError, UsageError
 from reenact.run.api.fork import Recording, load
-from reenact.run.files.disk import FILES, LIVE, RECORDED, disk_of, keeping
+from reenact.run.files.disk import FILES, LIVE, RECORDED, check_files, disk_of, keeping
 from reenact.run.fork.edit import parse
 from reenact.run.fork.point import point
 from reenact.run.launch import _correct, folder, reports_in
@@ -75,6 +75,7 @@ def fork(
     `quiet` sends its output to standard error; `run_foreign` lets the program of a foreign recording run. Raises
     ForeignRecording, RecordingError, ProgramError or UsageError if it cannot be run.
     """
+    check_files(options.files)
     store = LocalStore(home)
     parent = load(ref, home=home)
     edit = parse(options.set) or None

@@ -9,7 +9,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict
 from reenact.core.query.recording import Recording
 from reenact.errors import UsageError
-from reenact.run.files.disk import FILES, LIVE, RECORDED
+from reenact.run.files.disk import FILES, LIVE, RECORDED, check_files
 from reenact.run.plan import ACTS
 
 STDOUT = "stdout"
@@ -79,10 +79,10 @@ class Options:
             ("on-divergence", self.on_divergence, ("raise", "realign", "live")),
             ("inserted", self.inserted, ("refuse", "live")),
             ("pace", self.pace, ("fast", "real")),
-            (FILES, self.files, (RECORDED, LIVE)),
         ):
             if value not in known:
                 raise UsageError(f"--{name} {value}: it is one of {', '.join(known)}")
+        check_files(self.files)
         self._check()
         return {
             "live": list(self.live),

@@ -13,7 +13,7 @@ from reenact.core.query.recording import Recording
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.store.local import EVENTS, LocalStore, load
 from reenact.errors import UsageError
-from reenact.run.files.disk import LIVE, RECORDED
+from reenact.run.files.disk import LIVE, RECORDED, check_files
 from reenact.run.files.set_back import COPIES, free_place, keep_unknown, undo
 from reenact.run.fork.resumption import check
 from reenact.run.launch import _correct, folder, reports_in
@@ -81,6 +81,7 @@ def resume(
     on, they are put back. `quiet` sends its output to standard error. Raises RecordingError, ProgramError or UsageError
     if it cannot be resumed.
     """
+    check_files(files)
     words, store = ActionPolicy(policy).words, LocalStore(home)
     recording = Reaching(home).load(ref)
     check(recording, store.root)
