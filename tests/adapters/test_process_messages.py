@@ -327,7 +327,7 @@ def looks(monkeypatch):
         found = False
         for number in range(61):
             seen = {1: (0.0, False), 2: (used * number / 60, states[number % len(states)])}
-            monkeypatch.setattr(process_activity, "_seen", lambda _, seen=seen: seen)
+            monkeypatch.setattr(process_activity, "_seen", lambda *_, seen=seen: seen)
             found |= still.found()
             now[0] += 1
         return found

@@ -298,6 +298,16 @@ def test_a_timer_of_a_library_leaves_no_line(home):
     assert b"limit:event" not in Path(recording.path, "events.jsonl").read_bytes()
 
 
+def test_a_wait_that_is_itself_the_target_of_a_thread_is_recorded(home):
+    with reenact.record("target") as recording:
+        box = queue.Queue()
+        thread = threading.Thread(target=box.get, kwargs={"timeout": LONG})
+        thread.start()
+        box.put(1)
+        thread.join()
+    assert b"limit:get" in Path(recording.path, "events.jsonl").read_bytes()
+
+
 def test_a_recording_without_outcomes_of_waits_replays_with_the_time_limits_of_the_program(home, monkeypatch):
     with monkeypatch.context() as older, reenact.record("old") as recording:
         older.setattr(waits, "deadline", lambda *_, **__: None)

@@ -35,12 +35,13 @@ from reenact.adapters import (
     races,
     readiness,
     sleepers,
+    standstill,
     unreceived,
     waits,
 )
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
-from reenact.adapters.stdlib import callers, signals
+from reenact.adapters.stdlib import callers, clock, signals
 from reenact.core.boundary import Scope, entered
 from reenact.core.boundary.scope import _scope, current
 from reenact.core.boundary.turnstile import real_time
@@ -83,6 +84,7 @@ def install() -> None:
     given_times.install(_replace)
     readiness.install(_replace)
     locks.install()
+    clock.polled = standstill.slept
     process_pools.install(_replace)
     process_messages.install(_replace)
     process_waits.install(_replace)
@@ -406,6 +408,8 @@ def _call_at(
 
     def release() -> None:
         run.handler.fire(scope, name)
+        if order is None and standstill.watched(scope) and not standstill.timer_fires(scope, loop):
+            return
         due._run()
 
     if run.replaying:
@@ -508,6 +512,7 @@ def _run_forever(original: Callable[..., None], loop: Any) -> None:
     scope = current()
     if scope is not None and not scope.hidden:
         signals.loop_begins(loop)
+        standstill.of_loop(scope, loop)
     try:
         original(loop)
     finally:

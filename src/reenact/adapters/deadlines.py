@@ -21,6 +21,7 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
+from reenact.adapters import standstill
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, entered
@@ -36,6 +37,7 @@ _LEAST = 2.0
 _QUIET = 10.0
 """Seconds after which a replay says what it waits for."""
 
+_RUN = threading.Thread.run.__code__
 
 _mode = threading.local()
 
@@ -121,7 +123,7 @@ class Deadline:
         met = self.recorded()
         if met is None:
             try:
-                with any_order():
+                with any_order(), standstill.timed(self.scope.run):
                     value = attempt(self.limit)
             except TooLate:
                 self.over(met=False)
@@ -137,7 +139,7 @@ class Deadline:
 
     def until(self, attempt: Callable[[float], Any]) -> Any:
         """Wait for what was in time in the recording. Raises `Halt` if it can no longer come."""
-        began, told = real_time(), False
+        began = real_time()
         while True:
             try:
                 with entered(None), any_order():
@@ -149,17 +151,31 @@ class Deadline:
                 raise handler.poison
             if handler.gone_live and waited >= self.limit:
                 raise TooLate
-            if waited < max(self.limit, _LEAST):
-                continue
-            if not self.scope.run.turnstile.others_run():
-                raise handler.refuse(
-                    self.scope.path,
-                    f"{self.what} was in time when it was recorded; now its limit of {self.limit:g} s is over, and no "
-                    "other thread can go on",
-                )
-            if waited > _QUIET and not told:
+            if waited >= max(self.limit, _LEAST):
+                break
+        with standstill.endless(self.scope.run):
+            return self._on(attempt)
+
+    def _on(self, attempt: Callable[[float], Any]) -> Any:
+        """Wait behind the limit as long as another thread can go on."""
+        began, told = real_time(), False
+        run = self.scope.run
+        while run.turnstile.others_run():
+            standstill.look(self.scope)
+            if real_time() - began > _QUIET and not told:
                 told = True
                 warn(f"the replay waits for other threads, in {self.what} of {self.scope.path}")
+            try:
+                with entered(None), any_order():
+                    return attempt(_SLICE)
+            except TooLate:
+                if run.handler.gone_live:
+                    raise
+        raise run.handler.refuse(
+            self.scope.path,
+            f"{self.what} was in time when it was recorded; now its limit of {self.limit:g} s is over, and no "
+            "other thread can go on",
+        )
 
 
 def deadline(
@@ -182,12 +198,22 @@ def deadline(
     if limit is None:
         return None
     scope = listening()
-    if scope is None or not of(caller):
+    if scope is None or not (of(caller) or is_target(caller)):
         return None
     if given and (of is not not_ours or callers.program(caller)):
         scope.run.times.add(scope.path, limit)
     name = f"limit:{what}"
     return Deadline(scope, f"{name}#{scope.count(name)}", limit)
+
+
+def is_target(caller: FrameType | None) -> bool:
+    """Return True if this code runs the target of a thread that the program has started.
+
+    A function of a library may be such a target (`Thread(target=box.get)`): its wait is the program's.
+    """
+    if caller is None or caller.f_code is not _RUN:
+        return False
+    return getattr(caller.f_locals["self"], "_reenact_counts", False)
 
 
 def not_ours(caller: FrameType) -> bool:

@@ -26,6 +26,7 @@ from types import FrameType
 from typing import Any
 from weakref import ref
 
+from reenact.adapters import standstill
 from reenact.adapters.deadlines import deadline, unordered
 from reenact.adapters.scopes import listening
 from reenact.adapters.sleepers import resume
@@ -201,7 +202,10 @@ class OrderedLock(metaclass=_Instances):
             return False
         scope.run.turnstile.blocks()
         try:
-            self._real.acquire()
+            if standstill.watched(scope):
+                standstill.until(scope, lambda seconds: self._real.acquire(True, seconds))
+            else:
+                self._real.acquire()
         except BaseException:
             scope.run.turnstile.unblocks()
             raise
@@ -212,7 +216,8 @@ class OrderedLock(metaclass=_Instances):
         limited = deadline("lock", limit, caller, callers.program, given=True)
         recorded = None if limited is None else limited.recorded()
         if recorded is None:
-            met = bool(self._real.acquire(True, limit) if limit else self._real.acquire(False))
+            with standstill.timed(scope.run):
+                met = bool(self._real.acquire(True, limit) if limit else self._real.acquire(False))
             if limited is not None:
                 limited.over(met)
             if met:

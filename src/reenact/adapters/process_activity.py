@@ -6,6 +6,8 @@ import os
 import sys
 import threading
 from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,16 +40,20 @@ class StandStill:
         self._looks = 0
         self._ready: Counter[int] = Counter()
 
-    def found(self) -> bool:
-        """Return True if no process has done anything for a while, or the parent is gone."""
+    def found(self, waiting: Iterable[int] = ()) -> bool:
+        """Return True if no process has done anything for a while, or the parent is gone.
+
+        Args:
+            waiting: Threads of this process that only look on, each by the system's number.
+        """
         if self._parent and os.getppid() != self._parent:
             return True
         now = real_time()
         if self._first is None:
-            self._first = _seen(self._parent)
+            self._first = _seen(self._parent, waiting)
         if now - self._looked < _LOOK:
             return False
-        seen, self._looked = _seen(self._parent), now
+        seen, self._looked = _seen(self._parent, waiting), now
         self._looks += 1
         self._ready.update(number for number, (_, ready) in seen.items() if ready)
         took = now - self._began
@@ -60,7 +66,12 @@ class StandStill:
         return sys.platform != "linux" or (spent < took * _LEAST * len(seen) and ready < _READY)
 
 
-def _seen(parent: int) -> dict[int, tuple[float, bool]]:
+def has_children() -> bool:
+    """Return True if this process has started another one that still runs."""
+    return bool(_children(os.getpid()))
+
+
+def _seen(parent: int, waiting: Iterable[int] = ()) -> dict[int, tuple[float, bool]]:
     """Look at this process and those around it.
 
     Returns:
@@ -69,25 +80,25 @@ def _seen(parent: int) -> dict[int, tuple[float, bool]]:
     """
     here = os.getpid()
     numbers = {here, *_children(here)}
+    looking = {str(thread) for thread in (threading.get_native_id(), *waiting)}
     if parent > 1:
         numbers |= {parent, *_children(parent)}
     seen = {here: (0.0, False)}
     for number in numbers:
         with suppress(OSError, ValueError, IndexError):
             words = _status(Path(f"/proc/{number}/stat"))
-            seen[number] = (int(words[11]) + int(words[12])) / 100, _is_ready(number)
+            seen[number] = (int(words[11]) + int(words[12])) / 100, _is_ready(number, looking)
     return seen
 
 
-def _is_ready(number: int) -> bool:
+def _is_ready(number: int, looking: AbstractSet[str]) -> bool:
     """Return True if a thread of the process is ready to run or waits for a disk.
 
-    The thread that looks does not count.
+    Threads that are `looking` do not count.
     """
-    mine = str(threading.get_native_id())
     for thread in Path(f"/proc/{number}/task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):
-            if thread.name != mine and _status(thread / "stat")[0] in (b"R", b"D"):
+            if thread.name not in looking and _status(thread / "stat")[0] in (b"R", b"D"):
                 return True
     return False
 

@@ -17,7 +17,8 @@ from types import FrameType
 from typing import Any
 from weakref import WeakSet
 
-from reenact.adapters.deadlines import unordered
+from reenact.adapters import standstill
+from reenact.adapters.deadlines import is_target, unordered
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, current
 
@@ -47,7 +48,10 @@ def join(original: Callable[..., Any], thread: threading.Thread, timeout: float 
     ended = False
     try:
         scope.run.turnstile.blocks(lambda: thread not in _ended)
-        original(thread, timeout)
+        if timeout is None and standstill.watched(scope):
+            standstill.until(scope, lambda seconds: original(thread, seconds) or not thread.is_alive())
+        else:
+            original(thread, timeout)
         ended = True
     finally:
         _ends(scope, thread, sleeper, turn=turn and ended)
@@ -58,8 +62,10 @@ def wait(original: Callable[..., Any], condition: threading.Condition, timeout: 
     scope = current()
     if scope is None:
         return original(condition, timeout)
-    if timeout is None and condition._is_owned() and _takes_turns(scope):  # type: ignore[attr-defined]
-        return _until_notified(condition, scope)
+    if timeout is None and condition._is_owned():  # type: ignore[attr-defined]
+        turn = _takes_turns(scope)
+        if turn or standstill.watched(scope):
+            return _until_notified(condition, scope, turn=turn)
     sleeper = _begins(scope, condition, turn=False)
     try:
         scope.run.turnstile.blocks()
@@ -68,22 +74,28 @@ def wait(original: Callable[..., Any], condition: threading.Condition, timeout: 
         _ends(scope, condition, sleeper, turn=False)
 
 
-def _until_notified(condition: Any, scope: Scope) -> bool:
-    """Wait, then for this thread's turn, and then take the lock, which others may need."""
+def _until_notified(condition: Any, scope: Scope, *, turn: bool) -> bool:
+    """Wait, then for this thread's turn if it has one, and then take the lock.
+
+    Others may need the lock.
+    """
     waiter = allocate_lock()
     waiter.acquire()
     condition._waiters.append(waiter)
-    sleeper = _begins(scope, condition, turn=True)
+    sleeper = _begins(scope, condition, turn=turn)
     state = condition._release_save()
     woken = False
     try:
         # At rest only now that the lock is free, which others take as soon as this thread rests.
         scope.run.turnstile.blocks(lambda: sleeper in _sleepers.get(id(condition), ()))
-        waiter.acquire()
+        if standstill.watched(scope):
+            standstill.until(scope, lambda seconds: waiter.acquire(timeout=seconds))
+        else:
+            waiter.acquire()
         woken = True
     finally:
         try:
-            _ends(scope, condition, sleeper, turn=woken)
+            _ends(scope, condition, sleeper, turn=turn and woken)
         finally:
             condition._acquire_restore(state)
             if not woken:
@@ -97,9 +109,9 @@ def _takes_turns(scope: Scope) -> bool:
     if scope.hidden or unordered():
         return False
     frame: FrameType | None = _getframe(2)
-    while frame is not None and _carries(frame.f_code.co_filename):
+    while frame is not None and _carries(frame.f_code.co_filename) and not is_target(frame):
         frame = frame.f_back
-    return callers.program(frame)
+    return callers.program(frame) or is_target(frame)
 
 
 _carrying: dict[str, bool] = {}

@@ -19,6 +19,7 @@ from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours, pa
 from reenact.adapters.locks import POOL_FILES, OrderedLock
 from reenact.adapters.queue_ends import queue_ends
 from reenact.adapters.readiness import resting
+from reenact.adapters.standstill import timed
 from reenact.adapters.stdlib import callers, early
 from reenact.core.boundary import entered
 from reenact.core.boundary.turnstile import real_time
@@ -59,9 +60,11 @@ def install(replace: Replace) -> None:
 
 
 def started(thread: threading.Thread, caller: FrameType) -> None:
-    """Keep of a timer whether the program's own code has started it: then its time limit counts."""
-    if isinstance(thread, threading.Timer):
-        thread._reenact_counts = callers.program(caller)  # type: ignore[attr-defined]
+    """Keep of a thread whether the program's own code has started it.
+
+    Then the waits of its target count.
+    """
+    thread._reenact_counts = callers.program(caller)  # type: ignore[attr-defined]
 
 
 def _counts(caller: FrameType) -> bool:
@@ -343,7 +346,8 @@ def _notified(original: Callable[..., Any], condition: Any, timeout: float | Non
     if limited is None or not condition._is_owned():
         return original(condition, timeout)
     if limited.due() is None:
-        met = bool(original(condition, timeout))
+        with timed(limited.scope.run):
+            met = bool(original(condition, timeout))
         limited.over(met)
         return met
     waiter = allocate_lock()

@@ -96,11 +96,19 @@ def program(frame: FrameType | None) -> bool:
 def place_of(frame: FrameType | None) -> str:
     """Return the file and line of the program's code that a frame was called from."""
     while frame is not None:
-        file = frame.f_code.co_filename
-        if kind_of(frame) == OWN and not file.startswith(OURS) and "<" not in file:
-            return f"{Path(file).name}:{frame.f_lineno}"
+        place = place_in(frame)
+        if place is not None:
+            return place
         frame = frame.f_back
     return "a library"
+
+
+def place_in(frame: FrameType) -> str | None:
+    """Return the file and line of a frame, or None if it is not the program's own code."""
+    file = frame.f_code.co_filename
+    if kind_of(frame) != OWN or file.startswith(OURS) or "<" in file:
+        return None
+    return f"{Path(file).name}:{frame.f_lineno}"
 
 
 def kind_of(frame: FrameType) -> int:

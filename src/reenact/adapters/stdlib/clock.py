@@ -41,6 +41,9 @@ _POLLERS = {
 They always sleep for real.
 """
 
+polled: Callable[[Scope, FrameType], None] | None = None
+"""Called after a sleep that no recording has, with its scope and its code."""
+
 _zones: dict[Run, str | None] = {}
 _runs: set[Run] = set()
 _lock = threading.RLock()
@@ -233,6 +236,8 @@ def _slept(seconds: float, /) -> None:
     elif seconds < 0:
         _sleep(seconds)  # which says what is wrong with that
     run.turnstile.pass_sync(order, lambda: run.handler.fire(scope, name))
+    if order == LAST and polled is not None:
+        polled(scope, _getframe(1))
     if _program(_getframe(1)):
         scope.slept()
         run.times.add(scope.path, seconds)

@@ -38,7 +38,10 @@ from reenact.errors import UsageError
 
 Doubt = Literal["doubt"]
 DOUBT: Doubt = "doubt"
-"""Stands for True where the element of a value was not found: the value is hidden in the fill, and not elsewhere."""
+"""Stands for True where the element of a value was not found.
+
+The value is hidden in the fill, and not elsewhere.
+"""
 
 
 class Hide(Protocol):
@@ -163,7 +166,10 @@ async def secret_of(live: LiveBrowser, action: do.Action) -> bool:
 
 
 def drawn(asked: bool | Doubt | None) -> bool | Doubt:
-    """Record if the value to write is secret, as a small input, so that a replay has it without a page."""
+    """Record if the value to write is secret, as a small input.
+
+    So a replay has it without a page.
+    """
     given: bool | Doubt = draw("browser:secret", lambda: DOUBT if asked is None else asked)
     return given
 

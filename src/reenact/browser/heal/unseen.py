@@ -19,7 +19,10 @@ LISTS = 3
 """Largest number of lists of a page that are scrolled."""
 
 PATIENCE = 60.0
-"""Seconds after which a page that no longer answers is given up; else `SCREENS` and `LISTS` end the search."""
+"""Seconds after which a page that no longer answers is given up.
+
+Else `SCREENS` and `LISTS` end the search.
+"""
 
 _SCROLL = """async ([key, screens, lists]) => {
   const drawn = () => new Promise((go) => {

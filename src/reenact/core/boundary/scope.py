@@ -91,6 +91,13 @@ class Handler:
             f"call {answer.call}", "recorded, this call was cancelled; now its answer is awaited"
         )
 
+    def stands_still(self, address: str, waits: str) -> BaseException:
+        """Return the divergence of a program that stands still.
+
+        `waits` names the waits that nothing can end, with their lines.
+        """
+        return self.refuse(address, f"the program stands still: {waits}")
+
     # -- reads and timers ------------------------------------------------------------------------------------
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:

@@ -266,6 +266,9 @@ class Replayer(Handler):
         detail = "the program cancelled this call when it was recorded; now it waits for the answer"
         return self.halt(self._departures.at(Departure.CHANGED, call, detail=detail))
 
+    def stands_still(self, address: str, waits: str) -> BaseException:
+        return self.refuse(address, f"the program stands still: {waits}{self.tools.not_done()}")
+
     def secret(self, value: str, *, typed: bool = False) -> str:
         return self.terms.secret(value, typed=typed)
 

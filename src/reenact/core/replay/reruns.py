@@ -127,6 +127,17 @@ class Tools:
             self.changed[text] = None
         return None
 
+    def not_done(self) -> str:
+        """Return what answered tools did not do, in words that follow a sentence.
+
+        Empty without such tools.
+        """
+        if not self.answered:
+            return ""
+        label, reason = next(iter(self.answered.items()))
+        more = f" and {len(self.answered) - 1} more" if len(self.answered) > 1 else ""
+        return f"; {label}{more} did not run ({reason}), so what its code does for others was not done"
+
     def departure(self, call: CallRecord, step: int, outcome: Outcome) -> Divergence | None:
         """Compare the outcome of a tool that ran again with the recorded one."""
         found = self._differences(call, outcome)

@@ -231,6 +231,9 @@ class Forker(Handler):
     def stuck(self, answer: Answer) -> BaseException:
         return self.replayer.stuck(answer)
 
+    def stands_still(self, address: str, waits: str) -> BaseException:
+        return self.replayer.stands_still(address, waits)
+
     # -- what may run for real -------------------------------------------------------------------------------
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from collections.abc import Set as AbstractSet
 from time import monotonic
 from typing import Protocol
 
@@ -28,6 +29,13 @@ class Turnstile(Protocol):
     @property
     def uncertain(self) -> int:
         """The count of uncertain places: another thread was still running after `GRACE`."""
+
+    @property
+    def position(self) -> int:
+        """The first recorded place that has not been passed, in a replay."""
+
+    expected: int | None
+    """The place of the next signal, which the main thread takes, in a replay."""
 
     raced: Callable[[set[int]], None] | None
     """Called with the threads that run on beside the running one, in a recording."""
@@ -89,6 +97,16 @@ class Turnstile(Protocol):
 
     def others_run(self) -> bool:
         """Return True if another thread of the program can still go on."""
+
+    def stands(self, endless: AbstractSet[int]) -> bool:
+        """Return True if all threads of the run wait, and nothing is due.
+
+        Args:
+            endless: The threads whose waits do not end by themselves.
+        """
+
+    def strangers(self, threads: AbstractSet[int]) -> AbstractSet[int]:
+        """Return those of these threads that are not the run's."""
 
     def job_done(self) -> None:
         """An executor's job has returned; its loop will hear of it."""

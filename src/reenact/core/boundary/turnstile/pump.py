@@ -7,6 +7,7 @@ import heapq
 import itertools
 import threading
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from contextvars import Context
 from weakref import WeakKeyDictionary
@@ -106,6 +107,17 @@ class _Base:
         self._latest: _Pump | None = None
         self.raced: Callable[[set[int]], None] | None = None
         self.interrupt: Callable[[int | None], None] | None = None
+        self.expected: int | None = None
+
+    @property
+    def position(self) -> int:
+        return 0
+
+    def stands(self, endless: AbstractSet[int]) -> bool:
+        return False
+
+    def strangers(self, threads: AbstractSet[int]) -> AbstractSet[int]:
+        return threads
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
         last = self._latest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from contextvars import Context
 from threading import get_ident, get_native_id
@@ -48,8 +49,6 @@ class ReplayingTurnstile(_Base):
         self._jobs = 0
         self._progress = monotonic()
         self._hanging: list[tuple[asyncio.Future[None], Callable[[], BaseException]]] = []
-        self.expected: int | None = None
-        """The place of the next signal, which the main thread takes."""
         self.strict = False
         """True if no place is passed over while a thread works, for up to ten minutes."""
         self.skew = 0.0
@@ -61,7 +60,6 @@ class ReplayingTurnstile(_Base):
 
     @property
     def position(self) -> int:
-        """The first place that has not been passed, or passed over."""
         return self._next
 
     # -- who is there ----------------------------------------------------------------------------------------
@@ -263,6 +261,25 @@ class ReplayingTurnstile(_Base):
     def others_run(self) -> bool:
         with self._cond:
             return self._paused > 0 or bool(self._waiting) or not self._alone(get_ident())
+
+    def stands(self, endless: AbstractSet[int]) -> bool:
+        with self._cond:
+            coming = self._waiting or self._coming or self._jobs or self._outstanding
+            if self._open or self._paused or coming or self.expected is not None:
+                return False
+            return not self._alive - self._blocked - endless and not self._queued(endless)
+
+    def _queued(self, endless: AbstractSet[int]) -> bool:
+        """Return True if a loop has a wake-up to release, and its thread does not wait elsewhere."""
+        return any(
+            getattr(loop, "_thread_id", None) not in endless
+            and any(not item[2].given_up() for item in list(pump.queue))
+            for loop, pump in list(self._pumps.items())
+        )
+
+    def strangers(self, threads: AbstractSet[int]) -> AbstractSet[int]:
+        with self._cond:
+            return threads - self._alive
 
     def over(self, place: int) -> bool:
         """Return True if no thread runs or waits for an outcome before that place.

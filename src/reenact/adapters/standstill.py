@@ -1,0 +1,317 @@
+"""Find waits that nothing can end any more: the replayed program stands still.
+
+A tool that is answered without running does not set the event that another thread waits for. So each wait without a
+time limit is looked at while it lasts. The program stands still if all threads of the run wait, no outcome is due,
+nothing runs for real, and neither this process nor its children have worked for ten seconds. One waiting thread, or
+task of an event loop, then gets a departure that names all waits with their lines.
+
+Threads outside of the run may do anything: with one of them the program has to be quiet for a minute.
+
+A program can also wait by sleeping again and again. It polls in vain if it sleeps three thousand times in a row, none
+of which is recorded, and nothing else happens. A loop that does not even sleep is not found: it works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from _thread import allocate_lock
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures.thread import _worker
+from contextlib import contextmanager
+from contextvars import Context
+from sys import _current_frames
+from types import FrameType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from reenact.adapters.process_activity import StandStill, has_children
+from reenact.adapters.stdlib import callers
+from reenact.core.boundary import Run, Scope
+from reenact.core.boundary.turnstile import real_time
+from reenact.core.boundary.turnstile.working import ThreadWork
+
+_SLICE = 0.1
+"""Seconds between two looks."""
+_LOOK = 0.25
+"""Seconds between two looks of an event loop."""
+_WINDOWS = 6
+"""The number of quiet looks in a row that count, beside threads outside of the run."""
+_MOST = 3
+"""The number of waits that a departure names."""
+
+_POLLS = 3000
+"""The number of sleeps in a row, none of them recorded, after which a program polls in vain."""
+
+_watches: WeakKeyDictionary[Run, _RunWatch] = WeakKeyDictionary()
+_watching = allocate_lock()
+
+_endless: dict[int, Run] = {}
+"""The threads in waits without a time limit, or behind it."""
+_timed: Counter[Run] = Counter()
+"""The number of threads in waits that end by themselves."""
+
+_call_at = asyncio.base_events.BaseEventLoop.call_at
+
+
+def watched(scope: Scope) -> bool:
+    """Return True if waits of this scope are looked at: in a replay that is not live."""
+    return scope.run.replaying and not scope.run.handler.gone_live
+
+
+class _RunWatch:
+    """The looks at one run, which its waiting threads and event loops share."""
+
+    def __init__(self) -> None:
+        self._looking = allocate_lock()
+        self._looked = 0.0
+        self._still: StandStill | None = None
+        self._work = ThreadWork()
+        self._quiet = 0
+        self._polls = 0
+        self._position = -1
+
+    def found(self, scope: Scope) -> BaseException | None:
+        """Look again, but not too often: return the departure that ends the wait, if there is one."""
+        handler = scope.run.handler
+        if handler.poison is not None:
+            return handler.poison
+        if real_time() - self._looked < _SLICE or not self._looking.acquire(blocking=False):
+            return None
+        try:
+            self._looked = real_time()
+            return self._found(scope)
+        finally:
+            self._looking.release()
+
+    def _found(self, scope: Scope) -> BaseException | None:
+        run = scope.run
+        standing = {thread for thread, other in list(_endless.items()) if other is run}
+        if run.handler.gone_live or _timed[run] or not run.turnstile.stands(standing):
+            self._still, self._quiet = None, 0
+            return None
+        self._still = self._still or StandStill(joined=False)
+        looking = [each.native_id or 0 for each in threading.enumerate() if each.ident in standing]
+        if not self._still.found(looking):
+            return None
+        strangers = _strangers(run)
+        if self._work.seen(filter(None, (thread.native_id for thread in strangers))):
+            self._quiet = 0
+            return None
+        self._quiet += 1
+        if strangers and self._quiet < _WINDOWS:
+            return None
+        return run.handler.stands_still(scope.path, ", ".join(_waits(standing)))
+
+    def polled(self, scope: Scope, where: Callable[[], str]) -> BaseException | None:
+        """Count a sleep that is not recorded.
+
+        Return the departure if nothing but such sleeps happens.
+
+        Args:
+            scope: The scope of the code that sleeps.
+            where: Returns the code in words.
+        """
+        turnstile = scope.run.turnstile
+        with self._looking:
+            if turnstile.position != self._position or turnstile.expected is not None:
+                self._polls, self._position = 0, turnstile.position
+            self._polls += 1
+            polls = self._polls
+        if polls % _POLLS or has_children():
+            return None
+        if polls < _POLLS * _WINDOWS and _strangers(scope.run):
+            return None
+        return scope.run.handler.stands_still(scope.path, f"{where()}, again and again")
+
+
+def until(scope: Scope, attempt: Callable[[float], Any]) -> None:
+    """Repeat an attempt until it is true.
+
+    Args:
+        scope: The scope of the thread that waits.
+        attempt: Waits for the given seconds; returns True if the wait has ended.
+
+    Raises:
+        Halt: The replay has departed, or nothing can end the wait.
+    """
+    with endless(scope.run):
+        while not attempt(_SLICE):
+            look(scope)
+
+
+def look(scope: Scope) -> None:
+    """Look again at a wait. Raises the departure that ends it."""
+    found = _watch_of(scope.run).found(scope)
+    if found is not None:
+        raise found
+
+
+def _watch_of(run: Run) -> _RunWatch:
+    with _watching:
+        return _watches.setdefault(run, _RunWatch())
+
+
+def slept(scope: Scope, frame: FrameType) -> None:
+    """Count a thread's sleep that no recording has.
+
+    Raises the departure of a thread that polls in vain.
+
+    Args:
+        scope: The scope of the thread.
+        frame: The code that sleeps.
+    """
+    name = threading.current_thread().name
+    found = _watch_of(scope.run).polled(scope, lambda: f"{name} sleeps {_place(_stack(frame))}")
+    if found is not None:
+        raise found
+
+
+@contextmanager
+def endless(run: Run) -> Iterator[None]:
+    """Count the running thread as one that waits without an end while the body runs."""
+    me = threading.get_ident()
+    before = _endless.get(me)
+    _endless[me] = run
+    try:
+        yield
+    finally:
+        if before is None:
+            del _endless[me]
+        else:
+            _endless[me] = before
+
+
+@contextmanager
+def timed(run: Run) -> Iterator[None]:
+    """Count the running thread as one whose wait ends by itself while the body runs."""
+    _timed[run] += 1
+    try:
+        yield
+    finally:
+        _timed[run] -= 1
+        if not _timed[run]:
+            del _timed[run]
+
+
+def _strangers(run: Run) -> list[threading.Thread]:
+    """Return the threads that are neither the run's nor Reenact's, without idle ones of pools."""
+    frames = _current_frames()
+    threads = {
+        thread.ident: thread
+        for thread in threading.enumerate()
+        if thread.ident is not None
+        and not getattr(thread, "reenact_own", False)
+        and not (thread.ident in frames and frames[thread.ident].f_code is _worker.__code__)
+    }
+    return [threads[number] for number in run.turnstile.strangers(threads.keys())]
+
+
+# -- event loops -------------------------------------------------------------------------------------------
+
+
+def of_loop(scope: Scope, loop: Any) -> None:
+    """Look at an event loop of a replay as long as it runs."""
+    if not watched(scope):
+        return
+    watch = _watch_of(scope.run)
+
+    def look() -> None:
+        if scope.run.handler.gone_live or scope.run.handler.poison is not None:
+            return
+        found = watch.found(scope)
+        if found is None:
+            again()
+        else:
+            _end(loop, found)
+
+    def again() -> None:
+        _call_at(loop, loop.time() + _LOOK, look, context=Context())
+
+    again()
+
+
+def timer_fires(scope: Scope, loop: Any) -> bool:
+    """A timer of a loop fires, and the recording has no such timer.
+
+    Return False if the loop polls in vain: its main task then gets the departure.
+    """
+    found = _watch_of(scope.run).polled(scope, lambda: ", ".join(_waits(set())))
+    if found is not None:
+        _end(loop, found)
+    return found is None
+
+
+def _end(loop: Any, found: BaseException) -> None:
+    """Raise in the loop's main task."""
+    waiter: Any = _main(loop)
+    while isinstance(waiter, asyncio.Task):
+        waiter = getattr(waiter, "_fut_waiter", None)
+    if waiter is not None and not waiter.done():
+        waiter.set_exception(found)
+
+
+def _main(loop: Any) -> Any:
+    """Return the loop's main task."""
+    tasks: list[Any] = sorted(asyncio.all_tasks(loop), key=lambda task: str(task.get_name()))
+    for task in tasks:
+        if any(
+            entry[0] is asyncio.base_events._run_until_complete_cb  # type: ignore[attr-defined]
+            for entry in task._callbacks or ()
+        ):
+            return task
+    return tasks[0] if tasks else None
+
+
+# -- words -------------------------------------------------------------------------------------------------
+
+
+def _waits(threads: set[int]) -> list[str]:
+    """Return what these threads, or else the running event loop, wait for."""
+    main = threading.main_thread().ident
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    frames = _current_frames()
+    found = [
+        f"{names.get(thread, 'a thread')} waits {_place(_stack(frames.get(thread)))}"
+        for thread in sorted(threads, key=lambda thread: (thread != main, thread))
+    ]
+    loop = asyncio._get_running_loop()
+    if loop is not None and threading.get_ident() not in threads:
+        task = _main(loop)
+        if task is not None:
+            found.insert(0, f"{task.get_name()} waits {_place(_awaited(task.get_coro()))}")
+    more = [f"{len(found) - _MOST} more"] if len(found) > _MOST else []
+    return [*found[:_MOST], *more]
+
+
+def _stack(frame: FrameType | None) -> list[FrameType]:
+    """Return a thread's frames, the innermost first."""
+    frames = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames
+
+
+def _awaited(coro: Any) -> list[FrameType]:
+    """Return the frames of a coroutine and of those that it awaits, the innermost first."""
+    frames: list[FrameType] = []
+    while coro is not None:
+        frame = getattr(coro, "cr_frame", None) or getattr(coro, "gi_frame", None)
+        if frame is not None:
+            frames.insert(0, frame)
+        coro = getattr(coro, "cr_await", None) or getattr(coro, "gi_yieldfrom", None)
+    return frames
+
+
+def _place(frames: list[FrameType]) -> str:
+    """Return the function that waits, as the program called it, and the program's file and line."""
+    names: list[str] = []
+    for frame in frames:
+        place = callers.place_in(frame)
+        if place is not None:
+            return f"in {names[-1]}() at {place}" if names else f"at {place}"
+        if not frame.f_code.co_filename.startswith(callers.OURS):
+            names.append(frame.f_code.co_name)
+    return f"in {names[0]}()" if names else "in a library"
