@@ -125,6 +125,24 @@ def test_a_wait_of_a_task_is_named(shell, wait):
     assert "tool:pay did not run" in text
 
 
+def test_a_live_tool_that_sleeps_again_and_again_is_no_standstill(shell):
+    shell.write(
+        "agent.py",
+        HEAD
+        + """
+@reenact.tool
+async def poll():
+    for _ in range(3500):
+        await asyncio.sleep(0.0001)
+    return 1
+
+print(asyncio.run(poll()))
+""",
+    )
+    shell.record("agent.py")
+    assert shell.replay("--live", "tool:poll").out == "1\n"
+
+
 @pytest.mark.thorough
 def test_a_thread_that_sleeps_again_and_again_is_named(shell):
     text = replayed(

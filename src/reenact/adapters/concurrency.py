@@ -408,9 +408,8 @@ def _call_at(
 
     def release() -> None:
         run.handler.fire(scope, name)
-        if order is None and standstill.watched(scope) and not standstill.timer_fires(scope, loop):
-            return
-        due._run()
+        if order is not None or not standstill.polls_in_vain(scope, loop):
+            due._run()
 
     if run.replaying:
         _clocks[loop] = run.turnstile

@@ -123,7 +123,7 @@ class Deadline:
         met = self.recorded()
         if met is None:
             try:
-                with any_order(), standstill.timed(self.scope.run):
+                with any_order(), standstill.waiting(self.scope.run, ends=True):
                     value = attempt(self.limit)
             except TooLate:
                 self.over(met=False)
@@ -153,7 +153,7 @@ class Deadline:
                 raise TooLate
             if waited >= max(self.limit, _LEAST):
                 break
-        with standstill.endless(self.scope.run):
+        with standstill.waiting(self.scope.run):
             return self._on(attempt)
 
     def _on(self, attempt: Callable[[float], Any]) -> Any:

@@ -216,7 +216,7 @@ class OrderedLock(metaclass=_Instances):
         limited = deadline("lock", limit, caller, callers.program, given=True)
         recorded = None if limited is None else limited.recorded()
         if recorded is None:
-            with standstill.timed(scope.run):
+            with standstill.waiting(scope.run, ends=True):
                 met = bool(self._real.acquire(True, limit) if limit else self._real.acquire(False))
             if limited is not None:
                 limited.over(met)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from _thread import allocate_lock
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures.thread import _worker
 from contextlib import contextmanager
@@ -44,13 +43,16 @@ _MOST = 3
 _POLLS = 3000
 """The number of sleeps in a row, none of them recorded, after which a program polls in vain."""
 
+_LEFT = 40
+"""The looks at a main task behind a departure, after which the same wait is in vain."""
+
 _watches: WeakKeyDictionary[Run, _RunWatch] = WeakKeyDictionary()
 _watching = allocate_lock()
+_loops: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
+"""The event loops that are looked at, each with the run for which."""
 
-_endless: dict[int, Run] = {}
-"""The threads in waits without a time limit, or behind it."""
-_timed: Counter[Run] = Counter()
-"""The number of threads in waits that end by themselves."""
+_threads: dict[int, tuple[Run, bool]] = {}
+"""The waiting threads: their run, and True if the wait ends by itself."""
 
 _call_at = asyncio.base_events.BaseEventLoop.call_at
 
@@ -87,8 +89,9 @@ class _RunWatch:
 
     def _found(self, scope: Scope) -> BaseException | None:
         run = scope.run
-        standing = {thread for thread, other in list(_endless.items()) if other is run}
-        if run.handler.gone_live or _timed[run] or not run.turnstile.stands(standing):
+        waiting = {thread: ends for thread, (other, ends) in list(_threads.items()) if other is run}
+        standing = set(waiting)
+        if run.handler.gone_live or any(waiting.values()) or not run.turnstile.stands(standing):
             self._still, self._quiet = None, 0
             return None
         self._still = self._still or StandStill(joined=False)
@@ -136,7 +139,7 @@ def until(scope: Scope, attempt: Callable[[float], Any]) -> None:
     Raises:
         Halt: The replay has departed, or nothing can end the wait.
     """
-    with endless(scope.run):
+    with waiting(scope.run):
         while not attempt(_SLICE):
             look(scope)
 
@@ -169,30 +172,23 @@ def slept(scope: Scope, frame: FrameType) -> None:
 
 
 @contextmanager
-def endless(run: Run) -> Iterator[None]:
-    """Count the running thread as one that waits without an end while the body runs."""
+def waiting(run: Run, *, ends: bool = False) -> Iterator[None]:
+    """Count the running thread as one that waits while the body runs.
+
+    Args:
+        run: The thread's run.
+        ends: The wait ends by itself.
+    """
     me = threading.get_ident()
-    before = _endless.get(me)
-    _endless[me] = run
+    before = _threads.get(me)
+    _threads[me] = run, ends
     try:
         yield
     finally:
         if before is None:
-            del _endless[me]
+            del _threads[me]
         else:
-            _endless[me] = before
-
-
-@contextmanager
-def timed(run: Run) -> Iterator[None]:
-    """Count the running thread as one whose wait ends by itself while the body runs."""
-    _timed[run] += 1
-    try:
-        yield
-    finally:
-        _timed[run] -= 1
-        if not _timed[run]:
-            del _timed[run]
+            _threads[me] = before
 
 
 def _strangers(run: Run) -> list[threading.Thread]:
@@ -213,55 +209,77 @@ def _strangers(run: Run) -> list[threading.Thread]:
 
 def of_loop(scope: Scope, loop: Any) -> None:
     """Look at an event loop of a replay as long as it runs."""
-    if not watched(scope):
-        return
-    watch = _watch_of(scope.run)
-
-    def look() -> None:
-        if scope.run.handler.gone_live or scope.run.handler.poison is not None:
-            return
-        found = watch.found(scope)
-        if found is None:
-            again()
-        else:
-            _end(loop, found)
-
-    def again() -> None:
-        _call_at(loop, loop.time() + _LOOK, look, context=Context())
-
-    again()
+    if watched(scope) and _loops.get(loop) is not scope.run:
+        _loops[loop] = scope.run
+        _LoopWatch(scope, loop).again()
 
 
-def timer_fires(scope: Scope, loop: Any) -> bool:
-    """A timer of a loop fires, and the recording has no such timer.
+class _LoopWatch:
+    """The looks at an event loop.
 
-    Return False if the loop polls in vain: its main task then gets the departure.
+    Args:
+        scope: The scope of the code that runs the loop.
+        loop: The loop.
     """
+
+    def __init__(self, scope: Scope, loop: Any) -> None:
+        self._scope = scope
+        self._loop = loop
+        self._last: Any = None
+        self._looks = 0
+
+    def again(self) -> None:
+        """Look again in a while."""
+        _call_at(self._loop, self._loop.time() + _LOOK, self._look, context=Context())
+
+    def _look(self) -> None:
+        run = self._scope.run
+        if run.handler.gone_live or _loops.get(self._loop) is not run:
+            return
+        departed = run.handler.poison is not None
+        found, waiter = _watch_of(run).found(self._scope), _waiter(self._loop)
+        self._looks = self._looks + 1 if waiter is self._last else 0
+        self._last = waiter
+        # Behind a departure the main task may clean up, and waits for one thing after another.
+        if found is not None and waiter is not None and (not departed or self._looks > _LEFT):
+            waiter.set_exception(found)
+        self.again()
+
+
+def polls_in_vain(scope: Scope, loop: Any) -> bool:
+    """Count a loop's timer that no recording has.
+
+    Return True if the loop polls in vain: its main task then has the departure.
+    """
+    # What a tool waits for that runs for real takes its time.
+    if not watched(scope) or "#" in scope.path:
+        return False
     found = _watch_of(scope.run).polled(scope, lambda: ", ".join(_waits(set())))
-    if found is not None:
-        _end(loop, found)
-    return found is None
+    waiter = _waiter(loop)
+    if found is None or waiter is None:
+        return False
+    waiter.set_exception(found)
+    return True
 
 
-def _end(loop: Any, found: BaseException) -> None:
-    """Raise in the loop's main task."""
-    waiter: Any = _main(loop)
+def _waiter(loop: Any) -> Any:
+    """Return the future that the loop's main task waits for, or None."""
+    waiter = _main(loop)
     while isinstance(waiter, asyncio.Task):
         waiter = getattr(waiter, "_fut_waiter", None)
-    if waiter is not None and not waiter.done():
-        waiter.set_exception(found)
+    return None if waiter is None or waiter.done() else waiter
 
 
 def _main(loop: Any) -> Any:
-    """Return the loop's main task."""
-    tasks: list[Any] = sorted(asyncio.all_tasks(loop), key=lambda task: str(task.get_name()))
+    """Return the loop's main task, or None."""
+    tasks: list[Any] = list(asyncio.all_tasks(loop))
     for task in tasks:
         if any(
             entry[0] is asyncio.base_events._run_until_complete_cb  # type: ignore[attr-defined]
             for entry in task._callbacks or ()
         ):
             return task
-    return tasks[0] if tasks else None
+    return min(tasks, key=lambda task: (len(task.get_name()), task.get_name()), default=None)
 
 
 # -- words -------------------------------------------------------------------------------------------------

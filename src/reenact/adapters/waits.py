@@ -19,7 +19,7 @@ from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours, pa
 from reenact.adapters.locks import POOL_FILES, OrderedLock
 from reenact.adapters.queue_ends import queue_ends
 from reenact.adapters.readiness import resting
-from reenact.adapters.standstill import timed
+from reenact.adapters.standstill import waiting
 from reenact.adapters.stdlib import callers, early
 from reenact.core.boundary import entered
 from reenact.core.boundary.turnstile import real_time
@@ -346,7 +346,7 @@ def _notified(original: Callable[..., Any], condition: Any, timeout: float | Non
     if limited is None or not condition._is_owned():
         return original(condition, timeout)
     if limited.due() is None:
-        with timed(limited.scope.run):
+        with waiting(limited.scope.run, ends=True):
             met = bool(original(condition, timeout))
         limited.over(met)
         return met

@@ -32,7 +32,7 @@ class Turnstile(Protocol):
 
     @property
     def position(self) -> int:
-        """The first recorded place that has not been passed, in a replay."""
+        """The first recorded place that has not been passed, or passed over, in a replay."""
 
     expected: int | None
     """The place of the next signal, which the main thread takes, in a replay."""
