@@ -1,6 +1,6 @@
-"""asyncio, threads and executors: who is who, and what wakes whom.
+"""asyncio and threads: the scopes of tasks and threads, and what wakes event loops.
 
-Each task, thread and job gets its scope when its parent starts it. Timers and finished jobs wake a loop from outside
+Each task and thread gets its scope when its parent starts it. Timers and finished jobs wake a loop from outside
 as outcomes do, so they pass the turnstile like these; in a replay timers fire on the virtual clock.
 """
 
@@ -14,33 +14,29 @@ import sys
 import threading
 from asyncio import base_events
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures.thread import _WorkItem
-from contextlib import nullcontext
-from contextvars import Context, ContextVar
+from contextvars import Context
 from types import FrameType
 from typing import Any, TypeVar, cast
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from reenact.adapters import (
     callbacks,
     given_times,
-    initializers,
     locks,
     ordered,
     process_locks,
     process_messages,
     process_pools,
     process_waits,
-    races,
     readiness,
     sleepers,
     standstill,
+    thread_pools,
     unreceived,
     waits,
 )
 from reenact.adapters.hooks import patch
-from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
+from reenact.adapters.scopes import listening, name_of, transparent
 from reenact.adapters.stdlib import callers, clock, signals
 from reenact.core.boundary import Scope, entered
 from reenact.core.boundary.scope import _scope, current
@@ -49,15 +45,8 @@ from reenact.errors import Halt
 
 T = TypeVar("T")
 
-_awaited: ContextVar[list[bool] | None] = ContextVar("reenact_awaited", default=None)
 _clocks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The loops with a clock that a replay has moved on, each with its turnstile."""
-
-_finished = threading.local()
-"""The turnstile of the job that this thread has just done."""
-
-_BEGIN = "begin"
-_NEVER = "cancelled before it began"
 
 
 def install() -> None:
@@ -90,10 +79,7 @@ def install() -> None:
     process_waits.install(_replace)
     process_locks.install(_replace)
     unreceived.install(_replace)
-    _replace(ThreadPoolExecutor, "__init__", _made)
-    _replace(ThreadPoolExecutor, "submit", _submit)
-    _replace(ThreadPoolExecutor, "shutdown", _shut_pool)
-    _replace(_WorkItem, "run", _work)
+    thread_pools.install(_replace)
     _replace(asyncio, "as_completed", ordered.as_completed)
     _replace(asyncio, "wait", ordered.wait)
     asyncio.tasks.as_completed, asyncio.tasks.wait = asyncio.as_completed, asyncio.wait
@@ -162,12 +148,12 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
         return original(thread)
     if scope.hidden:
         # The inside of a live call: nothing of it is recorded, but it must be known as such.
-        thread.run = functools.partial(_run_within, scope, thread.run)  # type: ignore[method-assign]
+        thread.run = functools.partial(thread_pools.run_within, scope, thread.run)  # type: ignore[method-assign]
         return original(thread)
     waits.started(thread, sys._getframe(2))
     child = scope.child("thread:" + name_of(getattr(thread, "_target", None) or type(thread).run))
     turnstile = scope.run.turnstile
-    _watch(scope)
+    thread_pools.watch_races(scope)
     thread._reenact_within = True  # type: ignore[attr-defined]
     run = thread.run
 
@@ -176,7 +162,7 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
         locks.working(child)
         turnstile.thread_begins()
         try:
-            _begun(child)
+            thread_pools.begun(child)
             run()
         except Halt:
             # It is remembered, and surfaces at the edge of the replay: here it could only be printed.
@@ -193,190 +179,6 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
     try:
         # Waiting until the thread is up is no waiting of the program's.
         return original(thread)
-    finally:
-        _scope.reset(token)
-
-
-def _watch(scope: Scope) -> None:
-    """Name the races of a run that is recorded, from its first thread on."""
-    if scope.run.turnstile.raced is None and not scope.run.replaying:
-        scope.run.turnstile.raced = races.RaceWatch(scope.run)
-
-
-def _submit(
-    original: Callable[..., Any], pool: Any, fn: Callable[..., T], /, *args: Any, **kwargs: Any
-) -> Any:
-    scope = current()
-    if scope is None:
-        return original(pool, fn, *args, **kwargs)
-    if scope.hidden:
-        return original(pool, functools.partial(_run_within, scope, fn, *args, **kwargs))
-    _watch(scope)
-    child = scope.child("thread:" + name_of(inner_of(fn, args)))
-    if scope.run.replaying and scope.run.handler.due(child, _NEVER) is not None:
-        # Recorded, it was cancelled before a worker took it up.
-        with ordered.naming(child):
-            future: Any = concurrent.futures.Future()
-        future.add_done_callback(_told)
-        _places(pool).never.add(future)
-        return future
-    places = _places(pool)
-    child.run.working.add(child.path)
-    job = functools.partial(_job, child, places, _awaited.get(), fn, *args, **kwargs)
-    places.taken(scope)
-    # The pool takes up jobs as they are handed in, so threads hand them in in the recorded order.
-    with places.order:
-        token = _scope.set(None)
-        try:
-            # The first submission starts a pool's threads, which serve all tasks: they have no scope.
-            with ordered.naming(child):
-                initializers.starting(pool, scope)
-                future = original(pool, job)
-        finally:
-            _scope.reset(token)
-    if scope.run.replaying and scope.run.handler.due(child, _BEGIN) is not None:
-        # Recorded, a worker had started it before it could be cancelled.
-        future.cancel = lambda: False
-    future.add_done_callback(functools.partial(_cancelled, child, places))
-    return future
-
-
-def _cancelled(scope: Scope, places: _Places, future: Any) -> None:
-    if future.cancelled():
-        scope.run.working.discard(scope.path)
-        places.cancelled()
-        scope.run.handler.fire(scope, _NEVER)
-
-
-def _told(future: Any) -> None:
-    """Tell those who wait for a job that no worker will take up, as the worker would."""
-    if future.cancelled():
-        future.set_running_or_notify_cancel()
-
-
-def _begun(scope: Scope) -> None:
-    """Start a thread or job in its turn: its view of the others' work depends on that."""
-    run = scope.run
-    run.turnstile.pass_sync(run.handler.due(scope, _BEGIN), lambda: run.handler.fire(scope, _BEGIN))
-
-
-class _Places:
-    """The number of busy workers of a pool: a job without a free worker does not start yet.
-
-    Args:
-        workers: The number of workers.
-        order: The lock for handing in jobs.
-    """
-
-    def __init__(self, workers: int, order: Any) -> None:
-        self.order = order
-        self._workers = workers
-        self._free = workers
-        self._queued = 0
-        self._lock = threading.Lock()
-        self.never: WeakSet[Any] = WeakSet()
-        """The futures of jobs that a replay does not hand in: they were cancelled before they began."""
-
-    @property
-    def idle(self) -> bool:
-        """True if there is nothing to do."""
-        return self._free == self._workers and not self._queued
-
-    def taken(self, scope: Scope) -> None:
-        """A job is handed in."""
-        with self._lock:
-            starts = self._free > 0
-            self._free -= starts
-            self._queued += not starts
-        if starts:
-            scope.run.turnstile.thread_started()
-
-    def cancelled(self) -> None:
-        """A job that was cancelled while it was queued leaves the queue."""
-        with self._lock:
-            self._queued -= self._queued > 0
-
-    def left(self, scope: Scope) -> None:
-        """A job has ended; its worker takes up the next one, if there is one."""
-        with self._lock:
-            starts = self._queued > 0
-            self._queued -= starts
-            self._free += not starts
-        if starts:
-            scope.run.turnstile.thread_started()
-
-
-_pools: WeakKeyDictionary[Any, _Places] = WeakKeyDictionary()
-
-
-def _places(pool: Any) -> _Places:
-    known = _pools.get(pool)
-    if known is None:
-        known = _pools[pool] = _Places(pool._max_workers, nullcontext())
-    return known
-
-
-def _made(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
-    initializers.made(original, pool, [*args], options)
-    order = locks.OrderedLock.of_pool(sys._getframe(2))
-    if order is not None:
-        _pools[pool] = _Places(pool._max_workers, order)
-
-
-def _job(
-    scope: Scope, places: _Places, awaited: list[bool] | None, fn: Any, *args: Any, **kwargs: Any
-) -> Any:
-    turnstile = scope.run.turnstile
-    turnstile.thread_begins()
-    token = _scope.set(scope)
-    locks.working(scope)
-    try:
-        _begun(scope)
-        if isinstance(fn, functools.partial) and context_of(fn.func) is not None:
-            fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
-        context = context_of(fn)
-        if context is not None:
-            return context.run(_run_within, scope, *args, **kwargs)
-        return fn(*args, **kwargs)
-    finally:
-        scope.run.working.discard(scope.path)
-        locks.working(None)
-        _scope.reset(token)
-        if awaited is not None:
-            awaited.append(True)
-            turnstile.job_done()
-        places.left(scope)
-        _finished.turnstile = turnstile
-
-
-def _work(original: Callable[..., None], item: Any, *args: Any) -> None:
-    """Run a job; its end includes the callbacks of its future, which run in its thread."""
-    try:
-        original(item, *args)
-    finally:
-        turnstile = getattr(_finished, "turnstile", None)
-        if turnstile is not None:
-            _finished.turnstile = None
-            turnstile.thread_ends()
-
-
-def _shut_pool(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
-    places = _pools.get(pool)
-    if places is not None and options.get("cancel_futures"):
-        for future in list(places.never):
-            future.cancel()
-    if places is None or not places.idle or initializers.of(pool) is not None:
-        original(pool, *args, **options)
-        return
-    # Its threads end at once: to wait for them is no rest, in which others might come first.
-    with entered(None):
-        original(pool, *args, **options)
-
-
-def _run_within(scope: Scope, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
-    token = _scope.set(scope)
-    try:
-        return fn(*args, **kwargs)
     finally:
         _scope.reset(token)
 
@@ -468,11 +270,11 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
     run = scope.run
     name = f"job#{scope.count('job')}"
     awaited: list[bool] = []
-    token = _awaited.set(awaited)
+    token = thread_pools.awaited.set(awaited)
     try:
         inner = original(loop, executor, func, *args)
     finally:
-        _awaited.reset(token)
+        thread_pools.awaited.reset(token)
     outer = loop.create_future()
 
     def done(_: Any) -> None:

@@ -47,7 +47,7 @@ _LOOKED = 16_384
 """The longest message whose pickle is looked into."""
 
 _CARRIERS = {multiprocessing.connection.__file__, multiprocessing.queues.__file__, threading.__file__}
-_JOBS = {"_job", "run_within", "_run_within"}
+_JOBS = {"_job", "run_within"}
 """Functions of ours that run what the program gives them (`to_thread(queue.get)`)."""
 
 _POOL = multiprocessing.pool.__file__

@@ -44,6 +44,9 @@ _RUNNERS = {
 }  # fmt: skip
 """Programs that run other programs: their own package is not the program's."""
 
+STARTERS = {"reenact.adapters.concurrency", "reenact.adapters.thread_pools"}
+"""Our own modules that call what the program gives them as a job."""
+
 OURS = f"{Path(__file__).parents[2]}{os.sep}"
 """The folder of Reenact's own code."""
 
@@ -204,7 +207,7 @@ def _filed(path: str, module: str) -> int:
         return VALUE
     if path.startswith(OURS):
         # A job that is a built-in (`to_thread(time.time)`) is called by our own code, which reads no clock itself.
-        return OWN if module == "reenact.adapters.concurrency" else LIBRARY
+        return OWN if module in STARTERS else LIBRARY
     if any(part in path for part in _PACKAGES):
         if module == "__main__":
             module = _started() or ""

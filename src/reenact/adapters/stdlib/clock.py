@@ -259,11 +259,7 @@ def _slept_unrecorded(scope: Scope, seconds: float) -> int | None:
 def _polls() -> bool:
     name = _getframe(2).f_globals.get("__name__")
     # A job that is a built-in (`to_thread(time.sleep, 1)`) is called by our own code, but it is the program's.
-    return (
-        isinstance(name, str)
-        and name.partition(".")[0] in _POLLERS
-        and name != "reenact.adapters.concurrency"
-    )
+    return isinstance(name, str) and name.partition(".")[0] in _POLLERS and name not in callers.STARTERS
 
 
 # -- the time zone -------------------------------------------------------------------------------------------

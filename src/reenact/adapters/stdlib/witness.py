@@ -218,6 +218,7 @@ def _ours(frame: FrameType | None) -> bool:
 _HOOKS = {
     "reenact.adapters.stdlib.processes",
     "reenact.adapters.concurrency",
+    "reenact.adapters.thread_pools",
     "reenact.adapters.stdlib.witness",
 }
 
