@@ -125,21 +125,23 @@ def test_a_wait_of_a_task_is_named(shell, wait):
     assert "tool:pay did not run" in text
 
 
+@pytest.mark.thorough
 def test_a_live_tool_that_sleeps_again_and_again_is_no_standstill(shell):
-    shell.write(
-        "agent.py",
+    program = (
         HEAD
         + """
 @reenact.tool
 async def poll():
-    for _ in range(3500):
+    for _ in range(TIMES):
         await asyncio.sleep(0.0001)
     return 1
 
 print(asyncio.run(poll()))
-""",
+"""
     )
+    shell.write("agent.py", program.replace("TIMES", "10"))
     shell.record("agent.py")
+    shell.write("agent.py", program.replace("TIMES", "3500"))
     assert shell.replay("--live", "tool:poll").out == "1\n"
 
 
