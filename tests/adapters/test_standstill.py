@@ -79,6 +79,14 @@ def test_a_wait_of_a_thread_is_named(shell, kind):
     assert f"the program stands still: MainThread waits {said}at {place}; tool:pay did not run" in text
 
 
+def test_the_hint_of_a_standstill_lets_the_program_go_on(shell):
+    text = replayed(shell, THREADS.replace("ACT", "asked.set()").replace("WAIT", "asked.wait()"))
+    assert "--live tool:pay runs it for real" in text
+    done = shell.replay("--live", "tool:pay")
+    assert done.out == "1\n"
+    assert "partly from the recording" in done.err
+
+
 LOOPS = (
     HEAD
     + """

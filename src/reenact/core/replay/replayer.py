@@ -267,7 +267,9 @@ class Replayer(Handler):
         return self.halt(self._departures.at(Departure.CHANGED, call, detail=detail))
 
     def stands_still(self, address: str, waits: str) -> BaseException:
-        return self.refuse(address, f"the program stands still: {waits}{self.tools.not_done()}")
+        label = next(iter(self.tools.answered), "")
+        hint = f"--live {label} runs it for real" if label else ""
+        return self.refuse(address, f"the program stands still: {waits}{self.tools.not_done()}", hint)
 
     def secret(self, value: str, *, typed: bool = False) -> str:
         return self.terms.secret(value, typed=typed)
