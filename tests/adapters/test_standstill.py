@@ -1,6 +1,12 @@
 """A replay that stands still, because an answered tool did not do its part, ends with a sentence that names the waits."""
 
+import asyncio
+import gc
+import weakref
+
 import pytest
+
+import reenact
 
 HEAD = """
 import asyncio, os, queue, threading, time
@@ -258,3 +264,31 @@ if __name__ == "__main__":
     )
     shell.record("agent.py")
     assert shell.replay().status == 0
+
+
+# -- memory ------------------------------------------------------------------------------------------------
+
+
+async def agent():
+    await asyncio.sleep(0)
+    return act()
+
+
+@reenact.tool
+def act():
+    return 1
+
+
+# What the libraries of earlier tests left behind is collected here too.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_loop_that_stays_open_keeps_no_replay_alive():
+    loop = asyncio.new_event_loop()
+    with reenact.record("agent") as recording:
+        loop.run_until_complete(agent())
+    with reenact.replay(recording.id) as replay:
+        loop.run_until_complete(agent())
+    gone = weakref.ref(replay._run)
+    del replay
+    gc.collect()
+    assert gone() is None
+    loop.close()

@@ -23,7 +23,7 @@ from contextvars import Context
 from sys import _current_frames
 from types import FrameType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from reenact.adapters.process_activity import StandStill, has_children
 from reenact.adapters.stdlib import callers
@@ -48,8 +48,8 @@ _LEFT = 40
 
 _watches: WeakKeyDictionary[Run, _RunWatch] = WeakKeyDictionary()
 _watching = allocate_lock()
-_loops: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
-"""The event loops that are looked at, each with the run for which."""
+_loops: WeakKeyDictionary[Any, ref[Run]] = WeakKeyDictionary()
+"""The event loops that are looked at, each with the run for which: many outlive it."""
 
 _threads: dict[int, tuple[Run, bool]] = {}
 """The waiting threads: their run, and True if the wait ends by itself."""
@@ -74,21 +74,20 @@ class _RunWatch:
         self._polls = 0
         self._position = -1
 
-    def found(self, scope: Scope) -> BaseException | None:
+    def found(self, run: Run, path: str) -> BaseException | None:
         """Look again, but not too often: return the departure that ends the wait, if there is one."""
-        handler = scope.run.handler
+        handler = run.handler
         if handler.poison is not None:
             return handler.poison
         if real_time() - self._looked < _SLICE or not self._looking.acquire(blocking=False):
             return None
         try:
             self._looked = real_time()
-            return self._found(scope)
+            return self._found(run, path)
         finally:
             self._looking.release()
 
-    def _found(self, scope: Scope) -> BaseException | None:
-        run = scope.run
+    def _found(self, run: Run, path: str) -> BaseException | None:
         waiting = {thread: ends for thread, (other, ends) in list(_threads.items()) if other is run}
         standing = set(waiting)
         if run.handler.gone_live or any(waiting.values()) or not run.turnstile.stands(standing):
@@ -105,7 +104,7 @@ class _RunWatch:
         self._quiet += 1
         if strangers and self._quiet < _WINDOWS:
             return None
-        return run.handler.stands_still(scope.path, ", ".join(_waits(standing)))
+        return run.handler.stands_still(path, ", ".join(_waits(standing)))
 
     def polled(self, scope: Scope, where: Callable[[], str]) -> BaseException | None:
         """Count a sleep that is not recorded.
@@ -146,7 +145,7 @@ def until(scope: Scope, attempt: Callable[[float], Any]) -> None:
 
 def look(scope: Scope) -> None:
     """Look again at a wait. Raises the departure that ends it."""
-    found = _watch_of(scope.run).found(scope)
+    found = _watch_of(scope.run).found(scope.run, scope.path)
     if found is not None:
         raise found
 
@@ -209,8 +208,8 @@ def _strangers(run: Run) -> list[threading.Thread]:
 
 def of_loop(scope: Scope, loop: Any) -> None:
     """Look at an event loop of a replay as long as it runs."""
-    if watched(scope) and _loops.get(loop) is not scope.run:
-        _loops[loop] = scope.run
+    if watched(scope) and not _looked_at(loop, scope.run):
+        _loops[loop] = ref(scope.run)
         _LoopWatch(scope, loop).again()
 
 
@@ -223,7 +222,9 @@ class _LoopWatch:
     """
 
     def __init__(self, scope: Scope, loop: Any) -> None:
-        self._scope = scope
+        # A loop that is never closed must not keep a run alive that is over.
+        self._run = ref(scope.run)
+        self._path = scope.path
         self._loop = loop
         self._last: Any = None
         self._looks = 0
@@ -233,17 +234,22 @@ class _LoopWatch:
         _call_at(self._loop, self._loop.time() + _LOOK, self._look, context=Context())
 
     def _look(self) -> None:
-        run = self._scope.run
-        if run.handler.gone_live or _loops.get(self._loop) is not run:
+        run = self._run()
+        if run is None or run.handler.gone_live or not _looked_at(self._loop, run):
             return
         departed = run.handler.poison is not None
-        found, waiter = _watch_of(run).found(self._scope), _waiter(self._loop)
+        found, waiter = _watch_of(run).found(run, self._path), _waiter(self._loop)
         self._looks = self._looks + 1 if waiter is self._last else 0
         self._last = waiter
         # Behind a departure the main task may clean up, and waits for one thing after another.
         if found is not None and waiter is not None and (not departed or self._looks > _LEFT):
             waiter.set_exception(found)
         self.again()
+
+
+def _looked_at(loop: Any, run: Run) -> bool:
+    known = _loops.get(loop)
+    return known is not None and known() is run
 
 
 def polls_in_vain(scope: Scope, loop: Any) -> bool:
