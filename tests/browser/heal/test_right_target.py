@@ -798,10 +798,17 @@ def hold(*names):
 CRATES = [f"Crate {n}" for n in range(400, 440)]
 
 
-@pytest.mark.parametrize("there", [True, False], ids=["there", "gone"])
-def test_a_record_that_a_list_has_not_drawn_is_scrolled_to(later, there):
+@pytest.mark.parametrize(
+    ("first", "there"),
+    [(20, True), (20, False), (21, True), (19, True), (20, "Crate 4010")],
+    ids=["there", "gone", "in the middle of what is drawn", "at its edge", "behind a longer number"],
+)
+def test_a_record_that_a_list_has_not_drawn_is_scrolled_to(later, first, there):
     left = [one for one in CRATES if one != "Crate 401"]
-    result, seen, _ = later(hold(*left[:20], *(["Crate 401"] if there else []), *left[20:]), click(CRATE))
+    if isinstance(there, str):
+        left[2], there = there, True
+    shown = hold(*left[:first], *(["Crate 401"] if there else []), *left[first:])
+    result, seen, _ = later(shown, click(CRATE))
     assert (result.success, seen) == (there, ["click Crate 401"] if there else []), result.message
 
 

@@ -25,31 +25,54 @@ Else `SCREENS` and `LISTS` end the search.
 """
 
 _SCROLL = """async ([key, screens, lists]) => {
-  const drawn = () => new Promise((go) => {
-    requestAnimationFrame(() => requestAnimationFrame(go));
-    setTimeout(go, 150);
+  // A tab in the background draws no frames, and tells its lists of no scrolling.
+  let draws = true;
+  const drawn = (one) => new Promise((go) => {
+    const untold = () => { draws = false; one.dispatchEvent(new Event("scroll")); setTimeout(go, 50); };
+    const timer = setTimeout(untold, draws ? 5000 : 0);
+    requestAnimationFrame(() => requestAnimationFrame(() => { draws = true; clearTimeout(timer); go(); }));
   });
+  // "Crate 40" is no part of "Crate 401"; the texts of two elements stand together without a space.
+  const plain = key.replace(/[^\\p{L}\\p{N}\\s]/gu, "\\\\$&").replace(/\\s+/g, "\\\\s+");
+  const word = new RegExp("(?<!\\\\d)" + plain + "(?!\\\\d)");
+  const shows = (one) => {
+    if (word.test(one.textContent)) return true;
+    const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) if (word.test(texts.currentNode.data)) return true;
+    return false;
+  };
   const long = (one) => one.scrollHeight > one.clientHeight * 1.3 && one.clientHeight > 40;
   const rolls = (one) =>
     one === document.scrollingElement || /^(auto|scroll|overlay)$/.test(getComputedStyle(one).overflowY);
   const found = [...document.querySelectorAll("*")].filter((one) => long(one) && rolls(one)).slice(0, lists);
   const at = async (one, top) => {
     one.scrollTop = top;
-    await drawn();
+    await drawn(one);
     return one.textContent;
+  };
+  // A record at the edge would be drawn anew by the scroll of the next act, and stand elsewhere in the list then.
+  const centred = async (one) => {
+    let record = one;
+    for (let next = one; next; next = [...record.children].find(shows)) record = next;
+    const box = record.getBoundingClientRect(), view = one.getBoundingClientRect();
+    const above = one === document.scrollingElement ? 0 : view.top;
+    await at(one, one.scrollTop + box.top - above - (one.clientHeight - box.height) / 2);
+    return true;
   };
   for (const one of found) {
     const first = one.scrollTop, step = Math.max(one.clientHeight * 0.8, 20), before = one.textContent;
-    if (before.includes(key)) return false;
+    if (shows(one)) return false;
     // A list that has drawn all its records shows the same text wherever it is scrolled to.
     const away = await at(one, first ? 0 : step);
     if (away === before) {
       one.scrollTop = first;
       continue;
     }
-    if (away.includes(key)) return true;
-    for (let top = 0, left = screens; left && top < one.scrollHeight; top += step, left -= 1)
-      if ((await at(one, top)).includes(key)) return true;
+    if (shows(one)) return centred(one);
+    for (let top = 0, left = screens; left && top < one.scrollHeight; top += step, left -= 1) {
+      await at(one, top);
+      if (shows(one)) return centred(one);
+    }
     one.scrollTop = first;
   }
   return false;
