@@ -19,7 +19,7 @@ KEPT = 64 * 1024
 
 _SHOWN = 3
 _DURATION = lazy(r"\b\d+(?:\.\d+)? ?(?:s|ms|us|µs|ns|secs?|seconds?|minutes?)\b")
-_TIME = lazy(r"(?<!\d)(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?!\d)")
+TIME = lazy(r"(?<!\d)(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?!\d)")
 _ADDRESS = lazy(r"\b0x[0-9a-f]{6,}\b")
 _ESCAPE = lazy(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _DRAWN = lazy(r"[\u2500-\u259f]")
@@ -30,9 +30,14 @@ _LAID_OUT = lazy(r"[\x1b\r\u2500-\u259f…]")
 class Output:
     """Records `sys.stdout.write`. The stream stays the same object.
 
+    Attributes:
+        NAME: The name of the stream in `sys` and in the seal.
+
     Args:
         run: Count only what the code of this run prints; None: all that the process prints.
     """
+
+    NAME = "stdout"
 
     def __init__(self, run: Run | None = None) -> None:
         self._run = run
@@ -48,10 +53,10 @@ class Output:
 
     def install(self) -> None:
         """Begin to listen."""
-        stream = sys.stdout
+        stream = getattr(sys, self.NAME)
         try:
             self.write = stream.write
-            stream.write = self._write  # type: ignore[method-assign]
+            stream.write = self._write
         except (AttributeError, TypeError):
             # Without a standard output, or with one that cannot be listened to, nothing is compared.
             return
@@ -90,12 +95,16 @@ class Output:
         """Count text as written."""
         if self.pid != os.getpid():
             return
-        self._hash.update(text.encode("utf-8", "surrogatepass"))
+        self._hash.update(self._hashed(text).encode("utf-8", "surrogatepass"))
         self._length += len(text)
         self._threads |= threading.current_thread() is not threading.main_thread()
         if self._left > 0:
             self._kept.append(text[: self._left])
             self._left -= len(text)
+
+    def _hashed(self, text: str) -> str:
+        """Return the part of the text that its hash covers."""
+        return text
 
     def tree(self) -> dict[str, Tree]:
         """Return the recorded output, for the recording's seal."""
@@ -127,12 +136,17 @@ def compare(
         return None, "ignore stdout"
     if rule := _lenient(recorded, actual, old, new, whole=whole):
         return None, rule
+    return difference(process, Output.NAME, old, new), ""
+
+
+def difference(process: str, name: str, old: str, new: str) -> Divergence:
+    """Return the divergence of two texts of a stream, with the first lines that differ."""
     detail = "every answer was the recorded one, but the output differs"
     if old == new:
         detail += f" after the first {KEPT // 1024} KB"
-    differing = _differing(old.splitlines(), new.splitlines())
-    hint = "to leave it out of the comparison: ignore=['stdout']"
-    return Divergence(Departure.CHANGED, f"{process}/stdout", None, differing, detail, hint), ""
+    differing = _differing(name, old.splitlines(), new.splitlines())
+    hint = f"to leave it out of the comparison: ignore=['{name}']"
+    return Divergence(Departure.CHANGED, f"{process}/{name}", None, differing, detail, hint)
 
 
 def _lenient(recorded: dict[str, Any], actual: dict[str, Tree], old: str, new: str, *, whole: bool) -> str:
@@ -140,7 +154,7 @@ def _lenient(recorded: dict[str, Any], actual: dict[str, Tree], old: str, new: s
     lines = masked(old).splitlines(), masked(new).splitlines()
     if whole and lines[0] == lines[1]:
         return "ignore durations and memory addresses in stdout"
-    timeless = [[_TIME.sub("…", line) for line in side] for side in lines]
+    timeless = [[TIME.sub("…", line) for line in side] for side in lines]
     if whole and timeless[0] == timeless[1]:
         # Libraries read the real clock for the lines of their logs.
         return "ignore times of day in stdout"
@@ -171,7 +185,7 @@ def masked(text: str) -> str:
     return _ADDRESS.sub("0x…", _DURATION.sub("… s", text))
 
 
-def _differing(old: list[str], new: list[str]) -> tuple[Mismatch, ...]:
+def _differing(name: str, old: list[str], new: list[str]) -> tuple[Mismatch, ...]:
     from difflib import SequenceMatcher  # noqa: PLC0415 - most outputs are equal
 
     found = []
@@ -181,7 +195,7 @@ def _differing(old: list[str], new: list[str]) -> tuple[Mismatch, ...]:
         for place in range(max(b - a, d - c)):
             left = old[a + place] if a + place < b else ABSENT
             right = new[c + place] if c + place < d else ABSENT
-            found.append(Mismatch(f"stdout line {a + place + 1}", left, right))
+            found.append(Mismatch(f"{name} line {a + place + 1}", left, right))
             if len(found) == _SHOWN:
                 return tuple(found)
     return tuple(found)

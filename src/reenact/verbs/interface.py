@@ -151,7 +151,9 @@ Files = Annotated[
     BUT_LIVE,
 ]
 Ignore = Annotated[
-    tuple[str, ...], Field(description="Parts that are not compared: args.body.seed, order, stdout."), ANYONE
+    tuple[str, ...],
+    Field(description="Parts that are not compared: args.body.seed, order, stdout, stderr."),
+    ANYONE,
 ]
 
 Policy = Annotated[

@@ -48,15 +48,15 @@ class Rules:
     def __init__(self, ignore: Iterable[str] = ()) -> None:
         self.applied: dict[str, None] = {}
         self.order = False
-        self.silent = False
-        """True if standard output is not compared."""
+        self.silent: set[str] = set()
+        """The standard streams that are not compared: `stdout`, `stderr`."""
         self._ignored: dict[tuple[str, str], str | None] = {}
         self._rules: list[tuple[str, re.Pattern[str], re.Pattern[str]]] = []
         for text in ignore:
             if text == "order":
                 self.order = True
-            elif text == "stdout":
-                self.silent = True
+            elif text in ("stdout", "stderr"):
+                self.silent.add(text)
             else:
                 self._rules.append(_parse(text))
         self._rules += [_parse(text) for text in BUILT_IN]
@@ -85,7 +85,7 @@ def _parse(text: str) -> tuple[str, re.Pattern[str], re.Pattern[str]]:
     if not path.startswith("args"):
         raise UsageError(
             f"ignore={text!r}: a rule is a path that begins with `args`, such as 'args.headers.x-trace' or "
-            f"'http:* args.body.seed', or one of the words 'order' and 'stdout'"
+            f"'http:* args.body.seed', or one of the words 'order', 'stdout' and 'stderr'"
         )
     # A rule names a part with all that is below it.
     return text, _glob(label or "*"), re.compile(_glob(path).pattern + r"(?=$|[.\[])", re.IGNORECASE)

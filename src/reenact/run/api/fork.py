@@ -32,8 +32,8 @@ from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.fork.child import Child
 from reenact.run.fork.edit import Change
 from reenact.run.fork.point import Point, point
-from reenact.run.output import Output
 from reenact.run.plan import Plan
+from reenact.run.streams import StandardStreams
 from reenact.team.open import Reaching
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Fork(Session):
         """The scratch folder of this process's files, if it was started with one."""
         self._files: ReplayedFiles | None = None
         self._child: Child | None = None
-        self._stdout: Output | None = None
+        self._streams: StandardStreams | None = None
         self._pid = os.getpid()
 
     def __repr__(self) -> str:
@@ -167,9 +167,9 @@ class Fork(Session):
             self._child.forker.on_live = self._record_files
         stdlib.begin(self._child.run)
         if self.plan is None:
-            self._stdout = Output(self._child.run)
-            self._stdout.install()
-            self._child.forker.replayer.prints.write = self._stdout.print
+            self._streams = StandardStreams(self._child.run)
+            self._streams.install()
+            self._child.forker.replayer.prints.write = self._streams.out.print
         return self._child.run
 
     def _record_files(self) -> None:
@@ -190,8 +190,8 @@ class Fork(Session):
 
     def _conclude(self, child: Child, error: BaseException | None) -> None:
         forker = child.forker
-        if self._stdout is not None:
-            self._stdout.uninstall()
+        if self._streams is not None:
+            self._streams.uninstall()
         stdlib.end(child.run)
         departed = None if forker.reached else child.family.departure()
         child.family.finish()
@@ -238,8 +238,8 @@ class Fork(Session):
             self.output = child.family.replayed.output
         if self.output is not UNSET:
             ending["output"] = child.recorder.encode(self.output)
-        if self._stdout is not None:
-            ending["stdout"] = self._stdout.tree()
+        if self._streams is not None:
+            ending |= self._streams.tree()
         if error is not None and not stopped:
             ending["error"] = codec.encode_error(error, codec.Encoder())
         return ending

@@ -32,9 +32,9 @@ from reenact.core.store.writer import Writer, warn
 from reenact.errors import DivergenceError, ForkStopped, Halt, Stop, UsageError
 from reenact.run import state_at_end
 from reenact.run.api.session import UNSET, Session
-from reenact.run.output import Output
 from reenact.run.plan import Plan
 from reenact.run.recorded import RECORDED, Recorded
+from reenact.run.streams import StandardStreams
 from reenact.team import ship
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class RecordingInProgress(Session):
         self._run: Run | None = None
         self._family: Recorded | None = None
         self._held: ship.Held | None = None
-        self._stdout: Output | None = None
+        self._streams: StandardStreams | None = None
 
     def load(self) -> Recording:
         """Read the recording so far."""
@@ -161,8 +161,8 @@ class RecordingInProgress(Session):
         loops.check(self._run)
         if self.plan is None:
             # The output of a whole program is heard by its process.
-            self._stdout = Output(self._run)
-            self._stdout.install()
+            self._streams = StandardStreams(self._run)
+            self._streams.install()
         return self._run
 
     def _replayed(self, replay: Replay | Fork | None) -> Run | None:
@@ -246,8 +246,8 @@ class RecordingInProgress(Session):
         if self._recorder is None or os.getpid() != self._pid:
             # In a fork that leaves the block: it has a file of its own, which ends with the process.
             return
-        if self._stdout is not None:
-            self._stdout.uninstall()
+        if self._streams is not None:
+            self._streams.uninstall()
         state = state_at_end.sealed(self._run) if self._run is not None else {}
         if self._run is not None:
             stdlib.end(self._run)
@@ -264,8 +264,8 @@ class RecordingInProgress(Session):
             ending["uncertain"] = uncertain
         if self.output is not UNSET:
             ending["output"] = self._recorder.encode(self.output)
-        if self._stdout is not None:
-            ending["stdout"] = self._stdout.tree()
+        if self._streams is not None:
+            ending |= self._streams.tree()
         if error is not None:
             ending["error"] = codec.encode_error(error, codec.Encoder())
         self._recorder.seal(ending)

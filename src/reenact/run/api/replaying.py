@@ -14,7 +14,6 @@ from reenact.adapters import loops, stdlib
 from reenact.core import boundary
 from reenact.core.boundary import Run, tracked
 from reenact.core.model.divergence import Verdict, merged
-from reenact.core.model.event import Tree
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import mismatches
 from reenact.core.replay.policy import ActionPolicy, configured_policy
@@ -27,10 +26,10 @@ from reenact.run.debugger.breaks import Breakpoints, Breaks, Stop
 from reenact.run.debugger.prompt import prompting
 from reenact.run.files.disk import FILES, LIVE, RECORDED
 from reenact.run.files.replayed import ReplayedFiles
-from reenact.run.output import Output, compare
 from reenact.run.plan import ACTS, DEBUG, SHIFTED, Plan
 from reenact.run.processes import Replayed, replayer_of
 from reenact.run.replayer import rules_number
+from reenact.run.streams import StandardStreams, compare_streams
 
 Source = str | os.PathLike[str] | Recording
 
@@ -67,7 +66,7 @@ class Replay(Session):
         self._family: Replayed | None = None
         self._pid = os.getpid()
         self._others: list[Verdict] = []
-        self._stdout: Output | None = None
+        self._streams: StandardStreams | None = None
         self.plan: Plan | None = None
         self.terminal = ""
         self.scratch = ""
@@ -140,8 +139,8 @@ class Replay(Session):
                 self._files.end()
 
     def _conclude(self, run: Run, replayer: Replayer, error: BaseException | None) -> None:
-        if self._stdout is not None:
-            self._stdout.uninstall()
+        if self._streams is not None:
+            self._streams.uninstall()
         whole = error is None or self.recording.status == "error"
         if whole:
             final.compare(run, self.recording, replayer)
@@ -156,8 +155,8 @@ class Replay(Session):
         if whole and self._files is not None and not any(other.divergences for other in self._others):
             # The parent of a whole program does it for the rest; a debugger's and a block's does not.
             self._files.compare(others=self.plan is not None and DEBUG not in self.plan.options)
-        if whole and self._stdout is not None:
-            self._compare_stdout(self._stdout)
+        if whole and self._streams is not None:
+            self._compare_streams(self._streams)
         self._compare_output()
         poison = replayer.poison
         if poison is not None:
@@ -170,8 +169,8 @@ class Replay(Session):
         self._pid = os.getpid()
         if self._files is not None:
             self._files.rewind()
-        if self._stdout is not None:
-            self._stdout.pid = self._pid
+        if self._streams is not None:
+            self._streams.moved()
 
     def _plan(self) -> Plan:
         path, home = str(Path(self.recording.path).absolute()), str(LocalStore().root)
@@ -185,26 +184,23 @@ class Replay(Session):
         """Count the output of a block; that of a whole program is heard by its process."""
         if self.plan is not None or self._family is None:
             return
-        self._stdout = Output(self._run)
-        self._stdout.install()
-        self.replayer.prints.write = self._stdout.print
-        self._family.on_block, self._family.on_block_end = self._stdout.again, self._stdout.uninstall
+        self._streams = StandardStreams(self._run)
+        self._streams.install()
+        self.replayer.prints.write = self._streams.out.print
+        self._family.on_block, self._family.on_block_end = self._streams.again, self._streams.uninstall
 
-    def _compare_stdout(self, heard: Output) -> None:
+    def _compare_streams(self, heard: StandardStreams) -> None:
         replayer = self.replayer
-        recorded = (self.recording.logs[0].sealed or {}).get("stdout")
-        if recorded is None or replayer.divergences or replayer.gone_live:
+        sealed = self.recording.logs[0].sealed or {}
+        if sealed.get("stdout") is None or replayer.divergences or replayer.gone_live:
             return
         if self.recording.header.get("entry") != "block":
             replayer.uncompared.append("standard output (the recording is that of a whole program)")
             return
-        actual: dict[str, Tree] = {**heard.tree()}
-        replayer.terms.clean_args(actual)
-        found, rule = compare("main", recorded, actual, silent=replayer.rules.silent)
-        if not replayer.rules.silent:
-            replayer.compared.append("standard output")
-        if rule:
-            replayer.rules.applied[rule] = None
+        actual = {name: replayer.terms.clean(tree) for name, tree in heard.tree().items()}
+        found, rules, compared = compare_streams(sealed, actual, replayer.rules)
+        replayer.compared += compared
+        replayer.rules.applied.update(dict.fromkeys(rules))
         if found is not None:
             replayer.divergences.append(found)
 

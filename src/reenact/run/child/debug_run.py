@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reenact.core.model.divergence import Verdict
 from reenact.run import processes as family
 from reenact.run.api.replaying import Replay
-from reenact.run.output import Output
 from reenact.run.plan import DEBUG, Plan
+from reenact.run.streams import StandardStreams
 
 if TYPE_CHECKING:
     from reenact.run.child.debug import Debuggee
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
 class Debugged:
     """The program under the debugger, if the plan asks for it; otherwise it does nothing."""
 
-    def __init__(self, plan: Plan, output: Output) -> None:
+    def __init__(self, plan: Plan, streams: StandardStreams) -> None:
         self._line = _line(plan.options.get(DEBUG))
         self._begun = self._line.hear() if self._line is not None else {}
-        self._output = output
+        self._streams = streams
         self._debuggee: Debuggee | None = None
 
     def attach(self, session: Replay) -> Callable[[int | None, Verdict], None]:
@@ -34,7 +33,7 @@ class Debugged:
             def moved(known: int) -> None:
                 family.moved(known)
                 session.moved()
-                self._output.pid = os.getpid()
+                self._streams.moved()
 
             replayer, recording = session.replayer, session.recording
             self._debuggee = Debuggee(self._line, self._begun, replayer, recording, moved)

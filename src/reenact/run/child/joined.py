@@ -31,9 +31,9 @@ from reenact.run.child.watch import Watch
 from reenact.run.files.comparison import logs
 from reenact.run.files.disk import FILES
 from reenact.run.guarding import ON_REFUSAL
-from reenact.run.output import compare
 from reenact.run.plan import GUARD, RESUME, Plan
 from reenact.run.processes import Member
+from reenact.run.streams import compare_streams
 
 if TYPE_CHECKING:
     from reenact.run.child.forking import Forking
@@ -83,7 +83,7 @@ class ReplayedProgram(ProgramProcess):
     def __init__(self, plan: Plan) -> None:
         self.recording = load(Path(plan.folder))
         super().__init__(plan)
-        debugged = Debugged(plan, self.output)
+        debugged = Debugged(plan, self.streams)
         told = terminals.recorded(self.recording.header)
         stdin.install(self.output.write, tty=told.get("stdin", False))
         terminals.pretend(told)
@@ -105,27 +105,22 @@ class ReplayedProgram(ProgramProcess):
             verdict,
             exit=status,
             **_outcome(self.session),
-            stdout=self._written(),
+            stdout=self._written()["stdout"],
             logs=sorted(logs()),
         )
         self._ended(status, verdict)
 
     def _written(self) -> dict[str, Tree]:
-        """Return the program's output in the recording's form."""
-        actual: dict[str, Tree] = {}
-        actual.update(self.output.tree())
-        self.session.replayer.terms.clean_args(actual)
-        return actual
+        """Return the program's output in the recording's form, by stream."""
+        return {name: self.session.replayer.terms.clean(tree) for name, tree in self.streams.tree().items()}
 
     def _compared(self) -> Verdict:
         sealed = self.recording.logs[0].sealed or {}
-        silent = self.session.replayer.rules.silent
-        found, rule = compare("main", sealed.get("stdout"), self._written(), silent=silent)
-        compared = ("standard output",) if isinstance(sealed.get("stdout"), dict) and not silent else ()
+        found, rules, compared = compare_streams(sealed, self._written(), self.session.replayer.rules)
         return Verdict(
             self.recording.id,
             divergences=(found,) if found else (),
-            rules=(rule,) if rule else (),
+            rules=rules,
             compared=compared,
         )
 
@@ -137,7 +132,7 @@ class ReplayedBlock(ProgramProcess):
         self.recording = load(Path(plan.folder))
         super().__init__(plan)
         self.session: Replay | None = None
-        self._debugged = Debugged(plan, self.output)
+        self._debugged = Debugged(plan, self.streams)
         self._outside: list[Divergence] = []
         family.report(plan)
         adapters.install()

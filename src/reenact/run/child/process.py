@@ -9,8 +9,8 @@ from typing import Any
 from reenact.core import system
 from reenact.core.model.event import Tree
 from reenact.core.record.program import packages
-from reenact.run.output import Output
 from reenact.run.plan import Plan
+from reenact.run.streams import StandardStreams
 
 
 class ProgramProcess:
@@ -18,11 +18,12 @@ class ProgramProcess:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.output = Output()
+        self.streams = StandardStreams()
+        self.output = self.streams.out
         self._exit: Any = sys.exit
         self._exited: Any = None
         self._left = False
-        self.output.install()
+        self.streams.install()
 
     def exit(self, status: Any = None, /) -> None:
         """Replace `sys.exit`: its argument is the only source of the exit status."""
@@ -48,7 +49,7 @@ class ProgramProcess:
 
     def ending(self, code: int | None) -> dict[str, Tree]:
         """Return the seal's data about the program's end."""
-        return {"exit": code, "stdout": self.output.tree(), "packages": _imported()}
+        return {"exit": code, **self.streams.tree(), "packages": _imported()}
 
 
 def _imported() -> dict[str, str]:

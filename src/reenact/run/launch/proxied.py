@@ -287,7 +287,9 @@ def _compared(recording: model.Recording, session: proxy.Replaying, status: int,
     rules: tuple[str, ...] = ()
     if "stdout" in sealed:
         written = session.replayer.terms.clean(heard.tree())
-        differs, rule = compare("main", sealed["stdout"], written, silent=session.replayer.rules.silent)
+        differs, rule = compare(
+            "main", sealed["stdout"], written, silent="stdout" in session.replayer.rules.silent
+        )
         found += [differs] if differs is not None else []
         rules = (rule,) if rule else ()
     recorded = sealed.get("exit")

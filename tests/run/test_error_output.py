@@ -1,0 +1,161 @@
+"""What the program's own code writes to standard error is recorded and compared."""
+
+import logging
+import os
+import sys
+import threading
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import reenact
+
+AGENT = """
+import logging, os, sys, threading, time, traceback, warnings
+import reenact
+
+@reenact.tool
+def look(place):
+    print("looking at", place, file=sys.stderr)
+    return os.stat(place).st_mode
+
+logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(thread)d %(pathname)s:%(lineno)d %(message)s")
+look("/")
+print("begins", file=sys.stderr)
+logging.getLogger("agent").info("logged")
+warnings.warn("deprecated")
+try:
+    try:
+        {}["x"]
+    except KeyError as error:
+        raise ValueError("no such order") from error
+except ValueError:
+    traceback.print_exc()
+for part in range(3):
+    print(f"\\r{part}: {time.perf_counter()}", end="", file=sys.stderr)
+print(file=sys.stderr)
+print("ends in 3.5 s", file=sys.stderr)
+"""
+
+
+@pytest.fixture
+def recorded(shell):
+    shell.write("agent.py", AGENT)
+    done, recording = shell.record("agent.py")
+    assert done.status == 0, done.err
+    return recording
+
+
+def test_a_program_writes_the_same_to_standard_error(shell, recorded):
+    text = recorded.logs[0].sealed["stderr"]["text"]
+    assert [line for line in text.splitlines() if "logged" in line]
+    assert "Traceback" not in text
+    assert "KeyError" not in text
+    assert "looking at" not in text
+    verdict = shell.replay("--json").json["verdict"]
+    assert verdict["faithful"], verdict
+    assert verdict["compared"] == ["calls", "standard output", "standard error"]
+
+
+def test_a_comment_and_another_folder_change_nothing(shell, recorded, tmp_path_factory):
+    shell.write("agent.py", f"# a comment\n{AGENT}")
+    assert shell.replay("--json").json["verdict"]["faithful"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"begins"', '"starts"'),
+        ('"logged"', '"said"'),
+        ('"deprecated"', '"obsolete"'),
+        ('"no such order"', '"no such user"'),
+        ("print(file=sys.stderr)", "print(1, file=sys.stderr)"),
+    ],
+)
+@pytest.mark.sampled
+def test_another_line_is_a_divergence(shell, recorded, old, new):
+    shell.write("agent.py", AGENT.replace(old, new))
+    done = shell.replay("--json")
+    (found,) = done.json["verdict"]["divergences"]
+    assert (done.status, found["address"]) == (1, "main/stderr")
+    assert found["mismatches"]
+
+
+def test_standard_error_may_be_left_out(shell, recorded):
+    shell.write("agent.py", AGENT.replace("begins", "starts"))
+    verdict = shell.replay("--ignore", "stderr", "--json").json["verdict"]
+    assert verdict["faithful"]
+    assert verdict["rules"] == ["ignore stderr"]
+    assert "standard error" not in verdict["compared"]
+
+
+def written(program):
+    """Return what a block writes, as it is recorded; an unchanged block's replay must be faithful."""
+    with reenact.record() as recording:
+        program()
+    with reenact.replay(recording.id) as replay:
+        program()
+    assert replay.verdict.faithful, str(replay.verdict)
+    assert "standard error" in replay.verdict.compared
+    return recording.load().logs[0].sealed["stderr"]["text"]
+
+
+def test_a_block_counts_what_its_own_code_writes():
+    assert written(lambda: print("hello", file=sys.stderr)) == "hello\n"
+
+
+def test_the_lines_of_libraries_do_not_count():
+    handler = logging.StreamHandler(sys.stderr)
+    library = logging.getLogger("concurrent.futures")
+    library.addHandler(handler)
+
+    def broken(_):
+        raise RuntimeError("in a callback")
+
+    def program():
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(int).add_done_callback(broken)
+        print("over", file=sys.stderr)
+
+    try:
+        assert written(program) == "over\n"
+    finally:
+        library.removeHandler(handler)
+
+
+def test_the_lines_of_several_threads_may_change_their_order():
+    names = ["a", "b"]
+
+    def program():
+        for name in names:
+            thread = threading.Thread(target=lambda name=name: print("worker", name, file=sys.stderr))
+            thread.start()
+            thread.join()
+        names.reverse()
+
+    assert written(program) == "worker a\nworker b\n"
+
+
+def test_a_secret_is_not_recorded():
+    assert "correct-horse" not in written(lambda: print("password=correct-horse-7-battery", file=sys.stderr))
+
+
+def test_the_numbers_of_processes_and_threads_are_left_out():
+    def program():
+        print(f"in {os.getpid()} and {threading.get_ident()}, not {os.getpid()}0", file=sys.stderr)
+
+    assert written(program) == f"in … and …, not {os.getpid()}0\n"
+
+
+def test_of_a_chain_of_tracebacks_the_last_exception_counts():
+    def program():
+        try:
+            try:
+                raise KeyError("x")
+            except KeyError:
+                raise ValueError("two\nlines")  # noqa: B904 - both sentences between tracebacks are tried
+        except ValueError:
+            traceback.print_exc()
+
+    assert written(program) == "ValueError: two\nlines\n"
