@@ -129,13 +129,44 @@ async def browser():
         await browser.close()
 
 
+class Tab:
+    """A tab in a context of its own, which the tests of a module share: to make one takes longer than most tests."""
+
+    def __init__(self, browser):
+        self._browser = browser
+        self._page = None
+
+    async def emptied(self):
+        """The tab on an empty page, without cookies and other tabs; a new one where a test has closed it."""
+        if self._page is None or self._page.is_closed():
+            await self.close()
+            context = await self._browser.new_context(viewport={"width": 1280, "height": 720})
+            context.set_default_timeout(120_000)  # ten thousand rows, on a busy machine
+            self._page = await context.new_page()
+            return self._page
+        for other in self._page.context.pages:
+            if other is not self._page:
+                await other.close()
+        await self._page.context.clear_cookies()
+        await self._page.goto("about:blank")
+        return self._page
+
+    async def close(self):
+        if self._page is not None:
+            await self._page.context.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared_tab(browser):
+    tab = Tab(browser)
+    yield tab
+    await tab.close()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def page(browser):
-    """A tab in a context of its own."""
-    context = await browser.new_context(viewport={"width": 1280, "height": 720})
-    context.set_default_timeout(120_000)  # ten thousand rows, on a busy machine
-    yield await context.new_page()
-    await context.close()
+async def page(shared_tab):
+    """An empty tab."""
+    return await shared_tab.emptied()
 
 
 LASTING = {"idle_timeout_minutes": 60, "max_duration_minutes": 60}

@@ -12,11 +12,17 @@ from reenact.browser.page.pending import pending, watch_timers
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def signs(page, monkeypatch):
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def watched(shared_tab):
+    """Notes the timers of the tab."""
+    page = await shared_tab.emptied()
+    await watch_timers(page.context)
+
+
+@pytest.fixture
+def signs(watched, page, monkeypatch):
     """Opens a document; returns the signs that it may change within a minute."""
     monkeypatch.setattr("reenact.browser.page.pending.PATIENCE", 60)
-    await watch_timers(page.context)
 
     async def look(html="", *, after="", awaited=0):
         if html:

@@ -271,7 +271,7 @@ async def test_what_covered_it_only_then_is_taken_from_the_error(page, site):
 async def test_a_page_that_does_not_answer_is_said_to_be_silent(page, site, monkeypatch):
     monkeypatch.setattr("reenact.browser.actions.why.PATIENCE", 0.4)
     waiting = []
-    page.on("dialog", lambda dialog: waiting.append(dialog))  # noqa: PLW0108 - Playwright sets attributes on it  # nobody answers it
+    page.once("dialog", lambda dialog: waiting.append(dialog))  # noqa: PLW0108 - Playwright sets attributes on it
     await page.goto(site("dialogs.html"))
     await page.evaluate("setTimeout(() => alert('Watch out'))")
     said = await why(page, "click", "#alert", "Timeout 150ms exceeded.")
