@@ -49,14 +49,15 @@ SPELLINGS = {
 
 class TestNames:
     @pytest.mark.parametrize("separator", ["", "_", "-", ".", " "])
-    @pytest.mark.parametrize("name", sorted(DEFAULT_RULES.names | DEFAULT_RULES.headers))
     def test_every_built_in_name_counts_with_all_separators_in_any_case_and_behind_others(
-        self, redactor, name, separator
+        self, redactor, separator
     ):
-        spelled = re.sub("[_-]", separator, name)
-        behind_others = [f"my_{spelled}"] if name in DEFAULT_RULES.names else []
-        for key in (spelled, spelled.upper(), spelled.title(), *behind_others):
-            assert OPAQUE not in line(redactor, json.dumps({key: OPAQUE}))
+        keys = []
+        for name in sorted(DEFAULT_RULES.names | DEFAULT_RULES.headers):
+            spelled = re.sub("[_-]", separator, name)
+            keys += [spelled, spelled.upper(), spelled.title()]
+            keys += [f"my_{spelled}"] if name in DEFAULT_RULES.names else []
+        assert [key for key in keys if OPAQUE in line(redactor, json.dumps({key: OPAQUE}))] == []
 
     @pytest.mark.parametrize("flag", ["--password", "--db-password", "--x-api-key", "--openaiApiKey"])
     def test_a_flag_counts_by_the_end_of_its_name(self, redactor, flag):
@@ -71,18 +72,16 @@ class TestNames:
         text = "so -- as for the token', 'an0ther-word1' -- it --is the password though"
         assert line(redactor, json.dumps({"text": text})) == json.dumps({"text": text})
 
-    @pytest.mark.parametrize("depth", [0, 1, 2])
     @pytest.mark.parametrize("spelling", SPELLINGS)
-    def test_a_value_without_any_shape_leaves_in_every_spelling(self, redactor, spelling, depth):
+    def test_a_value_without_any_shape_leaves_in_every_spelling(self, redactor, spelling):
         text = SPELLINGS[spelling](OPAQUE)
-        for _ in range(depth):
+        for _ in range(3):
+            clean = line(redactor, json.dumps({"text": text}))
+            assert OPAQUE not in clean
+            assert clean.count(Redactor(salt=SALT).secret("x", OPAQUE)) == text.count(OPAQUE)
+            assert redactor.raw(text.encode()).count(b"[[secret:") == text.count(OPAQUE)
             text = json.dumps({"nested": text})
-        clean = line(redactor, json.dumps({"text": text}))
-        assert OPAQUE not in clean
-        assert clean.count(Redactor(salt=SALT).secret("x", OPAQUE)) == text.count(OPAQUE)
-        assert redactor.raw(text.encode()).count(b"[[secret:") == text.count(OPAQUE)
 
-    @pytest.mark.parametrize("name", NAMES)
     @pytest.mark.parametrize(
         "form",
         [
@@ -99,10 +98,11 @@ class TestNames:
         ],
         ids=["object", "compact", "indented", "nested", "twice", "form", "query", "repr", "code", "conn"],
     )
-    def test_a_value_under_a_secret_name_leaves(self, redactor: Redactor, name: str, form: object) -> None:
-        clean = line(redactor, form(name, OPAQUE))  # type: ignore[operator]
-        assert OPAQUE not in clean
-        assert Redactor(salt=SALT).secret("x", OPAQUE) in clean
+    def test_a_value_under_a_secret_name_leaves(self, redactor: Redactor, form: object) -> None:
+        clean = {name: line(redactor, form(name, OPAQUE)) for name in NAMES}  # type: ignore[operator]
+        assert [name for name in NAMES if OPAQUE in clean[name]] == []
+        token = Redactor(salt=SALT).secret("x", OPAQUE)
+        assert [name for name in NAMES if token not in clean[name]] == []
 
     @pytest.mark.parametrize(
         "value", ['a"b\\c', "tab\tnew\nline", "ünïcödé ☃", "end with \\", '"', "''''", '\\\\\\""x']
