@@ -47,30 +47,28 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def tab(chromium):
+    """A tab for all tests: to make one takes longer than most of them."""
+    # A page's own policy forbids axe, which comes from outside.
+    context = chromium.new_context(bypass_csp=True, reduced_motion="reduce")
+    yield context.new_page()
+    context.close()
+
+
 @pytest.fixture
-def opened(chromium, folder):
-    contexts = []
-
+def opened(tab, folder):
     def show(name, width=1280, theme="light"):
-        # A page's own policy forbids axe, which comes from outside.
-        context = chromium.new_context(
-            viewport={"width": width, "height": 844},
-            color_scheme=theme,
-            bypass_csp=True,
-            reduced_motion="reduce",
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.goto((folder / name).as_uri())
+        tab.set_viewport_size({"width": width, "height": 844})
+        tab.emulate_media(color_scheme=theme)
+        tab.goto((folder / name).as_uri())
         if name in {"watch.html", "two.html"}:
-            page.locator("#list [role=option]").first.wait_for()
+            tab.locator("#list [role=option]").first.wait_for()
         if name == "exported.html":
-            page.frame_locator("iframe.film").locator("#list [role=option]").first.wait_for()
-        return page
+            tab.frame_locator("iframe.film").locator("#list [role=option]").first.wait_for()
+        return tab
 
-    yield show
-    for context in contexts:
-        context.close()
+    return show
 
 
 @pytest.mark.parametrize(("width", "theme"), WINDOWS)

@@ -56,13 +56,13 @@ def faultless(page):
     page.set_viewport_size({"width": 1280, "height": 900})
 
 
-def test_every_page_that_is_reached_by_clicking_looks_as_by_its_address(opened, home):
+def test_every_page_that_is_reached_by_clicking_looks_as_by_its_address(opened, home, address):
     second = buy(home, consent=False).name
     page = opened("/")
 
-    def go(name, address):
+    def go(name, where):
         page.get_by_role("link", name=name).first.click()
-        page.wait_for_url(re.compile(address))
+        page.wait_for_url(re.compile(where))
 
     clicked = {}
 
@@ -103,10 +103,11 @@ def test_every_page_that_is_reached_by_clicking_looks_as_by_its_address(opened, 
     seen()  # once more, with the sheets of all pages
 
     assert len(clicked) >= 6, list(clicked)
-    for address, places in clicked.items():
-        fresh = looks(opened(address))
+    for where, places in clicked.items():
+        page.goto(address + where)
+        fresh = looks(page)
         for how, boxes in places.items():
-            assert boxes == fresh[how], (address, how)
+            assert boxes == fresh[how], (where, how)
 
 
 @pytest.mark.thorough
