@@ -1,6 +1,8 @@
 """Patterns that are compiled when they are first used."""
 
+import ast
 import re
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +33,16 @@ def test_a_pattern_answers_as_the_compiled_one():
 def test_an_unknown_attribute_is_an_attribute_error():
     with pytest.raises(AttributeError):
         lazy("a").seek  # noqa: B018
+
+
+def test_no_module_compiles_such_a_pattern_while_it_is_imported():
+    source = Path(__file__).parents[2] / "src" / "reenact"
+    compiled = [
+        f"{path.relative_to(source)}:{node.lineno}"
+        for path in source.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Call)
+        and getattr(node.value.func, "id", "") == "lazy"
+    ]
+    assert compiled == []

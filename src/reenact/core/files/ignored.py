@@ -10,12 +10,11 @@ import os
 import re
 from collections.abc import Callable
 from fnmatch import translate
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model.automaton import PatternError, automaton
-from reenact.core.patterns import lazy
 
 KEYS = (
     ".env", ".env.*", "*.env", ".envrc", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk",
@@ -27,8 +26,6 @@ KEYS = (
 
 KEY_FOLDERS = frozenset((".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".gcloud"))
 """Names of folders with secrets."""
-
-_KEYS = lazy("|".join(translate(pattern) for pattern in KEYS)).match
 
 _MOST = 10_000
 """The maximum number of patterns of one file."""
@@ -99,7 +96,12 @@ class IgnoreRules:
 def has_secret_name(path: str) -> bool:
     """Return True if a path is that of a key or of settings with secrets."""
     *folders, name = path.split("/")
-    return _KEYS(name.lower()) is not None or not KEY_FOLDERS.isdisjoint(folders)
+    return _keys().match(name.lower()) is not None or not KEY_FOLDERS.isdisjoint(folders)
+
+
+@cache
+def _keys() -> re.Pattern[str]:
+    return re.compile("|".join(translate(pattern) for pattern in KEYS))
 
 
 @dataclass(frozen=True, slots=True)

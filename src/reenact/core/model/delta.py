@@ -63,12 +63,12 @@ class Arg(NamedTuple):
         return self.data
 
 
-_NOTHING_NEW = lazy(rb'\{"\$(?:items":\[\d+,\d+,0\],"new":\[\]|same":\d+)\}').fullmatch
+_NOTHING_NEW = lazy(rb'\{"\$(?:items":\[\d+,\d+,0\],"new":\[\]|same":\d+)\}')
 
 
 def adds_nothing(written: bytes) -> bool:
     """Return True if an argument, as `against` gives it, only refers to an earlier call."""
-    return _NOTHING_NEW(written) is not None
+    return _NOTHING_NEW.fullmatch(written) is not None
 
 
 def tag_of(tree: Tree) -> str | None:

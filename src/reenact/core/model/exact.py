@@ -19,10 +19,10 @@ from reenact.core.patterns import lazy
 # flag (0x80) on the type's letter says so. Later versions have short forms, which look like any text.
 _VERSION = 3
 # A tuple of fewer than 2**24 items, and a float that is no number or infinite: without that flag, and with it.
-_TUPLE = lazy(rb"\(...\0", re.DOTALL).search
-_SHARED_TUPLE = lazy(rb"\xa8...\0", re.DOTALL).search
-_NO_NUMBER = lazy(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL).search
-_SHARED_NO_NUMBER = lazy(rb"\xe7.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL).search
+_TUPLE = lazy(rb"\(...\0", re.DOTALL)
+_SHARED_TUPLE = lazy(rb"\xa8...\0", re.DOTALL)
+_NO_NUMBER = lazy(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
+_SHARED_NO_NUMBER = lazy(rb"\xe7.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
 _LARGE = 1 << 24
 _PLAIN = {str, bool, type(None)}
 _FEW = 64
@@ -114,10 +114,10 @@ def _reads_back(value: Any, inside: bytes | None, data: bytes) -> bool:
 def _doubtful(inside: bytes) -> bool:
     """Return True if the bytes may hold a tuple, or a float that is no number."""
     return bool(
-        _TUPLE(inside)
-        or _NO_NUMBER(inside)
+        _TUPLE.search(inside)
+        or _NO_NUMBER.search(inside)
         # The flagged letters are in few values, which is told ten times as fast.
-        or (b"\xa8" in inside and _SHARED_TUPLE(inside))
-        or (b"\xe7" in inside and _SHARED_NO_NUMBER(inside))
+        or (b"\xa8" in inside and _SHARED_TUPLE.search(inside))
+        or (b"\xe7" in inside and _SHARED_NO_NUMBER.search(inside))
         or len(inside) >= _LARGE
     )
