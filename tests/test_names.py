@@ -55,7 +55,6 @@ CLASSES = frozenset(
         "RecordedModel",
         "Recording",
         "Replay",
-        "Replayed",
         "Result",
         "Session",
         "Shape",

@@ -12,7 +12,8 @@ PROGRAM = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 OF_REPLAYS = (
     "reenact.analysis", "reenact.core.messages", "reenact.core.query.facts", "reenact.core.query.recording",
     "reenact.core.replay", "reenact.core.store.reading", "reenact.run.api.fork", "reenact.run.api.replaying",
-    "reenact.run.debugger", "reenact.run.files", "reenact.run.fork", "reenact.run.members", "reenact.verbs",
+    "reenact.run.debugger", "reenact.run.files", "reenact.run.fork", "reenact.run.members",
+    "reenact.run.replayed_processes", "reenact.verbs",
 )  # fmt: skip
 # Packages that other commands or libraries need.
 HEAVY = ("httpx", "pdb", "pydantic", "rich", "sqlite3")

@@ -6,8 +6,9 @@ file of its own, and leaves its verdict where its parent finds it.
 """
 
 from reenact.run.exit import end, moved, on_exit
-from reenact.run.members import Member, Replayed, logs_of
+from reenact.run.members import Member, replay_fork
 from reenact.run.recorded import UNSET, Recorded
+from reenact.run.replayed_processes import ReplayedProcesses, logs_of
 from reenact.run.replayer import OPTIONS, replayer_of, rules_of
 from reenact.run.reports import report, reserve
 
@@ -16,11 +17,12 @@ __all__ = [
     "UNSET",
     "Member",
     "Recorded",
-    "Replayed",
+    "ReplayedProcesses",
     "end",
     "logs_of",
     "moved",
     "on_exit",
+    "replay_fork",
     "replayer_of",
     "report",
     "reserve",

@@ -27,7 +27,7 @@ from reenact.run.debugger.prompt import prompting
 from reenact.run.files.disk import FILES, LIVE, RECORDED
 from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.plan import ACTS, DEBUG, SHIFTED, Plan
-from reenact.run.processes import Replayed, replayer_of
+from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of
 from reenact.run.replayer import rules_number
 from reenact.run.streams import StandardStreams, compare_streams
 
@@ -63,7 +63,7 @@ class Replay(Session):
         self._pace = pace
         self._replayer: Replayer | None = None
         self._run: Run | None = None
-        self._family: Replayed | None = None
+        self._family: ReplayedProcesses | None = None
         self._pid = os.getpid()
         self._others: list[Verdict] = []
         self._streams: StandardStreams | None = None
@@ -118,8 +118,8 @@ class Replay(Session):
         if self._files is not None:
             self._run.scratch, self._run.waits = self._files.covers, self._files.waits
             self._run.files = self._files.uses
-        self._run.family = self._family = Replayed(
-            self._run, self._replayer, self.recording, log, self._plan()
+        self._run.family = self._family = ReplayedProcesses(
+            self._run, self._replayer, self.recording, log, self._plan(), join=replay_fork
         )
         tracked.of_run(self._run)
         stdlib.begin(self._run)

@@ -35,7 +35,7 @@ from reenact.run.fork.live_files import record_files
 from reenact.run.fork.point import Point
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import GUARD, Plan
-from reenact.run.processes import Replayed, replayer_of, rules_of
+from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of, rules_of
 from reenact.run.replayer import redactor_of, rules_number
 from reenact.team import ship
 
@@ -121,7 +121,7 @@ class Child:
         self.run = Run(self.forker, replayer.turnstile, replaying=True)
         self.run.rules = rules_number(parent.header)
         self.run.forked, self.forker.run = True, self.run
-        before = Replayed(self.run, replayer, parent, log, self._replaying_plan())
+        before = ReplayedProcesses(self.run, replayer, parent, log, self._replaying_plan(), join=replay_fork)
         self.family = self.run.family = Forked(self.run, self.forker, before, self._recording_plan)
 
     def seal(self, ending: Mapping[str, Tree]) -> None:

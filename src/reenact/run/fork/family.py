@@ -19,9 +19,10 @@ from reenact.core.record.program import takes_part
 from reenact.errors import Departure, Divergence
 from reenact.run.fork import started
 from reenact.run.fork.handler import Forker
-from reenact.run.members import Replayed, logs_of, record_fork
+from reenact.run.members import record_fork
 from reenact.run.plan import Plan
 from reenact.run.recorded import Recorded
+from reenact.run.replayed_processes import ReplayedProcesses, logs_of
 from reenact.run.reports import claimed, reported
 
 _LOOK = 0.002
@@ -35,7 +36,9 @@ class Forked(Family):
         plan: Makes the plan of a recorded process, which holds once the fork is live.
     """
 
-    def __init__(self, run: Run, forker: Forker, replayed: Replayed, plan: Callable[[], Plan]) -> None:
+    def __init__(
+        self, run: Run, forker: Forker, replayed: ReplayedProcesses, plan: Callable[[], Plan]
+    ) -> None:
         self._run = run
         self._forker = forker
         self.replayed = replayed
@@ -44,7 +47,7 @@ class Forked(Family):
         forker.before_live = self.settle
 
     @property
-    def _now(self) -> Recorded | Replayed:
+    def _now(self) -> Recorded | ReplayedProcesses:
         if not self._forker.gone_live:
             return self.replayed
         if self._recorded is None:

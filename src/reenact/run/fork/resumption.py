@@ -31,7 +31,7 @@ from reenact.run.fork.live_files import last_received, record_files
 from reenact.run.fork.resumer import Resumer
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import Plan
-from reenact.run.processes import Replayed, replayer_of, rules_of
+from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of, rules_of
 from reenact.run.replayer import redactor_of, rules_number
 
 
@@ -79,7 +79,9 @@ class Resumption:
         self.run = Run(self.handler, turnstile, replaying=True)
         self.run.rules = rules_number(recording.header)
         self.run.forked, self.handler.run = True, self.run
-        before = Replayed(self.run, self.replayer, recording, log, self._own("replay"))
+        before = ReplayedProcesses(
+            self.run, self.replayer, recording, log, self._own("replay"), join=replay_fork
+        )
         self.family = self.run.family = Forked(self.run, self.handler, before, lambda: self._own("record"))
         self.files = self._set_back()
         if not log.times:
