@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import stat
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -16,34 +15,17 @@ from pathlib import Path
 
 from reenact.core import system
 from reenact.core.boundary import current
-from reenact.core.dataclass import dataclass
-from reenact.core.files.keeping import FileKeeper, Mark, mark_of, status_of, time_of
-from reenact.core.files.listing import TREE, ListedEntry, entries_of, names_below
+from reenact.core.files.keeping import FileKeeper, mark_of, status_of
+from reenact.core.files.listing import ListedEntry, entries_of, names_below
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, How
 from reenact.core.record.file_events import FileEvents, Write
+from reenact.core.record.known_files import KnownFile, KnownFiles, real_time
 from reenact.core.record.places import Place, Places
 from reenact.core.record.walk import FolderWalk, WalkTooLarge
 
-_RACY = 20_000_000  # nanoseconds: two ticks of a slow kernel. A change within one leaves the mark as it was
 _WATCHED = 16
 """The number of changed files up to which all are looked at after each step."""
-
-_now = time.time_ns
-
-
-@dataclass(slots=True)
-class _KnownFile:
-    """A used path: its state before the run and now."""
-
-    place: Place
-    first: FileState
-    state: FileState
-    mark: Mark | None
-    racy: bool = False
-    names: set[str] | None = None
-    announced: bool = False
-    """The recording has that the program is about to change it."""
 
 
 class FileRecorder:
@@ -72,8 +54,7 @@ class FileRecorder:
         self._clock, self._looked = now, 0.0
         self._events = FileEvents(keeper, lambda line: write({**line, "t": self._looked}), last)
         self._failed = failed
-        self._known: dict[str, _KnownFile] = {}
-        self._children: dict[str, set[str]] = {}
+        self._known = KnownFiles(places, keeper)
         self._watched: dict[str, None] = {}
         self._lasting: set[str] = set()
         self._dirty: dict[str, int | None] = {}
@@ -82,7 +63,7 @@ class FileRecorder:
         self._lock = threading.RLock()
         self._thread = 0
         self._process = os.getpid()
-        self._began = _now()
+        self._began = real_time()
 
     def resume(
         self, first: Mapping[Path, FileState], last: Mapping[Path, FileState], told: Mapping[Path, FileState]
@@ -106,11 +87,11 @@ class FileRecorder:
                     continue
                 if told.get(path) != before and before.kind != "none":
                     untold[place] = before
-                known = self._add(place, before, replace(state, names=None), None)
+                known = self._known.add(place, before, replace(state, names=None), None)
                 if state != before:
                     self._watched[place.path] = None
                 # The program has made its own changes again: their times are others.
-                if self._renew(known) and _timeless(known.state) != _timeless(state):
+                if self._known.renew(known) and _timeless(known.state) != _timeless(state):
                     changed[place] = known.state
             self._events.write("first", untold)
             self._events.write("outside", changed)
@@ -205,7 +186,7 @@ class FileRecorder:
         """Treat files as `secret` whose bytes were kept, and hold a secret that is known now."""
         with self._lock:
             self._keeper.forget()
-            for known in self._known.values():
+            for known in self._known:
                 known.first, known.state = without_secret(known.first), without_secret(known.state)
 
     def finish(self) -> None:
@@ -258,14 +239,14 @@ class FileRecorder:
             target = os.path.join(os.path.dirname(place.path), known.state.target)
             self._use(target, writes=writes, depth=depth + 1)
 
-    def _first(self, place: Place, within: int | None) -> _KnownFile:
-        state, mark = self._state(place)
-        known = self._add(place, state, state, mark)
+    def _first(self, place: Place, within: int | None) -> KnownFile:
+        state, mark = self._known.state(place)
+        known = self._known.add(place, state, state, mark)
         known.announced = within != UNKNOWN
         self._events.write("first", {place: state}, within=within)
         return known
 
-    def _announce(self, known: _KnownFile, within: int | None) -> None:
+    def _announce(self, known: KnownFile, within: int | None) -> None:
         """Record that the program is about to change a file.
 
         The run may be cut off before the change itself is recorded.
@@ -273,41 +254,14 @@ class FileRecorder:
         known.announced = True
         self._events.write("first", {known.place: known.first}, within=within)
 
-    def _add(self, place: Place, first: FileState, state: FileState, mark: Mark | None) -> _KnownFile:
-        known = self._known[place.path] = _KnownFile(place, first, state, mark, _is_racy(mark))
-        self._children.setdefault(os.path.dirname(place.path), set()).add(place.path)
-        return known
-
-    def _state(self, place: Place) -> tuple[FileState, Mark | None]:
-        """Return a path's state, with its bytes kept. What cannot be read has none."""
-        try:
-            return self._keeper.state(place.path, ignored=self._places.ignored(place))
-        except OSError:
-            status = status_of(place.path)
-            if status is None:
-                return NOTHING, None
-            mode = stat.S_IMODE(status.st_mode)
-            return FileState(
-                "file", mode, status.st_size, why="unread", mtime=time_of(status.st_mtime_ns)
-            ), mark_of(status)
-
-    def _look_outside(self, known: _KnownFile) -> None:
+    def _look_outside(self, known: KnownFile) -> None:
         """Record the state of a path that something else has changed since its last use."""
         status = status_of(known.place.path)
         mark = None if status is None else mark_of(status)
         if mark == known.mark or (known.state.kind == "folder" == _kind(status)):
             return
-        if self._renew(known):
+        if self._known.renew(known):
             self._events.write("outside", {known.place: known.state})
-
-    def _renew(self, known: _KnownFile) -> bool:
-        """Look at a path again; return True if its state is another one."""
-        state, known.mark = self._state(known.place)
-        known.racy = _is_racy(known.mark)
-        before, known.state = known.state, state
-        if state.kind == "none":
-            known.names = None
-        return before != state
 
     # -- changes -----------------------------------------------------------------------------------------------
 
@@ -319,7 +273,7 @@ class FileRecorder:
                 status = status_of(path)
                 if (None if status is None else mark_of(status)) == known.mark:
                     continue
-            if self._renew(known):
+            if self._known.renew(known):
                 within = self._dirty.get(path, UNKNOWN)
                 changed.setdefault(within, {})[known.place] = known.state
         self._dirty.clear()
@@ -352,38 +306,18 @@ class FileRecorder:
         for place, before, mark in found:
             known = self._known.get(place.path)
             if known is None:
-                first = self._before(place, before, walk)
+                first = self._known.before(place, before, walk)
                 if first.kind != "none":
                     firsts[place] = first
-                known = self._add(place, first, first, before)
+                known = self._known.add(place, first, first, before)
             elif mark == known.mark and not known.racy:
                 continue
-            if self._renew(known):
+            if self._known.renew(known):
                 changed[place] = known.state
-            self._rename_listed(place, known.state)
+            self._known.rename_listed(place, known.state)
         # A database or a file that the program holds open may lie outside of the walk.
         self._events.write("first", firsts)
         self._events.write(how, changed, call=call)
-
-    def _before(self, place: Place, mark: Mark | None, walk: FolderWalk) -> FileState:
-        """Return the state of a path before a command changed it."""
-        if mark is None:
-            return NOTHING
-        mode = stat.S_IMODE(mark[4])
-        if stat.S_ISDIR(mark[4]):
-            return FileState("folder", mode)
-        if stat.S_ISLNK(mark[4]):
-            return FileState("link", mode, target=walk.targets.get(place.path, "?"))
-        data = walk.content.pop(place.path, None)
-        if data is None or self._places.ignored(place):
-            return FileState(
-                "file",
-                mode,
-                mark[0],
-                why="ignored" if self._places.ignored(place) else "unread",
-                mtime=time_of(mark[1]),
-            )
-        return self._keeper.kept(data, mode, mark[1])
 
     # -- lists -------------------------------------------------------------------------------------------------
 
@@ -392,7 +326,9 @@ class FileRecorder:
         if place is None:
             return
         fresh = place.path not in self._known
-        known = self._known.get(place.path) or self._add(place, *(2 * (self._state(place)[0],)), None)
+        known = self._known.get(place.path) or self._known.add(
+            place, *(2 * (self._known.state(place)[0],)), None
+        )
         if known.state.kind == "none" and os.path.isdir(place.path):
             self._settle("change")
             self._look_outside(known)
@@ -404,12 +340,12 @@ class FileRecorder:
         if known.names is None:
             self._made_unseen(place, entries)
             if known.first.kind == "folder":
-                before = self._names_before(place.path, names)
+                before = self._known.names_before(place.path, names)
                 self._events.write(
                     "first",
                     {
                         place: replace(known.first, names=tuple(sorted(before))),
-                        **self._seen_in(place, entries),
+                        **self._known.unused(place, entries),
                     },
                 )
         else:
@@ -424,33 +360,10 @@ class FileRecorder:
                 place = self._places.find(f"{folder.path}/{name}", makes=False)
                 fresh = place is not None and place.path not in self._known
                 if place is not None and fresh and (system.birth_time(place.path) or 0) > self._began:
-                    state, mark = self._state(place)
-                    self._add(place, NOTHING, state, mark)
+                    state, mark = self._known.state(place)
+                    self._known.add(place, NOTHING, state, mark)
                     made[place] = state
         self._events.write("change", made)
-
-    def _seen_in(self, folder: Place, entries: Mapping[str, ListedEntry]) -> dict[Place, FileState]:
-        """Return the listed states of entries of a folder that were not used yet."""
-        if len(entries) > TREE:
-            return {}
-        found = {}
-        for name, entry in entries.items():
-            place = self._places.find(f"{folder.path}/{name}", makes=False)
-            if place is not None and place.path not in self._known and entry.state.kind != "none":
-                found[place] = entry.state
-        return found
-
-    def _names_before(self, folder: str, names: set[str]) -> set[str]:
-        """Return the names that a folder had before the run."""
-        found = set(names)
-        for child in self._children.get(folder, ()):
-            known, name = self._known[child], os.path.basename(child)
-            if known.first.kind == "none":
-                found -= {name, f"{name}/"}
-            else:
-                found.discard(name if known.first.kind == "folder" else f"{name}/")
-                found.add(f"{name}/" if known.first.kind == "folder" else name)
-        return found
 
     def _changed_names(self, folder: Place, before: set[str], names: set[str]) -> None:
         """Record the entries of a folder that something else has made or deleted."""
@@ -459,30 +372,16 @@ class FileRecorder:
             place = folder.child(name.removesuffix("/"))
             known = self._known.get(place.path)
             if known is None:
-                state, mark = self._state(place)
-                self._add(place, NOTHING, state, mark)
+                state, mark = self._known.state(place)
+                self._known.add(place, NOTHING, state, mark)
                 changed[place] = state
-            elif place.path not in self._watched and self._renew(known):
+            elif place.path not in self._watched and self._known.renew(known):
                 changed[place] = known.state
         self._events.write("outside", changed)
-
-    def _rename_listed(self, place: Place, state: FileState) -> None:
-        """A command has made or deleted an entry of a folder that was listed."""
-        above = self._known.get(os.path.dirname(place.path))
-        if above is not None and above.names is not None:
-            name = os.path.basename(place.path)
-            above.names -= {name, f"{name}/"}
-            if state.kind != "none":
-                above.names.add(f"{name}/" if state.kind == "folder" else name)
 
 
 def _timeless(state: FileState) -> FileState:
     return replace(state, names=None, mtime=None)
-
-
-def _is_racy(mark: Mark | None) -> bool:
-    """Return True if a file may change again with its mark staying as it is."""
-    return mark is not None and max(mark[1], mark[3]) > _now() - _RACY
 
 
 def _kind(status: os.stat_result | None) -> str:
