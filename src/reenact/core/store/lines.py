@@ -13,6 +13,7 @@ import orjson
 
 from reenact.core.model import schema, session_schema
 from reenact.core.model.event import FORMAT, Event
+from reenact.core.model.references import References
 from reenact.core.store import chain
 from reenact.errors import CorruptRecording, FutureFormat, NotARecording
 
@@ -64,7 +65,7 @@ class Reader:
         self._sum = chain.FIRST
         self._chained = True
         self._ended = False
-        self._references = schema.References()
+        self._references = References()
 
     def take(self, line: bytes) -> Event | None:
         """Return the event of the next line, without its newline.

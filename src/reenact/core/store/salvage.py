@@ -17,6 +17,7 @@ import orjson
 from reenact.core import private
 from reenact.core.model import patch, schema, session_schema
 from reenact.core.model.event import FORMAT
+from reenact.core.model.references import References
 from reenact.core.model.schema import is_address
 from reenact.core.store import chain, shared
 from reenact.core.store.labels import LARGEST, PATTERN
@@ -74,7 +75,7 @@ class _Kept:
         self._name = name
         self._told = told
         self._session = name.startswith("session.")
-        self._references = schema.References()
+        self._references = References()
         self._states: dict[str, int] = {}
 
     def lines(self, raw: list[bytes]) -> list[dict[str, Any]]:
