@@ -25,7 +25,8 @@ import orjson
 
 from reenact.analysis.interchange.importers.otel import runs
 from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent
-from reenact.analysis.interchange.importers.run import ImportedRun, keep
+from reenact.analysis.interchange.importers.run import ImportedRun
+from reenact.analysis.interchange.importers.run_writer import keep
 from reenact.core import private
 from reenact.core.redact import DEFAULT_RULES, Redactor
 from reenact.core.store.deleted import Deleted

@@ -16,7 +16,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 import reenact
 from reenact.analysis.interchange.exporters import otel
 from reenact.analysis.interchange.importers.otel import runs, wire
-from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Stretch, keep
+from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Stretch
+from reenact.analysis.interchange.importers.run_writer import keep
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.store.local import LocalStore
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reenact.analysis.interchange.importers import chat
-from reenact.analysis.interchange.importers import run as imported
+from reenact.analysis.interchange.importers import chat, run_writer
 from reenact.analysis.interchange.importers.inspect import _events
 from reenact.analysis.interchange.importers.langfuse import langfuse
 from reenact.analysis.interchange.importers.openai_agents import openai_agents
@@ -57,7 +56,7 @@ SHAPES = {
 def test_spans_are_read_and_ordered_in_time_in_proportion(shape):
     def work(count):
         for run in read_spans(SHAPES[shape](count), FILE, "otel"):
-            list(imported._by_time(list(run.effects)))
+            list(run_writer._by_time(list(run.effects)))
 
     is_linear(work)
 
@@ -120,7 +119,7 @@ def test_effects_end_by_their_times_and_the_inner_ones_first():
         )  # fmt: skip
 
     outer = effect("outer", 0, 3)
-    order = imported._by_time(
+    order = run_writer._by_time(
         [outer, effect("inner", 1, 9, outer), effect("short", 2, 3), effect("late", 3, 4)]
     )
     assert [(one.name, asked) for one, asked in order] == [
@@ -145,9 +144,9 @@ def test_the_calls_of_a_chat_share_its_messages():
 def test_histories_beyond_a_number_of_messages_are_shortened_to_what_is_new_and_a_note_says_so(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(imported, "REPEATED", 30)
+    monkeypatch.setattr(run_writer, "REPEATED", 30)
     store = LocalStore(tmp_path)
-    recording = load(store.folder(imported.keep(store, chat.run_of(chat_of(20), "chat", "file"))))
+    recording = load(store.folder(run_writer.keep(store, chat.run_of(chat_of(20), "chat", "file"))))
     messages = [step.args["messages"] for step in recording.steps]
     # 1 + 3 + 5 + 7 + 9 are 25; the sixth call would repeat 11 more.
     assert messages[:5] == [chat_of(count) for count in (1, 3, 5, 7, 9)]

@@ -10,7 +10,7 @@ import pytest
 from reenact.analysis.interchange import importers
 from reenact.analysis.interchange.importers.otel import runs, wire
 from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, problem
-from reenact.analysis.interchange.importers.run import keep
+from reenact.analysis.interchange.importers.run_writer import keep
 from reenact.core.query.facts import RecordingFacts
 from reenact.errors import DivergenceError, NotARecording
 from reenact.lesson import SessionRecord, create_replay_model

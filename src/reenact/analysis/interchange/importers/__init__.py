@@ -32,7 +32,8 @@ from reenact.analysis.interchange.importers import (
     vcr,
 )
 from reenact.analysis.interchange.importers.repository import Repository
-from reenact.analysis.interchange.importers.run import Happened, ImportedRun, keep
+from reenact.analysis.interchange.importers.run import Happened, ImportedRun
+from reenact.analysis.interchange.importers.run_writer import keep
 from reenact.analysis.interchange.importers.session_files import WorkspaceFiles
 from reenact.core import private
 from reenact.core.dataclass import dataclass
