@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,20 +23,20 @@ from dataclasses import field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import obstore
 import orjson
 import psycopg
 from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore as Folder
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import create_engine, text
 
 from reenact.core import private
 from reenact.core.dataclass import dataclass
 from reenact.core.version import VERSION
 from reenact.errors import StoreAway, UsageError
+from reenact.team.client_programs import database_of, dumped, run, tool
 from reenact.team.location import Place
 from reenact.team.objects import opened, path_of
 from reenact.team.receipts import obey
@@ -53,7 +51,6 @@ _DUMPS, _MAKING = "dumps", ".making"
 _AT_ONCE = 8
 _BLOCK = 1 << 20
 _AHEAD = 1_000_000
-_LOCAL = ("/usr/lib/postgresql", "/usr/local/opt/libpq", "/opt/homebrew/opt/libpq")
 
 _NAMED = f"""
 SELECT DISTINCT p.name, b.address, b.size FROM {_SCHEMA}.blobs b
@@ -103,7 +100,7 @@ def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = 
         UsageError: There is no `pg_dump` of that Postgres's version, or no store yet.
         StoreAway: One of the three does not answer.
     """
-    program = _tool("pg_dump", tools)
+    program = tool("pg_dump", tools)
     kept = opened(target, patient=True)
     found = Kept(datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ"))
     making = f"{_MAKING if isinstance(kept, Folder) else _DUMPS}/{found.name}"
@@ -131,7 +128,7 @@ def _make(place: Place, program: str, kept: Any, found: Kept, *, making: str, sa
             what.append("--extension=pg_trgm")
         words = ["--format=custom", *what, "--no-owner", f"--snapshot={snapshot}"]
         digest = hashlib.sha256()
-        obstore.put(kept, f"{making}/{_DUMP}", _dumped(program, place, words, digest, found))
+        obstore.put(kept, f"{making}/{_DUMP}", _counted_bytes(dumped(program, place, words), digest, found))
         say("the blobs")
         with connection.cursor("blobs") as rows:
             rows.itersize = 10_000
@@ -148,6 +145,13 @@ def _make(place: Place, program: str, kept: Any, found: Kept, *, making: str, sa
             obstore.rename(kept, f"{making}/{_DUMP}", f"{folder}/{_DUMP}")
         obstore.put(kept, f"{folder}/{_MANIFEST}", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
         _emptied(kept, making)
+
+
+def _counted_bytes(blocks: Iterator[bytes], digest: Any, found: Kept) -> Iterator[bytes]:
+    for block in blocks:
+        digest.update(block)
+        found.bytes += len(block)
+        yield block
 
 
 def _dropped(kept: Any, making: str) -> None:
@@ -182,7 +186,7 @@ def restore(
         StoreAway: One of the three does not answer.
     """
     program, kept, target = (
-        _tool("pg_restore", tools),
+        tool("pg_restore", tools),
         opened(source, patient=True),
         opened(place.objects, patient=True),
     )
@@ -200,8 +204,15 @@ def restore(
         say("the blobs")
         _copy(_listed_all(kept), kept, target, found)
         say("the database")
-        _run(
-            [program, "--no-owner", "--exit-on-error", "--single-transaction", *_database(place), str(file)],
+        run(
+            [
+                program,
+                "--no-owner",
+                "--exit-on-error",
+                "--single-transaction",
+                *database_of(place),
+                str(file),
+            ],
             place,
         )
     with _away(place):
@@ -213,70 +224,6 @@ def restore(
 
 
 # -- the database ----------------------------------------------------------------------------------------------------
-
-
-def _dumped(program: str, place: Place, words: list[str], digest: Any, found: Kept) -> Iterator[bytes]:
-    """Yield the output of a dump program in blocks.
-
-    Raises UsageError where the program fails, so that the output is dropped.
-    """
-    with (
-        tempfile.TemporaryFile() as said,
-        _started([program, *words, *_database(place)], place, said) as process,
-    ):
-        assert process.stdout is not None
-        while block := process.stdout.read(_BLOCK):
-            digest.update(block)
-            found.bytes += len(block)
-            yield block
-        _ended(process, said)
-
-
-def _run(words: list[str], place: Place) -> None:
-    with tempfile.TemporaryFile() as said, _started(words, place, said) as process:
-        process.communicate()
-        _ended(process, said)
-
-
-def _started(words: list[str], place: Place, said: IO[bytes]) -> subprocess.Popen[bytes]:
-    password = conninfo_to_dict(place.database).get("password")
-    # Others on the machine see a program's arguments.
-    environ = {**os.environ, **({"PGPASSWORD": str(password)} if password else {})}
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=said, env=environ)  # noqa: S603 - Postgres's own
-
-
-def _ended(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
-    if process.wait():
-        said.seek(0)
-        lines = said.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
-        hint = "; --tools names the folder of newer ones" if "version" in lines[0] else ""
-        name = Path(str(process.args[0])).name  # type: ignore[index]
-        raise UsageError(f"{name} failed: {' '.join(lines[:2])[:300]}{hint}")
-
-
-def _database(place: Place) -> list[str]:
-    parts = conninfo_to_dict(place.database)
-    parts.pop("password", None)
-    return [f"--dbname={make_conninfo('', **parts)}"]
-
-
-def _tool(name: str, folder: Path | None) -> str:
-    """Return the path of one of Postgres's programs. Raises UsageError if missing."""
-    if folder is not None:
-        places = [folder]
-    else:
-        known = [
-            one for place in _LOCAL if Path(place).is_dir() for one in sorted(Path(place).glob("**/bin"))
-        ]
-        places = [*map(Path, os.get_exec_path()), *reversed(known)]
-    found = next((str(one / name) for one in places if os.access(one / name, os.X_OK)), None)
-    if found is None:
-        where = f"in {folder}" if folder is not None else "here"
-        raise UsageError(
-            f"there is no {name} {where}: install Postgres's client programs (Debian: postgresql-client), of the "
-            "server's version or newer, or say where they are with --tools"
-        )
-    return found
 
 
 def _there(connection: psycopg.Connection[Any]) -> bool:
