@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from reenact.analysis.views.base import View
 from reenact.verbs import interface
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, Cli, Context, Ref, VerbRoute, Wire
+from reenact.verbs.interface import Context, VerbRoute
+from reenact.verbs.marks import LOCAL, Cli, Ref, Wire
 
 
 class Options(interface.Options):

@@ -16,7 +16,8 @@ from reenact.core import config
 from reenact.errors import UsageError
 from reenact.verbs import configuration
 from reenact.verbs.configuration import configurable, right_of, settings
-from reenact.verbs.interface import NEVER, Options, Wire
+from reenact.verbs.interface import Options
+from reenact.verbs.marks import NEVER, Wire
 from reenact.verbs.registry import VERBS
 
 MODELS = {verb.name: verb.module.Options for verb in (*VERBS, *INTERFACES)}

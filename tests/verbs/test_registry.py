@@ -19,7 +19,7 @@ from reenact.cli import main
 from reenact.cli.interfaces import INTERFACES
 from reenact.server import orders
 from reenact.server.work import JobContext, work
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.registry import VERBS, Verb
 
 GREET = Verb("greet", "tests.verbs.greeting", job=True)
@@ -84,7 +84,7 @@ def test_it_is_a_job_with_limits_and_without_what_is_local(greet, tmp_path):
 
 def test_a_path_is_offered_to_no_job():
     class Options(interface.Options):
-        ref: interface.Ref
+        ref: marks.Ref
         output: Path | None = None
 
     module = type("Module", (), {"Options": Options})

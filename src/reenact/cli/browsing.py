@@ -12,8 +12,9 @@ from reenact.core.extras import needing
 from reenact.core.query.filter import Filter
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.verbs import interface
-from reenact.verbs.interface import Context, Filtered, Shown
+from reenact.verbs import interface, marks
+from reenact.verbs.interface import Context, Shown
+from reenact.verbs.marks import Filtered
 
 
 class Options(interface.Options):
@@ -23,7 +24,7 @@ class Options(interface.Options):
     forks below their parents, q quits.
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     filter: Filtered = ()
 

@@ -15,7 +15,7 @@ from reenact.core.model.storable import LONGEST_TAG
 from reenact.core.store.local import LocalStore
 from reenact.server.operations import logs
 from reenact.server.settings import token_of
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, Shown, recordable
 
@@ -30,11 +30,11 @@ class Options(interface.Options):
     tool call are left out. Ctrl-C ends it.
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     port: Annotated[int, Field(ge=0, le=65535, description="The port; 0 is any free one.")] = 4318
     host: Annotated[
-        str, Field(description="The address to listen at; by default, loopback."), interface.NEVER
+        str, Field(description="The address to listen at; by default, loopback."), marks.NEVER
     ] = "127.0.0.1"
     quiet: Annotated[
         float, Field(ge=0.0, description="A trace is complete this many seconds after its last span.")

@@ -19,10 +19,11 @@ from reenact.core.redact.names import Names
 from reenact.core.redact.rules import DEFAULT_RULES
 from reenact.core.store.local import home
 from reenact.errors import MissingExtra, UsageError
-from reenact.verbs import configuration, interface
+from reenact.verbs import configuration, interface, marks
 from reenact.verbs.configuration import HOME, POLICY
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import SHARED, Cli, Context, Shown
+from reenact.verbs.interface import Context, Shown
+from reenact.verbs.marks import SHARED, Cli
 from reenact.verbs.registry import VERBS, Verb
 
 UNABLE = 2
@@ -55,7 +56,7 @@ class Options(interface.Options):
     Exit status: 2 if the file is not valid; each problem is one line with file, line and column.
     """
 
-    common: ClassVar = (interface.JSON,)
+    common: ClassVar = (marks.JSON,)
 
     command: Annotated[
         str,
@@ -66,12 +67,12 @@ class Options(interface.Options):
         bool,
         Field(description="Show the options of all commands, defaults too."),
         Cli(names=("--all", "-a")),
-        interface.NEVER,
+        marks.NEVER,
     ] = False
     trust: Annotated[
         bool,
         Field(description="Trust the file's present content: it may let calls run, and write elsewhere."),
-        interface.NEVER,
+        marks.NEVER,
     ] = False
 
 

@@ -14,7 +14,7 @@ from reenact.core.trust import consent
 from reenact.errors import ForeignRecording, UsageError
 from reenact.run.launch.program import missing_part
 from reenact.team.open import Reaching
-from reenact.verbs.interface import INSTEAD
+from reenact.verbs.marks import INSTEAD
 
 
 def agreed(

@@ -8,9 +8,10 @@ from urllib.parse import quote
 from reenact.cli.hosting import alone
 from reenact.server.hosting import PORT
 from reenact.team.open import Reaching
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import RECORDING, Cli, Context, Shown
+from reenact.verbs.interface import Context, Shown
+from reenact.verbs.marks import RECORDING, Cli
 
 
 class Options(interface.Options):
@@ -22,7 +23,7 @@ class Options(interface.Options):
     [bold]reenact console last[/bold]
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     ref: Annotated[
         str | None,

@@ -23,7 +23,7 @@ from reenact.core.store.local import LocalStore
 from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError
 from reenact.team.open import Reaching, place_of, team_store
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -65,7 +65,7 @@ class Context(interface.Context):
         *,
         requests: bool = False,
         starts: bool = True,
-        instead: str = interface.INSTEAD,
+        instead: str = marks.INSTEAD,
     ) -> bool:
         """Ask the user for each foreign recording."""
         agreed = import_module("reenact.cli.consent").agreed

@@ -14,9 +14,10 @@ from reenact.errors import UsageError
 from reenact.run import launch
 from reenact.run.driver.opening import Opening
 from reenact.team.open import Reaching
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Cli, Command, Context, Ignore, Live, Ref, Shown
+from reenact.verbs.interface import Context, Shown
+from reenact.verbs.marks import Cli, Command, Ignore, Live, Ref
 from reenact.verbs.replay import Inserted, OnDivergence
 
 
@@ -28,7 +29,7 @@ class Options(interface.Options):
     Exit status with --plain: 0; 1 the program diverged; 2 a command failed.
     """
 
-    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME)
+    common: ClassVar = (marks.RUN_FOREIGN, marks.HOME)
 
     ref: Ref
     command: Command = ()
@@ -40,10 +41,10 @@ class Options(interface.Options):
         Cli(names=("--break", "-b")),
     ] = ()
     plain: Annotated[
-        bool, Field(description="Read commands from standard input, line by line."), interface.ANYONE
+        bool, Field(description="Read commands from standard input, line by line."), marks.ANYONE
     ] = False
     read: Annotated[
-        bool, Field(description="Run nothing: only step through the recording."), interface.ANYONE
+        bool, Field(description="Run nothing: only step through the recording."), marks.ANYONE
     ] = False
     web: Annotated[
         bool, Field(description="Open the console's debugger in the browser; only this machine can reach it.")

@@ -24,7 +24,8 @@ from reenact.core import system
 from reenact.errors import FilterError, MissingExtra, UsageError
 from reenact.verbs import configuration
 from reenact.verbs.fields import OptionField, choices, words
-from reenact.verbs.interface import RECORDING, Cli, Options, Result
+from reenact.verbs.interface import Options, Result
+from reenact.verbs.marks import RECORDING, Cli
 from reenact.verbs.registry import Verb
 
 _PATH = click.Path(path_type=Path)

@@ -24,9 +24,10 @@ from reenact.server.operations import logs
 from reenact.server.settings import TOKEN, Settings, token_of
 from reenact.team.location import OBJECTS, PROJECT, STORE, Place
 from reenact.team.open import team_store
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Cli, Context, Shown
+from reenact.verbs.interface import Context, Shown
+from reenact.verbs.marks import Cli
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -74,12 +75,12 @@ class Options(interface.Options):
     [bold]reenact serve --host 0.0.0.0 --host-name agents.example.com[/bold]
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     host: Annotated[
         str,
         Field(description="The address or name to listen at; 0.0.0.0 for all addresses."),
-        interface.NEVER,
+        marks.NEVER,
     ] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="The port; 0 is any free one.")] = PORT
     host_name: Annotated[
@@ -87,7 +88,7 @@ class Options(interface.Options):
         Field(
             description="A public name of the server, such as agents.example.com. May be given several times."
         ),
-        interface.NEVER,
+        marks.NEVER,
     ] = ()
     keyless: Annotated[
         bool | None,
@@ -95,19 +96,19 @@ class Options(interface.Options):
             description="Require API keys. By default they are required, except on loopback if there are none."
         ),
         Cli(names=("--keyless/--keys",)),
-        interface.NEVER,
+        marks.NEVER,
     ] = None
     running: Annotated[
         bool,
         Field(
             description="Let users with write rights run recorded programs on this machine: reproduce, fork, verify …"
         ),
-        interface.NEVER,
+        marks.NEVER,
     ] = False
     run_foreign: Annotated[
         bool,
         Field(description="With --running: also run programs of foreign recordings, as uploads are."),
-        interface.NEVER,
+        marks.NEVER,
     ] = False
     log: logs.Log = None
     max_upload: Annotated[
@@ -132,7 +133,7 @@ class Options(interface.Options):
             "several times. A server on loopback without --host-name allows all of them."
         ),
         Cli(metavar="NETWORK|NAME"),
-        interface.NEVER,
+        marks.NEVER,
     ] = ()
 
 

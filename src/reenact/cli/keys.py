@@ -18,9 +18,9 @@ from reenact.cli.printing import dump, say
 from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError
 from reenact.server.keys import DEFAULT, ROLES, Key, Keys, Role
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import NEVER, Cli
+from reenact.verbs.marks import NEVER, Cli
 
 
 class AddOptions(interface.Options):
@@ -29,7 +29,7 @@ class AddOptions(interface.Options):
     [bold]reenact keys add ci --role write[/bold]
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     name: Annotated[str, Field("A name for the key."), Cli(argument=True, metavar="[NAME]"), NEVER] = ""
     role: Annotated[Role, Field("read; write: also record, delete, run; admin: also make keys."), NEVER] = (
@@ -47,7 +47,7 @@ class ListOptions(interface.Options):
 class RemoveOptions(interface.Options):
     """Revoke a key."""
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     id: Annotated[str, Field("The key, or its first characters."), Cli(argument=True, metavar="KEY")]
 

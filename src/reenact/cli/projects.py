@@ -16,9 +16,9 @@ from reenact.cli.printing import dump, say
 from reenact.errors import UsageError
 from reenact.team.location import Place
 from reenact.team.open import place_of, team_store
-from reenact.verbs import interface
+from reenact.verbs import marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Cli
+from reenact.verbs.marks import Cli
 from reenact.verbs.push import StoreOptions
 
 _AGE = re.compile(r"(\d+)\s*([hdwy])")
@@ -33,7 +33,7 @@ Named = Annotated[
 class ProjectsOptions(StoreOptions):
     """List the projects with their use and their limits."""
 
-    common: ClassVar = (interface.JSON,)
+    common: ClassVar = (marks.JSON,)
 
 
 class LimitsOptions(StoreOptions):
@@ -46,20 +46,20 @@ class LimitsOptions(StoreOptions):
     [bold]reenact team limits support --keep 90d --most 200GB --recordings 1000000[/bold]
     """
 
-    common: ClassVar = (interface.JSON,)
+    common: ClassVar = (marks.JSON,)
 
     project: Named = ""
     keep: Annotated[
         str,
         Field("Delete recordings this long after they were last written to: 90d, 1y, none."),
         Cli(metavar="TIME"),
-        interface.NEVER,
+        marks.NEVER,
     ] = ""
     most: Annotated[
-        str, Field("Limit of the project's bytes: 200GB, none."), Cli(metavar="SIZE"), interface.NEVER
+        str, Field("Limit of the project's bytes: 200GB, none."), Cli(metavar="SIZE"), marks.NEVER
     ] = ""
     recordings: Annotated[
-        str, Field("Limit of its recordings: 1000000, none."), Cli(metavar="NUMBER"), interface.NEVER
+        str, Field("Limit of its recordings: 1000000, none."), Cli(metavar="NUMBER"), marks.NEVER
     ] = ""
 
 
@@ -73,12 +73,10 @@ class CleanOptions(StoreOptions):
     [bold]reenact team clean support --dry-run[/bold]
     """
 
-    common: ClassVar = (interface.JSON,)
+    common: ClassVar = (marks.JSON,)
 
     project: Named = ""
-    dry_run: Annotated[bool, Field("Show what would be deleted, and delete nothing."), interface.NEVER] = (
-        False
-    )
+    dry_run: Annotated[bool, Field("Show what would be deleted, and delete nothing."), marks.NEVER] = False
 
 
 def group() -> CliGroup:

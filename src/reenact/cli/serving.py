@@ -10,9 +10,10 @@ from reenact.cli.printing import say
 from reenact.cli.verdict import panel
 from reenact.server.answers import ServerAnswers
 from reenact.team.open import Reaching
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Context, Ignore, Ref, Shown
+from reenact.verbs.interface import Context, Shown
+from reenact.verbs.marks import Ignore, Ref
 
 
 class Options(interface.Options):
@@ -24,7 +25,7 @@ class Options(interface.Options):
     [bold]"mcpServers": {"weather": {"command": "reenact", "args": ["mcp", "last"]}}[/bold]
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     ref: Ref
     server: Annotated[str, Field(description="The name of the MCP server, if the recording has several.")] = (

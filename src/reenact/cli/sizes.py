@@ -6,7 +6,7 @@ import re
 
 import click
 
-from reenact.verbs.interface import Cli
+from reenact.verbs.marks import Cli
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
 _UNITS = "kmgt"

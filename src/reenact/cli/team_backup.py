@@ -14,9 +14,9 @@ from reenact.cli.printing import dump, say
 from reenact.core.extras import needing
 from reenact.errors import UsageError
 from reenact.team.open import place_of
-from reenact.verbs import interface
+from reenact.verbs import marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Cli
+from reenact.verbs.marks import Cli
 from reenact.verbs.push import StoreOptions
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Where = Annotated[
 Tools = Annotated[
     Path | None,
     Field("The folder of pg_dump and pg_restore; by default they are searched for."),
-    interface.NEVER,
+    marks.NEVER,
 ]
 
 
@@ -40,7 +40,7 @@ class BackupOptions(StoreOptions):
     [bold]reenact team backup s3://backups/reenact[/bold]
     """
 
-    common: ClassVar = (interface.JSON,)
+    common: ClassVar = (marks.JSON,)
 
     where: Where
     tools: Tools = None
@@ -52,14 +52,14 @@ class RestoreOptions(StoreOptions):
     [bold]reenact team restore s3://backups/reenact[/bold]
     """
 
-    common: ClassVar = (interface.JSON,)
+    common: ClassVar = (marks.JSON,)
 
     where: Where
     name: Annotated[
         str,
         Field("The name of the backup; by default the newest."),
         Cli(names=("--from",)),
-        interface.NEVER,
+        marks.NEVER,
     ] = ""
     tools: Tools = None
 

@@ -15,9 +15,9 @@ from reenact.cli.derive import GroupCommand, group_of
 from reenact.cli.printing import dump, say
 from reenact.errors import RecordingNotFound, UsageError
 from reenact.team.open import place_of, team_store
-from reenact.verbs import interface
+from reenact.verbs import marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Cli
+from reenact.verbs.marks import Cli
 from reenact.verbs.push import TeamOptions
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ class EraseOptions(TeamOptions):
     [bold]reenact team rm k3v9 --why "asked for by the customer"[/bold]
     """
 
-    common: ClassVar = (interface.JSON,)
+    common: ClassVar = (marks.JSON,)
 
     refs: Annotated[
         tuple[str, ...],
         Field("Ids, or the first characters of ids."),
         Cli(argument=True, metavar="ID...", required=True),
     ]
-    why: Annotated[str, Field("The reason, shown in receipts and refusals."), interface.NEVER] = "removed"
+    why: Annotated[str, Field("The reason, shown in receipts and refusals."), marks.NEVER] = "removed"
 
 
 class ReceiptsOptions(TeamOptions):
@@ -54,7 +54,7 @@ class ReceiptsOptions(TeamOptions):
     Each is checked against the project's key. Exit status 1: one is not signed, or was changed or forged.
     """
 
-    common: ClassVar = (interface.JSON,)
+    common: ClassVar = (marks.JSON,)
 
     refs: Annotated[
         tuple[str, ...], Field("Whole ids: only their receipts."), Cli(argument=True, metavar="[ID]...")
@@ -77,7 +77,7 @@ class HoldOptions(TeamOptions):
     common: ClassVar = ()
 
     filter: Filter
-    why: Annotated[str, Field("The reason, shown in receipts and refusals."), interface.NEVER] = ""
+    why: Annotated[str, Field("The reason, shown in receipts and refusals."), marks.NEVER] = ""
 
 
 class ReleaseOptions(TeamOptions):
@@ -91,7 +91,7 @@ class ReleaseOptions(TeamOptions):
 class HoldsOptions(TeamOptions):
     """Show the holds."""
 
-    common: ClassVar = (interface.JSON,)
+    common: ClassVar = (marks.JSON,)
 
 
 def holds() -> CliGroup:

@@ -18,15 +18,15 @@ from reenact.core.trust import Book, Identity, Seal, fingerprint, origin_of
 from reenact.core.trust.identity import KEY
 from reenact.errors import UsageError
 from reenact.team.open import Reaching
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import RECORDING, Cli
+from reenact.verbs.marks import RECORDING, Cli
 
 
 class OwnKeyOptions(interface.Options):
     """Print this home's public key, for `reenact trust add NAME KEY` on another machine."""
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
 
 class TrustedOptions(interface.Options):
@@ -40,7 +40,7 @@ class TrustOptions(interface.Options):
     [bold]reenact trust add ann bug.reenact[/bold]
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     name: Annotated[str, Field("A name for the key."), Cli(argument=True, metavar="NAME")]
     key: Annotated[
@@ -54,7 +54,7 @@ class TrustOptions(interface.Options):
 class DistrustOptions(interface.Options):
     """Remove a trusted key."""
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     name: Annotated[str, Field("The key, or its name."), Cli(argument=True, metavar="NAME|KEY")]
 

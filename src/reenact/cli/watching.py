@@ -20,9 +20,10 @@ from reenact.cli.printing import say
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.open import Reaching
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import RECORDING, Cli, Context, Ref, Shown
+from reenact.verbs.interface import Context, Shown
+from reenact.verbs.marks import RECORDING, Cli, Ref
 from reenact.verbs.video import folder_of
 
 _SERVED = 8 * 3600.0
@@ -38,7 +39,7 @@ class Options(interface.Options):
     [bold]reenact watch GOOD BAD -o parting.html[/bold]
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     ref: Ref
     other: Annotated[
@@ -58,10 +59,10 @@ class Options(interface.Options):
     pace: Annotated[
         Kind,
         Field(description="real: the recorded times; compact: idle time shortened."),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = "real"
     frames: Annotated[
-        bool, Field(description="Show the single pictures, not a video of them."), interface.ANYONE
+        bool, Field(description="Show the single pictures, not a video of them."), marks.ANYONE
     ] = False
     mask: Annotated[bool, Field(description="Cover secret fields.")] = True
     ignore: Annotated[
@@ -69,12 +70,12 @@ class Options(interface.Options):
         Field(
             description="Of two runs, parts that are not compared: args.value. May be given several times."
         ),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = ()
     serve: Annotated[
         bool, Field(description="Serve the page on this machine at a signed address, until Ctrl-C.")
     ] = False
-    force: Annotated[bool, Field(description="Replace an existing file."), interface.NEVER] = False
+    force: Annotated[bool, Field(description="Replace an existing file."), marks.NEVER] = False
 
 
 def run(options: Options, context: Context) -> Shown:

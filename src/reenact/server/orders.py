@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args, get_o
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter, create_model
 
 from reenact.verbs.fields import OptionField
-from reenact.verbs.interface import JSON, RECORDING, Cli, Options, Wire
+from reenact.verbs.interface import Options
+from reenact.verbs.marks import JSON, RECORDING, Cli, Wire
 from reenact.verbs.registry import VERBS, Verb
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]

@@ -7,9 +7,10 @@ from typing import Annotated, Any, ClassVar, Self
 
 from reenact.analysis.views.replays import BisectionView, TrialView, change_view
 from reenact.errors import UsageError
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, RECORDING, Cli, Command, Context, Ignore, Live, Wire
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import LOCAL, RECORDING, Cli, Command, Ignore, Live, Wire
 from reenact.verbs.reproduce import Decisive, bisect
 from reenact.verbs.reproduce.bisection import TRIALS
 from reenact.verbs.reproduce.rerun import PATIENCE
@@ -26,7 +27,7 @@ class Options(interface.Options):
     Exit status: 0 found, 1 no answer changes the outcome, 2 could not search.
     """
 
-    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)
+    common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, marks.JSON)
 
     bad: Annotated[str, Field(description="The bad run."), Cli(argument=True, metavar="BAD"), RECORDING]
     command: Command = ()
@@ -42,17 +43,17 @@ class Options(interface.Options):
         bool,
         Field(description="An outcome is good if the output is that of the good run."),
         LOCAL,
-        interface.ANYONE,
+        marks.ANYONE,
     ] = False
     live: Live = ()
     ignore: Ignore = ()
     exact: Annotated[
         bool,
         Field(description="Answer only requests that are identical, with the same history."),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = False
     trials: Annotated[
-        int, Field(ge=1, description="The maximum number of trials."), Wire(le=10_000), interface.ANYONE
+        int, Field(ge=1, description="The maximum number of trials."), Wire(le=10_000), marks.ANYONE
     ] = TRIALS
     timeout: Timeout = PATIENCE
 

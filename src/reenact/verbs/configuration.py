@@ -24,7 +24,8 @@ from reenact.core import config
 from reenact.core.config import ConfigurationFile, KeyPath
 from reenact.errors import UsageError
 from reenact.verbs.fields import NotValid, OptionField, choices, field_of_annotation, words
-from reenact.verbs.interface import NEVER, SHARED, Cli, Configured, Options, Wire
+from reenact.verbs.interface import Options
+from reenact.verbs.marks import NEVER, SHARED, Cli, Configured, Wire
 
 HOME, POLICY = "home", "policy"
 TOP = (HOME, POLICY, *SHARED)

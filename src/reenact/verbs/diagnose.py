@@ -24,10 +24,11 @@ from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import ReenactError, UsageError
 from reenact.team.open import Reaching
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.configuration import field_of
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Wire
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import LOCAL, RECORDING, Cli, Wire
 
 
 class Options(interface.Options):
@@ -38,7 +39,7 @@ class Options(interface.Options):
     Exit status: 1 if a finding has the severity error, else 0. The rules and their settings: docs/diagnose.md.
     """
 
-    common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
+    common: ClassVar = (marks.HOME, marks.TEAM, marks.JSON)
     sorts_foreign: ClassVar = True
     reads_settings: ClassVar = True
 
@@ -52,20 +53,20 @@ class Options(interface.Options):
         tuple[str, ...],
         Field(description="Use only this rule (or `all`); may be given several times."),
         Cli(names=("--rule",)),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = ()
     without: Annotated[
         tuple[str, ...],
         Field(description="Leave out this rule; may be given several times."),
         Cli(names=("--no-rule",)),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = ()
     baseline: Annotated[
         str | None,
         Field(description="Compare time, tokens, cost and steps with these recordings: 'tag:good'."),
         Cli(metavar="FILTER"),
         Wire(of=str, default="", max_length=4000),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = None
     judge: Annotated[
         str | None,
@@ -83,11 +84,11 @@ class Options(interface.Options):
         Field(ge=1, description="The number of steps shown, the most suspect first."),
         Cli(names=("--limit", "-n")),
         LOCAL,
-        interface.ANYONE,
+        marks.ANYONE,
     ] = 8
-    all: Annotated[
-        bool, Field(description="Show all."), Cli(names=("--all", "-a")), LOCAL, interface.NEVER
-    ] = False
+    all: Annotated[bool, Field(description="Show all."), Cli(names=("--all", "-a")), LOCAL, marks.NEVER] = (
+        False
+    )
 
     @property
     def starts_programs(self) -> bool:

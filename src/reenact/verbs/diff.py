@@ -14,9 +14,10 @@ from reenact.analysis.views.files import FileDifferenceView, TreeDifferencesView
 from reenact.core.query.recording import Recording
 from reenact.errors import UsageError
 from reenact.run.api.replaying import Source, load
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, VerbRoute
+from reenact.verbs.interface import Context, VerbRoute
+from reenact.verbs.marks import LOCAL, RECORDING, Cli
 
 
 class Options(interface.Options):
@@ -41,20 +42,20 @@ class Options(interface.Options):
         bool,
         Field(description="Also show equal steps and all pairs, and texts in full."),
         Cli(names=("--all", "-a")),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = False
     files: Annotated[
         bool,
         Field(description="Compare the files of the two runs, as they were at their ends."),
         LOCAL,
-        interface.ANYONE,
+        marks.ANYONE,
     ] = False
     ignore: Annotated[
         tuple[str, ...],
         Field(
             description="A part of requests that is not compared (args.body.seed); may be given several times."
         ),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = ()
 
 

@@ -21,9 +21,10 @@ from reenact.core.store.local import home as default_home
 from reenact.errors import ReenactError, UsageError
 from reenact.run import launch
 from reenact.team import ship
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, Command, Context
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import LOCAL, Command
 from reenact.verbs.replay import JSON
 
 Level = Literal["ok", "note", "bad"]
@@ -84,7 +85,7 @@ class Finding:
 class Options(interface.Options):
     """Check this environment, or a program, for parts that cannot be replayed."""
 
-    common: ClassVar = (JSON, interface.HOME)
+    common: ClassVar = (JSON, marks.HOME)
 
     command: Command = ()
     run: Annotated[

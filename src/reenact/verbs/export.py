@@ -15,9 +15,10 @@ from reenact.core.query.recording import Recording
 from reenact.core.store import bundle
 from reenact.core.store.local import load
 from reenact.errors import UsageError
-from reenact.verbs import export_html, interface
+from reenact.verbs import export_html, interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Ref
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import LOCAL, RECORDING, Cli, Ref
 
 STDOUT = Path("-")
 
@@ -33,7 +34,7 @@ class Options(interface.Options):
     conventions.
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     ref: Ref
     file: Annotated[
@@ -61,7 +62,7 @@ class Options(interface.Options):
         RECORDING,
         LOCAL,
     ] = None
-    force: Annotated[bool, Field(description="Replace an existing file."), LOCAL, interface.NEVER] = False
+    force: Annotated[bool, Field(description="Replace an existing file."), LOCAL, marks.NEVER] = False
     salvage: Annotated[
         bool, Field(description="Keep the undamaged parts of a damaged recording, and mark the gaps.")
     ] = False
@@ -70,14 +71,14 @@ class Options(interface.Options):
         Field(description="Send it to this OTLP endpoint instead, as a trace."),
         Cli(metavar="URL"),
         LOCAL,
-        interface.NEVER,
+        marks.NEVER,
     ] = ""
     otlp_header: Annotated[
         tuple[str, ...],
         Field(description="A header of the requests, in addition to OTEL_EXPORTER_OTLP_HEADERS."),
         Cli(metavar="'NAME: VALUE'"),
         LOCAL,
-        interface.NEVER,
+        marks.NEVER,
     ] = ()
     otlp_json: Annotated[
         Path | None,

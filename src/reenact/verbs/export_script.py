@@ -8,9 +8,10 @@ from typing import Annotated, ClassVar
 
 from reenact.core import private
 from reenact.errors import UsageError
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Cli, Context, Ref, optional
+from reenact.verbs.interface import Context, optional
+from reenact.verbs.marks import Cli, Ref
 
 
 class Options(interface.Options):
@@ -20,7 +21,7 @@ class Options(interface.Options):
     fails. Secrets are left out: the script reads them from the environment.
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     ref: Ref
     output: Annotated[
@@ -33,7 +34,7 @@ class Options(interface.Options):
         Field(description="The number of the browser session, if the recording has several."),
         Cli(metavar="SESSION"),
     ] = ""
-    force: Annotated[bool, Field(description="Replace an existing file."), interface.NEVER] = False
+    force: Annotated[bool, Field(description="Replace an existing file."), marks.NEVER] = False
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from reenact.core.files import trees
 from reenact.core.files.restore import restore
 from reenact.core.query.recording import Recording
 from reenact.errors import UsageError
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, Cli, Context, Ref, VerbRoute, Wire
+from reenact.verbs.interface import Context, VerbRoute
+from reenact.verbs.marks import LOCAL, Cli, Ref, Wire
 
 
 class Options(interface.Options):
@@ -22,7 +23,7 @@ class Options(interface.Options):
     [bold]reenact files last 7 --out before[/bold]
     """
 
-    common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
+    common: ClassVar = (marks.HOME, marks.TEAM, marks.JSON)
 
     ref: Ref
     step: Annotated[

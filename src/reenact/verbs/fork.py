@@ -8,9 +8,10 @@ from typing import Annotated, ClassVar
 from reenact.analysis.views.replays import ForkedView
 from reenact.run.launch import forking
 from reenact.run.launch.forking import Forked
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, Command, Context, Files, Ignore, Live, Policy, Ref, Wire
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import LOCAL, Command, Files, Ignore, Live, Policy, Ref, Wire
 
 UNABLE, STOPPED = 2, 3
 
@@ -25,7 +26,7 @@ class Options(interface.Options):
     Exit status: the program's; 2 could not fork, 3 stopped: no model is available, or a call was refused.
     """
 
-    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)
+    common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, marks.JSON)
 
     ref: Ref
     command: Command = ()

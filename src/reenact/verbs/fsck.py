@@ -9,7 +9,7 @@ from reenact.core.store.check import Check, Checked
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.open import place_of, team_store
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, optional
 from reenact.verbs.push import TeamOptions, progress
@@ -25,7 +25,7 @@ class Options(TeamOptions):
     [bold]reenact fsck --repair[/bold]
     """
 
-    common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
+    common: ClassVar = (marks.HOME, marks.TEAM, marks.JSON)
 
     repair: Annotated[
         bool, Field(description="Repair the faults; broken recordings are moved to broken/.")

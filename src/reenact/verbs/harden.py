@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Cli, Context, optional
+from reenact.verbs.interface import Context, optional
+from reenact.verbs.marks import Cli
 
 if TYPE_CHECKING:
     from reenact.browser.heal.harden.hardening import Hardened
@@ -25,7 +26,7 @@ class Options(interface.Options):
     resources that the recording does not have are sent. Exit status 1: a step would fail, or act on another element.
     """
 
-    common: ClassVar = (interface.JSON,)
+    common: ClassVar = (marks.JSON,)
     passes_unknown: ClassVar = True
 
     script: Annotated[
@@ -39,9 +40,9 @@ class Options(interface.Options):
         Cli(argument=True, metavar="[ARGUMENTS]..."),
     ] = ()
     mutations: Annotated[
-        int, Field(description="The number of changes tried for each step."), interface.ANYONE
+        int, Field(description="The number of changes tried for each step."), marks.ANYONE
     ] = 4
-    seed: Annotated[int, Field(description="The same seed makes the same changes."), interface.ANYONE] = 0
+    seed: Annotated[int, Field(description="The same seed makes the same changes."), marks.ANYONE] = 0
 
 
 @dataclass(frozen=True)

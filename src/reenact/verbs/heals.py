@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from reenact.analysis.views.healed_steps import HealRunsView, HealsView
 from reenact.core.query.filter import Filter
 from reenact.errors import UsageError
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, Cli, Context, Filtered, VerbRoute, Wire, optional
+from reenact.verbs.interface import Context, VerbRoute, optional
+from reenact.verbs.marks import LOCAL, Cli, Filtered, Wire
 
 if TYPE_CHECKING:
     from reenact.browser.heal.patch import ScriptPatch
@@ -27,7 +28,7 @@ class Options(interface.Options):
     it was verified. A step that runs with a learned change counts as repaired.
     """
 
-    common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
+    common: ClassVar = (marks.HOME, marks.TEAM, marks.JSON)
 
     filter: Filtered = ()
     script: Annotated[
@@ -45,7 +46,7 @@ class Options(interface.Options):
     write: Annotated[
         bool,
         Field(description="With --patch: change the script, unless it has uncommitted changes."),
-        interface.NEVER,
+        marks.NEVER,
     ] = False
     runs: Annotated[bool, Field(description="List single repairs, the newest first.")] = False
 

@@ -15,9 +15,10 @@ from reenact.core.model.storable import LONGEST, LONGEST_TAG
 from reenact.core.store.local import LocalStore, load
 from reenact.core.trust.consent import standing_of
 from reenact.errors import ReenactError, UsageError
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, Cli, Context, recordable
+from reenact.verbs.interface import Context, recordable
+from reenact.verbs.marks import LOCAL, Cli
 
 _FORMATS = "; ".join(
     ["By default recognised. reenact: an export", *(f"{n}: {f.about}" for n, f in importers.FORMATS.items())]
@@ -43,12 +44,12 @@ class Options(interface.Options):
     ]
     format: Annotated[str, Field(description=_FORMATS)] = ""
     name: Annotated[
-        str, Field(description="A name for the recordings, instead of the file's."), interface.ANYONE
+        str, Field(description="A name for the recordings, instead of the file's."), marks.ANYONE
     ] = ""
     tag: Annotated[
         tuple[str, ...],
         Field(description="A tag to give them; may be given several times."),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = ()
     repository: Annotated[
         str,

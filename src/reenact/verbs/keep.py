@@ -15,10 +15,11 @@ from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
 from reenact.errors import ProgramError, UsageError
 from reenact.run.launch.program import by_proxy
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, Cli, Context, Policy, Ref, Wire
+from reenact.verbs.interface import Context
 from reenact.verbs.keep_test import Kept, add, entry_of, kept
+from reenact.verbs.marks import LOCAL, Cli, Policy, Ref, Wire
 from reenact.verbs.prove.calling import FunctionCall
 from reenact.verbs.prove.proving import prove
 
@@ -35,7 +36,7 @@ class Options(interface.Options):
     [bold]reenact keep last --as tests/test_orders.py --live tool[/bold]
     """
 
-    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME)
+    common: ClassVar = (marks.RUN_FOREIGN, marks.HOME)
 
     ref: Ref
     file: Annotated[
@@ -48,7 +49,7 @@ class Options(interface.Options):
         str,
         Field(description="The name of the test; by default made from the recording's."),
         Wire(max_length=200),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = ""
     entry: Annotated[
         str,
@@ -62,14 +63,14 @@ class Options(interface.Options):
         bool,
         Field(description="The function of --entry is async."),
         Cli(names=("--async",)),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = False
     live: Annotated[
         tuple[str, ...], Field(description="Run for real in the test: tool, or tool:cancel_order.")
     ] = ()
     policy: Policy = ()
     force: Annotated[
-        bool, Field(description="Replace an existing copy of the recording."), LOCAL, interface.NEVER
+        bool, Field(description="Replace an existing copy of the recording."), LOCAL, marks.NEVER
     ] = False
     times: Annotated[
         int,
@@ -78,7 +79,7 @@ class Options(interface.Options):
             description="Replays under other conditions before; if one departs, nothing is written. 0: none.",
         ),
         LOCAL,
-        interface.ANYONE,
+        marks.ANYONE,
     ] = 2
 
 

@@ -13,7 +13,8 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.verbs import interface
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import RECORDING, Cli, Context
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import RECORDING, Cli
 
 
 class Options(interface.Options):

@@ -16,9 +16,10 @@ from reenact.core.store.shared import Origin
 from reenact.core.trust import Book
 from reenact.core.trust.proofs import Proof, Proofs
 from reenact.errors import UsageError
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Cli, Context, Filtered
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import Cli, Filtered
 
 COLUMNS = (
     "when",
@@ -43,22 +44,22 @@ class Options(interface.Options):
     The list names these steps ("found in"). The filter language: docs/filters.md.
     """
 
-    common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
+    common: ClassVar = (marks.HOME, marks.TEAM, marks.JSON)
 
     filter: Filtered = ()
     tag: Annotated[
         tuple[str, ...],
         Field(description="Only recordings with this tag; may be given several times."),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = ()
     status: Annotated[
-        str, Field(description="Only ok, error, stopped, unsealed or broken."), interface.ANYONE
+        str, Field(description="Only ok, error, stopped, unsealed or broken."), marks.ANYONE
     ] = ""
     limit: Annotated[
         int,
         Field(ge=1, description="The maximum number of recordings."),
         Cli(names=("--limit", "-n")),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = 30
     sort: Annotated[
         str,
@@ -67,14 +68,14 @@ class Options(interface.Options):
             "cost or time; with - in front in reverse."
         ),
         Cli(metavar="COLUMN"),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = "when"
-    all: Annotated[bool, Field(description="Show all."), Cli(names=("--all", "-a")), interface.ANYONE] = False
-    tree: Annotated[
-        bool, Field(description="Show forks below their parent recordings."), interface.ANYONE
-    ] = False
+    all: Annotated[bool, Field(description="Show all."), Cli(names=("--all", "-a")), marks.ANYONE] = False
+    tree: Annotated[bool, Field(description="Show forks below their parent recordings."), marks.ANYONE] = (
+        False
+    )
     why: Annotated[
-        bool, Field(description="Say which index was used, and how much was looked into."), interface.ANYONE
+        bool, Field(description="Say which index was used, and how much was looked into."), marks.ANYONE
     ] = False
 
 

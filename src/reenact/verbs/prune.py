@@ -13,7 +13,7 @@ from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.run.files.scratch import abandoned, clear
-from reenact.verbs import interface, rm
+from reenact.verbs import interface, marks, rm
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
 from reenact.verbs.list import STATUS
@@ -29,7 +29,7 @@ class Options(interface.Options):
     Without a number or an age, only those files are deleted.
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     keep: Annotated[int | None, Field(ge=0, description="Keep this many of the newest.")] = None
     older_than: Annotated[str, Field(description="Only recordings older than this: 30d, 12h, 2w.")] = ""

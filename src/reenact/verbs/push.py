@@ -12,9 +12,10 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.location import OBJECTS, PROJECT, STORE
 from reenact.team.open import place_of, team_store
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import RECORDING, Cli, Context, optional
+from reenact.verbs.interface import Context, optional
+from reenact.verbs.marks import RECORDING, Cli
 
 if TYPE_CHECKING:
     from reenact.team.ship.exchange import Exchange, Moved
@@ -28,13 +29,13 @@ class StoreOptions(interface.Options):
         str,
         Field(description=f"The team's Postgres; by default ${STORE}."),
         Cli(metavar="URL"),
-        interface.NEVER,
+        marks.NEVER,
     ] = ""
     objects: Annotated[
         str,
         Field(description=f"Its object store; by default ${OBJECTS}."),
         Cli(metavar="URL"),
-        interface.NEVER,
+        marks.NEVER,
     ] = ""
 
 
@@ -42,7 +43,7 @@ class TeamOptions(StoreOptions):
     """The options of commands that name a team's store, and a project there."""
 
     project: Annotated[
-        str, Field(description=f"The project there; by default ${PROJECT}, or default."), interface.NEVER
+        str, Field(description=f"The project there; by default ${PROJECT}, or default."), marks.NEVER
     ] = ""
 
 

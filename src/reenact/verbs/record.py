@@ -12,9 +12,10 @@ from reenact.core.query.risky import EVERY
 from reenact.core.record.places import folders_of
 from reenact.errors import ReenactError, UsageError
 from reenact.run import launch
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, Cli, Command, Context, recordable
+from reenact.verbs.interface import Context, recordable
+from reenact.verbs.marks import LOCAL, Cli, Command
 
 if TYPE_CHECKING:
     from reenact.verbs.prove.proving import Proved
@@ -24,11 +25,11 @@ UNABLE = 2
 OFF = "off"
 """The value of `--files` that turns the recording of files off."""
 
-Name = Annotated[str, Field(description="The name that `reenact list` shows."), interface.ANYONE]
+Name = Annotated[str, Field(description="The name that `reenact list` shows."), marks.ANYONE]
 Tags = Annotated[
     tuple[str, ...],
     Field(description="A tag for the recording; may be given several times."),
-    interface.ANYONE,
+    marks.ANYONE,
 ]
 
 
@@ -40,7 +41,7 @@ class Options(interface.Options):
     [bold]reenact record --proxy -- node agent.js[/bold]
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
     passes_options: ClassVar = True
 
     command: Command = ()
@@ -60,13 +61,13 @@ class Options(interface.Options):
         str,
         Field(description="Take a snapshot of the tracked state before each such effect: 'tool:cancel_*'."),
         Cli(metavar="FILTER"),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = ""
     snapshot_every: Annotated[
         int,
         Field(ge=1, description="Take a snapshot of the tracked state after this many steps."),
         Cli(metavar="N"),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = EVERY
     files: Annotated[
         tuple[str, ...],
@@ -74,7 +75,7 @@ class Options(interface.Options):
             description="Record the files of this folder too; may be given several times. off: record no files."
         ),
         Cli(metavar="DIR"),
-        interface.Configured(path=True, words=(OFF,)),
+        marks.Configured(path=True, words=(OFF,)),
     ] = ()
 
 

@@ -8,9 +8,10 @@ from typing import Annotated, ClassVar, Literal
 from reenact.analysis.views.replays import ReplayedView, verdict_view
 from reenact.run import launch
 from reenact.run.launch.process import terminal_here
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Command, Common, Context, Files, Ignore, Live, Policy, Ref, Tools, Wire
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import Command, Common, Files, Ignore, Live, Policy, Ref, Tools, Wire
 
 FAITHFUL, DIVERGED, UNABLE = 0, 1, 2
 
@@ -20,13 +21,13 @@ OnDivergence = Annotated[
     str,
     Field(description="raise, realign (for edited programs), or live."),
     Wire(of=Literal["raise", "realign", "live"]),
-    interface.BUT_LIVE,
+    marks.BUT_LIVE,
 ]
 Inserted = Annotated[
     str,
     Field(description="With realign, the answer to a new call: refuse or live."),
     Wire(of=Literal["refuse", "live"]),
-    interface.BUT_LIVE,
+    marks.BUT_LIVE,
 ]
 
 
@@ -36,7 +37,7 @@ class Options(interface.Options):
     Exit status: 0 faithful, 1 diverged or partly from the recording, 2 could not run.
     """
 
-    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, JSON)
+    common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, JSON)
 
     ref: Ref
     command: Command = ()
@@ -49,7 +50,7 @@ class Options(interface.Options):
         str,
         Field(description="fast, or real to take as long as recorded."),
         Wire(of=Literal["fast", "real"]),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = "fast"
     files: Files = "recorded"
     policy: Policy = ()

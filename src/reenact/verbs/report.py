@@ -24,10 +24,11 @@ from reenact.core.store.local import SUFFIX, LocalStore
 from reenact.core.trust.consent import standing_of
 from reenact.errors import UsageError
 from reenact.run.processes import rules_of
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.diagnose import anomalies
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, RECORDING, Cli, Command, Context, Ref, Wire
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import LOCAL, RECORDING, Cli, Command, Ref, Wire
 from reenact.verbs.reproduce.attempts import reproduce
 from reenact.verbs.reproduce.bisection import bisect
 from reenact.verbs.reproduce.world import check_world
@@ -46,7 +47,7 @@ class Options(interface.Options):
     [bold]reenact report last -o report.html --good 3f9a[/bold]
     """
 
-    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME)
+    common: ClassVar = (marks.RUN_FOREIGN, marks.HOME)
 
     ref: Ref
     command: Command = ()
@@ -74,7 +75,7 @@ class Options(interface.Options):
     attach: Annotated[
         bool, Field(description="Attach the recording: in the page, or as a file beside it."), LOCAL
     ] = True
-    force: Annotated[bool, Field(description="Replace existing files."), LOCAL, interface.NEVER] = False
+    force: Annotated[bool, Field(description="Replace existing files."), LOCAL, marks.NEVER] = False
 
     @property
     def starts_programs(self) -> bool:

@@ -7,9 +7,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from reenact.run.launch import resuming
 from reenact.run.launch.resuming import Resumed
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Command, Context, Policy, Ref, Wire
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import Command, Policy, Ref, Wire
 
 UNABLE, STOPPED = 2, 3
 
@@ -24,7 +25,7 @@ class Options(interface.Options):
     Exit status: the program's; 2 could not resume, 3 stopped: a call in flight may have happened, or was refused.
     """
 
-    common: ClassVar = (interface.HOME, interface.JSON)
+    common: ClassVar = (marks.HOME, marks.JSON)
 
     ref: Ref
     command: Command = ()

@@ -12,19 +12,20 @@ from reenact.core.store import shared
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import LOCAL, RECORDING, Cli
 
 _NAMED = 20
 
-Yes = Annotated[bool, Field(description="Do not ask."), Cli(names=("--yes", "-y")), LOCAL, interface.NEVER]
+Yes = Annotated[bool, Field(description="Do not ask."), Cli(names=("--yes", "-y")), LOCAL, marks.NEVER]
 
 
 class Options(interface.Options):
     """Delete recordings."""
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     refs: Annotated[
         tuple[str, ...],

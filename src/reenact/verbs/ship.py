@@ -12,7 +12,8 @@ from reenact.errors import UsageError
 from reenact.team import ship as shipping
 from reenact.verbs import interface
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import RECORDING, Cli, Context, optional
+from reenact.verbs.interface import Context, optional
+from reenact.verbs.marks import RECORDING, Cli
 from reenact.verbs.push import own
 
 if TYPE_CHECKING:

@@ -21,9 +21,10 @@ from reenact.core.trust import Book, Standing
 from reenact.core.trust.consent import standing_of
 from reenact.core.trust.proofs import Proof, Proofs
 from reenact.errors import UsageError
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Convert, Field
-from reenact.verbs.interface import Cli, Context, Ref, VerbRoute, Wire
+from reenact.verbs.interface import Context, VerbRoute
+from reenact.verbs.marks import Cli, Ref, Wire
 
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
@@ -34,7 +35,7 @@ class Options(interface.Options):
     Of each model call, only the messages since the previous one are shown. Calls inside a tool are indented.
     """
 
-    common: ClassVar = (interface.HOME, interface.TEAM, interface.JSON)
+    common: ClassVar = (marks.HOME, marks.TEAM, marks.JSON)
 
     ref: Ref
     step: Annotated[
@@ -51,13 +52,13 @@ class Options(interface.Options):
         Wire(max_length=4000),
     ] = ""
     full: Annotated[
-        bool, Field(description="Show long texts in full."), Cli(names=("--full", "-f")), interface.ANYONE
+        bool, Field(description="Show long texts in full."), Cli(names=("--full", "-f")), marks.ANYONE
     ] = False
     raw: Annotated[
-        bool, Field(description="Print the stored events, one JSON object per line."), interface.ANYONE
+        bool, Field(description="Print the stored events, one JSON object per line."), marks.ANYONE
     ] = False
     state: Annotated[
-        bool, Field(description="Show the tracked state before STEP, or at the end."), interface.ANYONE
+        bool, Field(description="Show the tracked state before STEP, or at the end."), marks.ANYONE
     ] = False
     since: Annotated[
         int | None,
@@ -66,7 +67,7 @@ class Options(interface.Options):
         Wire(le=1 << 31),
     ] = None
     files: Annotated[
-        bool, Field(description="Show what STEP, or the whole run, changed in files."), interface.ANYONE
+        bool, Field(description="Show what STEP, or the whole run, changed in files."), marks.ANYONE
     ] = False
     pictures: Annotated[
         Path | None,

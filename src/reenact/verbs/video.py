@@ -15,9 +15,10 @@ from reenact.browser.video.pace import Kind
 from reenact.core.store import bundle
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, Cli, Context, Ref, Wire
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import LOCAL, Cli, Ref, Wire
 
 
 class Options(interface.Options):
@@ -29,7 +30,7 @@ class Options(interface.Options):
     [bold]reenact video last -o failure.mp4 --pace compact[/bold]
     """
 
-    common: ClassVar = (interface.HOME,)
+    common: ClassVar = (marks.HOME,)
 
     ref: Ref
     output: Annotated[
@@ -45,7 +46,7 @@ class Options(interface.Options):
         Field(
             description="real: the recorded times; compact: idle time shortened, a pause before each action."
         ),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = "real"
     session: Annotated[
         int | None,
@@ -53,7 +54,7 @@ class Options(interface.Options):
         Wire(of=int, default=1, ge=1),
     ] = None
     mask: Annotated[bool, Field(description="Cover passwords, card numbers and one-time codes.")] = True
-    force: Annotated[bool, Field(description="Replace an existing file."), LOCAL, interface.NEVER] = False
+    force: Annotated[bool, Field(description="Replace an existing file."), LOCAL, marks.NEVER] = False
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from reenact.server.access import Access, Reader
 from reenact.server.library import ID, ProjectLibrary
 from reenact.server.orders import field_of, subject_of
 from reenact.server.routes.common import MISSING, Id, RecordingRoute
-from reenact.verbs.interface import RECORDING, Context, VerbRoute
+from reenact.verbs.interface import Context, VerbRoute
+from reenact.verbs.marks import RECORDING
 from reenact.verbs.registry import VERBS, Verb
 
 

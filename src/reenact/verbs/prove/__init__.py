@@ -7,9 +7,10 @@ from functools import partial
 from typing import Annotated, ClassVar
 
 from reenact.analysis.views.replays import ProofView, ProvingReplayView
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Context, Ref
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import Ref
 from reenact.verbs.prove.proving import TIMES, Proved, prove
 from reenact.verbs.reproduce.rerun import PATIENCE
 
@@ -25,12 +26,12 @@ class Options(interface.Options):
     Exit status: 0 proved, 1 a replay departed from the recording, 2 it could not be proved.
     """
 
-    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)
+    common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, marks.JSON)
 
     ref: Ref
-    times: Annotated[int, Field(ge=1, description="The number of replays."), interface.ANYONE] = TIMES
+    times: Annotated[int, Field(ge=1, description="The number of replays."), marks.ANYONE] = TIMES
     timeout: Annotated[
-        float, Field(ge=0.1, description="Seconds that each replay may take."), interface.ANYONE
+        float, Field(ge=0.1, description="Seconds that each replay may take."), marks.ANYONE
     ] = PATIENCE
 
     @property

@@ -11,9 +11,10 @@ from reenact.analysis.attempts import Reproduces, Reproduction
 from reenact.analysis.views.replays import ReproductionView, reproduction_view
 from reenact.analysis.world import Asked
 from reenact.core.query.recording import Recording
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import Command, Context, Ignore, Live, Ref, Wire
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import Command, Ignore, Live, Ref, Wire
 from reenact.verbs.reproduce.attempts import TIMES, reproduce
 from reenact.verbs.reproduce.rerun import PATIENCE
 from reenact.verbs.reproduce.world import check_world
@@ -30,13 +31,13 @@ class Options(interface.Options):
     Exit status: 0 reproduced, 1 different or flaky, 2 could not run.
     """
 
-    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.JSON)
+    common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, marks.JSON)
 
     ref: Ref
     command: Command = ()
-    times: Annotated[
-        int, Field(ge=1, description="The number of replays."), Wire(le=100), interface.ANYONE
-    ] = TIMES
+    times: Annotated[int, Field(ge=1, description="The number of replays."), Wire(le=100), marks.ANYONE] = (
+        TIMES
+    )
     live: Live = ()
     ignore: Ignore = ()
     check_world: CheckWorld = False

@@ -16,9 +16,10 @@ from reenact.core.store.local import SUFFIX, LocalStore
 from reenact.errors import UsageError
 from reenact.run import launch
 from reenact.team.open import place_of
-from reenact.verbs import interface
+from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
-from reenact.verbs.interface import LOCAL, RECORDING, Cli, Context, Ignore, Live, Tools, Wire
+from reenact.verbs.interface import Context
+from reenact.verbs.marks import LOCAL, RECORDING, Cli, Ignore, Live, Tools, Wire
 from reenact.verbs.replay import OnDivergence
 from reenact.verbs.verify import pages, verify
 from reenact.verbs.verify.cluster import Cluster
@@ -42,7 +43,7 @@ class Options(interface.Options):
     Exit status: 0 all as recorded (or better), 1 some differ, 2 could not begin, or foreign recordings were refused.
     """
 
-    common: ClassVar = (interface.RUN_FOREIGN, interface.HOME, interface.TEAM, interface.JSON)
+    common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, marks.TEAM, marks.JSON)
     sorts_foreign: ClassVar = True
 
     refs: Annotated[
@@ -58,19 +59,19 @@ class Options(interface.Options):
         ),
         Wire(max_length=200),
     ] = ""
-    filter: Annotated[str, Field(description="Only recordings that match it."), LOCAL, interface.ANYONE] = ""
+    filter: Annotated[str, Field(description="Only recordings that match it."), LOCAL, marks.ANYONE] = ""
     workers: Annotated[
         int,
         Field(ge=0, description="The number of parallel replays; 0: one for each core."),
         Cli(names=("--workers", "-j")),
         Wire(le=64),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = 0
     timeout: Annotated[
         float,
         Field(ge=0.1, description="The limit of each replay, in seconds."),
         Wire(le=3600),
-        interface.ANYONE,
+        marks.ANYONE,
     ] = TIMEOUT
     engine: Annotated[
         Engines,
@@ -81,19 +82,19 @@ class Options(interface.Options):
         str,
         Field(description="The address of the Ray cluster: ray://head:10001, or auto on one of its nodes."),
         LOCAL,
-        interface.NEVER,
+        marks.NEVER,
     ] = ""
     shard: Annotated[
         str,
         Field(description="Only a part of the recordings, for parallel CI jobs: 2/5 is the second of five."),
         LOCAL,
-        interface.ANYONE,
+        marks.ANYONE,
     ] = ""
     from_zero: Annotated[
         bool,
         Field(description="Count the parts of --shard from 0: 0/5 is the first."),
         LOCAL,
-        interface.ANYONE,
+        marks.ANYONE,
     ] = False
     exclude: Annotated[
         tuple[str, ...],
@@ -101,7 +102,7 @@ class Options(interface.Options):
             description="Files of this folder that are not copied to the nodes of the cluster, as in a .gitignore."
         ),
         LOCAL,
-        interface.ANYONE,
+        marks.ANYONE,
     ] = ()
     resume: Annotated[
         bool,
