@@ -11,9 +11,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from time import monotonic
@@ -21,68 +20,19 @@ from typing import Any
 
 from reenact.core import system
 from reenact.core.query.recording import Recording
-from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
 from reenact.run.debugger import wire
 from reenact.run.debugger.channel import DebuggerListener
 from reenact.run.debugger.orders import START, Again, Died, Go, Interrupt, Order, Place, Report
+from reenact.run.driver.copies import Copy, Line, given
 from reenact.run.files.scratch import discard
 from reenact.run.launch import Options, replaying, reports_in
 from reenact.run.plan import DEBUG
 
-_Socket = socket.socket
 _PATIENCE = 2.0
 """Seconds that a program has to heed an interrupt."""
 
 _LOOK = 0.2
-
-
-@dataclass(eq=False, slots=True)
-class Line:
-    """A connection to one process of the program."""
-
-    socket: socket.socket
-    process: int
-    rest: bytes = b""
-    interrupts: _Socket | None = None
-
-    def interrupt(self) -> None:
-        """Stop the program at any point."""
-        if self.interrupts is not None:
-            with suppress(OSError):
-                self.interrupts.sendall(b".")
-        elif system.LINUX:
-            with suppress(ProcessLookupError):
-                os.kill(self.process, system.INTERRUPT)
-
-    def close(self) -> None:
-        self.socket.close()
-        if self.interrupts is not None:
-            self.interrupts.close()
-
-    def send(self, data: bytes) -> None:
-        with suppress(OSError):
-            self.socket.sendall(data)
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """A copy of the program that waits at a place, with the answers given until then."""
-
-    line: Line
-    place: Place
-    passed: frozenset[Place]
-    written: int
-    changed: Mapping[int, Edit] = field(default_factory=dict)
-    opened: frozenset[int] = frozenset()
-
-    def leads_to(self, order: Again) -> bool:
-        """Return True if a run from here reaches the target as a run from the beginning would."""
-        if order.before in self.passed or order.until.place in self.passed:
-            return False
-        behind = {place.step for place in self.passed}
-        edits = {step: edit for step, edit in order.edits.items() if step in behind}
-        return edits == self.changed and {step for step in order.opened if step in behind} == self.opened
 
 
 class Program:
@@ -225,9 +175,7 @@ class Program:
 
     def _sound(self, copy: Copy, order: Again) -> bool:
         """Return True if a copy was made under the current answers; otherwise it is of no use."""
-        behind = {place.step for place in copy.passed}
-        edits = {step: edit for step, edit in order.edits.items() if step in behind}
-        if edits == copy.changed and {step for step in order.opened if step in behind} == copy.opened:
+        if copy.fits(order):
             return True
         self._drop(copy.line)
         return False
@@ -319,15 +267,8 @@ class Program:
         line = Line(socket.socket(fileno=handle), tree["process"])
         self._selector.register(line.socket, selectors.EVENT_READ, line)
         place, passed = Place(*tree["place"]), frozenset(Place(*each) for each in tree["passed"])
-        behind = {each.step for each in passed}
-        last = self._last
-        edits = {
-            step: edit for step, edit in (last.edits if last is not None else {}).items() if step in behind
-        }
-        opened = frozenset(step for step in (last.opened if last is not None else ()) if step in behind)
-        if any(
-            copy.place == place and copy.changed == edits and copy.opened == opened for copy in self._copies
-        ):
+        edits, opened = given(passed, self._last) if self._last is not None else ({}, frozenset())
+        if any((copy.place, copy.changed, copy.opened) == (place, edits, opened) for copy in self._copies):
             self._drop(line)
             return
         self._copies.append(Copy(line, place, passed, len(self._written), edits, opened))
