@@ -13,20 +13,17 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
 
 from reenact.core.query.filter import Filter
 from reenact.core.query.summary import Summary
-from reenact.core.store.base import COLUMNS, FACTS, Hit, Listed, Looked, Progress
-from reenact.core.store.blocks import Blocks
-from reenact.core.store.details import Details, facts_in
+from reenact.core.store.base import Hit, Listed, Progress
+from reenact.core.store.details import facts_in
+from reenact.core.store.index_search import NEWEST_FIRST, IndexSearch, lines_of
 from reenact.core.store.local import LocalStore, nameable
 from reenact.core.store.lock import locked
-from reenact.core.store.query import Condition, Plan
 from reenact.core.store.signature import Known, Stale, signature_of
 from reenact.core.store.summarised import STEP, Summarised, summarised, unsummarised
 from reenact.core.store.tables import (
@@ -34,27 +31,18 @@ from reenact.core.store.tables import (
     VERSION,
     Columns,
     Words,
-    block,
-    candidates,
     cell,
     created,
     delete,
     line_of,
-    number_set,
-    numbers_of,
     place_of,
     savepoint,
 )
-from reenact.core.store.writer import warn
 from reenact.core.trust import Identity
-from reenact.errors import RecordingError
 
 _BATCH = 256
 _OFTEN = 20_000  # steps of SQLite between two looks at whether it is to stop
 _STAMPS = ("user_version", "application_id")
-_FIRST = 32
-_MOST = 1024
-_ORDER = "ORDER BY moment DESC, written DESC, id"
 
 
 class Index:
@@ -77,7 +65,7 @@ class Index:
 
     def summaries(self, progress: Progress | None = None) -> list[Summary]:
         """All recordings, those first that began last."""
-        return [line for _, line in _lines(self._fresh(progress))]
+        return [line for _, line in lines_of(self._fresh(progress))]
 
     def known_lines(self, limit: int = -1) -> list[Known]:
         """Return the indexed recordings, the latest first, without a look at the files."""
@@ -112,7 +100,9 @@ class Index:
     def among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
         """Those of the lines, given with their keys, that a filter means; with no look at the files."""
         meant = ((key, line) for key, line in lines if not line.broken)
-        return self._among(meant, wanted) if wanted.about_steps else (Hit(line) for _, line in meant)
+        if not wanted.about_steps:
+            return (Hit(line) for _, line in meant)
+        return IndexSearch(self._open(), self.folder_of).among(meant, wanted)
 
     @property
     def in_memory(self) -> bool:
@@ -123,7 +113,7 @@ class Index:
         self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
     ) -> Iterator[Hit]:
         """The recordings that a filter means, those first that began last."""
-        return islice(self._found(self._fresh(progress), wanted)[0], limit)
+        return islice(IndexSearch(self._fresh(progress), self.folder_of).found(wanted)[0], limit)
 
     def listed(
         self,
@@ -148,11 +138,11 @@ class Index:
             hits = [Hit(line) for line in lines if is_meant(line)]
             return Listed(hits[:limit], len(hits), [line.id for line in lines])
         database = self._fresh(progress)
-        found, looked = self._found(database, wanted)
+        found, looked = IndexSearch(database, self.folder_of).found(wanted)
         # Who wants the first few does not wait for a search of all.
         more = limit + 1 if limit is not None and wanted.about_steps else None
         hits = list(islice((hit for hit in found if is_meant(hit.summary)), more))
-        ids = [id for (id,) in database.execute(f"SELECT id FROM recordings {_ORDER}")]  # noqa: S608
+        ids = [id for (id,) in database.execute(f"SELECT id FROM recordings {NEWEST_FIRST}")]  # noqa: S608
         return Listed(hits[:limit], None if len(hits) == more else len(hits), ids, looked)
 
     def count(self) -> int:
@@ -199,56 +189,6 @@ class Index:
         # Python 3.13 warns of a database that is not closed. SQLite refuses to close one in another thread.
         with suppress(AttributeError, sqlite3.Error):
             self.close()
-
-    def _found(self, database: sqlite3.Connection, wanted: Filter) -> tuple[Iterator[Hit], Looked | None]:
-        """Return the recordings that a filter means, and the work of the search so far."""
-        if not wanted.about_steps:
-            lines = _lines(database)
-            return (Hit(line) for _, line in lines if not line.broken and wanted.head(line)), None
-        plan = Plan(wanted.candidates, Columns(database))
-        of_facts = _of_facts(plan, wanted)
-        lines = _lines(database, *(of_facts or ()))
-        meant = ((key, line) for key, line in lines if not line.broken and wanted.head(line))
-        looked = Looked(COLUMNS if of_facts is None else FACTS)
-        return self._matching(meant, wanted, plan, looked), looked
-
-    def _among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
-        database = self._open()
-        plan = Plan(wanted.candidates, Columns(database))
-        of_facts = _of_facts(plan, wanted)
-        if of_facts is not None:
-            condition, values = of_facts
-            rows = database.execute(f"SELECT key FROM recordings WHERE {condition}", values)  # noqa: S608
-            possible = {key for (key,) in rows}
-            lines = (line for line in lines if line[0] in possible)
-        yield from self._matching(lines, wanted, plan, Looked(COLUMNS))
-
-    def _matching(
-        self, lines: Iterator[tuple[int, Summary]], wanted: Filter, plan: Plan, looked: Looked
-    ) -> Iterator[Hit]:
-        database = self._open()
-        # Who wants the first few only does not wait for the others.
-        size = _FIRST
-        with Blocks(partial(block, database)) as blocks:
-            while batch := list(islice(lines, size)):
-                size = min(size * 2, _MOST)
-                rows = candidates(database, plan, [key for key, _ in batch])
-                blocks.expect(plan.first, [key for key, _ in batch if key in rows])
-                for key, line in batch:
-                    within, *said = rows.get(key, (None,))
-                    numbers = numbers_of(within)
-                    looked.add(1, len(numbers))
-                    if numbers and not plan.exact:
-                        sets = {place: partial(number_set, text) for place, text in enumerate(said)}
-                        details = Details(partial(self.folder_of, line), partial(blocks.block, key))
-                        try:
-                            numbers = plan.steps(line, numbers, sets, details)
-                        except RecordingError as error:
-                            warn(f"{line.id} is left out: {error}")
-                            continue
-                    steps = wanted.meant(numbers)
-                    if steps is not None:
-                        yield Hit(line, steps)
 
     # -- keeping up ------------------------------------------------------------------------------------------
 
@@ -428,21 +368,3 @@ class Index:
         database = self._open()
         with locked(self.store.root / "index.lock"), database:
             yield database
-
-
-def _lines(
-    database: sqlite3.Connection, condition: str = "1", values: Sequence[Any] = ()
-) -> list[tuple[int, Summary]]:
-    rows = database.execute(
-        f"SELECT key, {', '.join(RECORDING)} FROM recordings WHERE {condition} {_ORDER}",  # noqa: S608
-        values,
-    )
-    return [(key, line_of(row)) for key, *row in rows]
-
-
-def _of_facts(plan: Plan, wanted: Filter) -> Condition | None:
-    """Return the condition on recordings that may match; None if facts do not decide.
-
-    A filter that means recordings without such a step also means those without a fact.
-    """
-    return plan.possible if wanted.meant(()) is None else None
