@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.adapters.changed_script import ChangedScript
 from tests.soak.scripts.running import record, replay
 
 ALL_KINDS = """
@@ -99,11 +100,7 @@ if __name__ == "__main__":
 @pytest.fixture(scope="module")
 def recorded_once(tmp_path_factory):
     """The script, and the home with its recording, which replays leave as it is."""
-    folder = tmp_path_factory.mktemp("changed")
-    script, home = folder / "script.py", folder / "home"
-    script.write_text(CHANGED)
-    assert record(script, home).status == 0
-    return script, home
+    return ChangedScript(tmp_path_factory.mktemp("changed"), CHANGED)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +117,7 @@ def recorded_once(tmp_path_factory):
     ],
 )
 def test_a_changed_use_is_found_though_the_output_is_equal(before, after, said, recorded_once):
-    script, home = recorded_once
-    assert before in CHANGED
-    script.write_text(CHANGED.replace(before, after))
-    again = replay(script, home)
+    again = recorded_once.replay(before, after)
     assert again.status == 1, again.said
     assert said in " ".join(again.said.split())
 

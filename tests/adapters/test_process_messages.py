@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from reenact.adapters import process_activity, process_messages
+from tests.adapters.changed_script import ChangedScript
 from tests.soak.scripts.running import record, replay
 
 QUEUE = """
@@ -251,11 +252,7 @@ if __name__ == "__main__":
 @pytest.fixture(scope="module")
 def recorded_once(tmp_path_factory):
     """The script, and the home with its recording, which replays leave as it is."""
-    folder = tmp_path_factory.mktemp("changed")
-    script, home = folder / "script.py", folder / "home"
-    script.write_text(CHANGED)
-    assert record(script, home).status == 0
-    return script, home
+    return ChangedScript(tmp_path_factory.mktemp("changed"), CHANGED)
 
 
 @pytest.mark.parametrize(
@@ -268,10 +265,7 @@ def recorded_once(tmp_path_factory):
     ],
 )
 def test_a_changed_message_is_found_though_the_output_is_equal(before, after, said, recorded_once):
-    script, home = recorded_once
-    assert before in CHANGED
-    script.write_text(CHANGED.replace(before, after))
-    again = replay(script, home)
+    again = recorded_once.replay(before, after)
     assert again.status == 1, again.said
     assert said in " ".join(again.said.split())
 

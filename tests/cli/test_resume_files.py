@@ -212,17 +212,6 @@ BOOKED = """
 """
 
 
-def test_a_transaction_that_was_cut_off_is_not_rolled_back_into_the_database_of_before(shell):
-    (shell.folder / "base.db").write_bytes(b"")
-    shell.write("agent.py", BOOKED)
-    shell.record("agent.py")
-    assert (shell.folder / "base.db-journal").stat().st_size > 0
-    (shell.folder / "spare").touch()
-    done = shell.run("resume", "last")
-    assert (done.status, done.out) == (0, "(5000,)\n"), done.err
-    assert shell.replay().status == 0
-
-
 TWO = """
     import os, pathlib, signal, subprocess, sys
     import reenact
@@ -295,12 +284,23 @@ STATE = """
 """
 
 
-def test_a_tool_that_writes_files_runs_again_and_changes_the_programs_state_again(shell):
-    shell.write("agent.py", STATE)
+@pytest.mark.parametrize(
+    ("program", "printed"),
+    [
+        pytest.param(BOOKED, "(5000,)\n", id="a transaction that was cut off"),
+        pytest.param(
+            STATE, "[0, 1, 2, 3] ['0', '1', '2', '3']\n", id="a tool that writes files and changes a list"
+        ),
+    ],
+)
+def test_a_killed_program_ends_as_one_that_was_never_cut_off(shell, program, printed):
+    (shell.folder / "base.db").write_bytes(b"")
+    shell.write("agent.py", program)
     shell.record("agent.py")
+    assert (shell.folder / "base.db-journal").exists() == (program is BOOKED)
     (shell.folder / "spare").touch()
     done = shell.run("resume", "last")
-    assert (done.status, done.out) == (0, "[0, 1, 2, 3] ['0', '1', '2', '3']\n"), done.err
+    assert (done.status, done.out) == (0, printed), done.err
     assert shell.replay().status == 0
 
 
