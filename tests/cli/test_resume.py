@@ -234,7 +234,7 @@ REFUSED_THREAD = """
         look("b")
 
     def buy():
-        while not os.path.exists("counts/calls"):
+        while not (os.path.exists("counts/calls") and os.path.getsize("counts/calls")):
             time.sleep(0.001)
         pay("a", "key")
 
