@@ -273,7 +273,8 @@ def test_a_message_that_is_mutated_between_two_requests_is_recorded_and_matched_
 
 
 def test_a_recording_that_is_over_keeps_no_messages_alive():
+    others = list(history._runs.values())  # of other tests, whose tasks may live on
     with reenact.record("chat"):
         program([], mutate=False)
     gc.collect()
-    assert not list(history._runs.values())
+    assert [one for one in history._runs.values() if one not in others] == []
