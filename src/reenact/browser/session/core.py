@@ -16,8 +16,9 @@ from typing import Any, ClassVar, Protocol, cast
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult, Observation, SessionStatus
 from reenact.browser.actions.running import TargetCheck
-from reenact.browser.effects import operations
+from reenact.browser.effects import observing, operations
 from reenact.browser.effects.calls import AwaitedValue, Steps, run
+from reenact.browser.effects.cookies import cookies_of, giving_cookies
 from reenact.browser.effects.driver import BrowserBackend, BrowserDriver
 from reenact.browser.effects.local import LocalBrowser
 from reenact.browser.effects.session_recording import Keep, SessionRecording
@@ -133,7 +134,7 @@ class SessionCore:
         if self._past or self.recording.id:
             raise SessionError("a session cannot be started again: make another one")
         file = self.options.cookie_file
-        cookies = None if file is None else operations.giving_cookies(operations.cookies_of(None, file))
+        cookies = None if file is None else giving_cookies(cookies_of(None, file))
         self.recording.begin()
         self._closed = None
         _open.add(self)
@@ -243,7 +244,7 @@ class SessionCore:
         if url is not None:
             yield from self.execute("goto", None, {"url": url})
         self.check_open()
-        looking = operations.looking(self.options.screenshot_type, self.driver.heard)
+        looking = observing.looking(self.options.screenshot_type, self.driver.heard)
         observation: Observation = yield from self.driver.run(looking)
         return observation
 

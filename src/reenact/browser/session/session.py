@@ -13,6 +13,7 @@ from typing import Any, Self, cast
 from reenact.browser.actions.results import ExecutionResult, Observation, SessionStatus
 from reenact.browser.effects import operations
 from reenact.browser.effects.calls import arun, run
+from reenact.browser.effects.cookies import cookies_of, giving_cookies, telling_cookies
 from reenact.browser.effects.page_proxy import PageProxy
 from reenact.browser.isolation.guest import GuestResources
 from reenact.browser.session.core import Asked, SessionCore
@@ -207,18 +208,18 @@ class Session:
 
     def get_cookies(self) -> list[dict[str, Any]]:
         """Return the browser's cookies. The recording has tokens in place of their values."""
-        reading = operations.telling_cookies(self.core.recording.secret)
+        reading = telling_cookies(self.core.recording.secret)
         return cast("list[dict[str, Any]]", run(self.core.ask(reading)))
 
     async def aget_cookies(self) -> list[dict[str, Any]]:
         """`get_cookies`, awaited."""
-        reading = operations.telling_cookies(self.core.recording.secret)
+        reading = telling_cookies(self.core.recording.secret)
         return cast("list[dict[str, Any]]", await arun(self.core.ask(reading)))
 
     def set_cookies(self, cookies: Any = None, *, cookie_file: Any = None) -> None:
         """Set cookies: a list of dicts in Playwright's form, or a JSON file of one."""
-        run(self.core.ask(operations.giving_cookies(operations.cookies_of(cookies, cookie_file))))
+        run(self.core.ask(giving_cookies(cookies_of(cookies, cookie_file))))
 
     async def aset_cookies(self, cookies: Any = None, *, cookie_file: Any = None) -> None:
         """`set_cookies`, awaited."""
-        await arun(self.core.ask(operations.giving_cookies(operations.cookies_of(cookies, cookie_file))))
+        await arun(self.core.ask(giving_cookies(cookies_of(cookies, cookie_file))))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from playwright.async_api import Error
 
 from reenact.browser.effects.calls import arun
-from reenact.browser.effects.operations import cookies_of
+from reenact.browser.effects.cookies import cookies_of
 from reenact.browser.heal.harden.recorded_pages import RecordedPages
 from reenact.browser.heal.harden.script_run import ScriptRun
 from reenact.browser.heal.harden.trial import ChangedPage
