@@ -230,7 +230,8 @@ $(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt
 		--group test-server --group test-store --group demo
 	@# Its pages alone: what it asks for besides is a second browser driver.
 	$(INSTALL) --no-deps miniwob==1.1.0
-	@touch $@
+	@# All that the demo needs is in it, too.
+	@touch $@ $(VENV)/.demo
 
 # Apart from all else: the peers patch the same libraries, and their requirements are not ours.
 $(BENCH)/.stamp: $(BIN)/uv pyproject.toml constraints.txt
