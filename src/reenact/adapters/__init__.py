@@ -51,6 +51,7 @@ STANDARD = (
     "reenact.adapters.stdlib.processes",
     "reenact.adapters.stdlib.seal",
     "reenact.adapters.stdlib.file_status",
+    "reenact.adapters.stdlib.folders",
     "reenact.adapters.stdlib.unseen",
     "reenact.adapters.stdlib.signals",
 )

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from reenact.adapters.stdlib.folders import Listing
 from reenact.core import boundary, system
 from reenact.core.files import databases
 from reenact.run.files.replacements import Replacements
-from reenact.run.files.scanned import Entry, Listing
+from reenact.run.files.scanned import Entry
 from reenact.run.files.upper import Upper
 from reenact.run.files.view import OverlayView
 

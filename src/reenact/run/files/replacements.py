@@ -24,7 +24,7 @@ class Replacements:
             original = getattr(holder, name)
             self._known.append((holder, name, original))
             if callable(original):
-                self._pairs.append((original, value))
+                self._pairs.append((_function(original), value))
             setattr(holder, name, value)
 
     def spread(self) -> None:
@@ -56,9 +56,14 @@ def _bindings(functions: dict[int, Any]) -> Iterator[tuple[Any, str, Any]]:
             holders += [each for each in vars(module).values() if isinstance(each, type)]
         for holder in holders:
             for name, value in list(vars(holder).items()):
-                bound = value.__func__ if isinstance(value, staticmethod) else value
+                bound = _function(value)
                 if id(bound) in functions:
                     yield holder, name, bound
+
+
+def _function(value: Any) -> Any:
+    """Return the function in a static method: what a module or a class binds may be either."""
+    return value.__func__ if isinstance(value, staticmethod) else value
 
 
 def _like(before: Any, function: Any) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Protocol
 
 from reenact.run.files.view import OverlayView
 
@@ -65,23 +65,3 @@ class Entry:
             return test(self.stat(follow_symlinks=follow).st_mode)
         except OSError:
             return False
-
-
-class Listing(Iterator[Entry]):
-    """The names in a folder, as `os.scandir` gives them."""
-
-    def __init__(self, entries: list[Entry]) -> None:
-        self._entries = iter(entries)
-
-    def __next__(self) -> Entry:
-        return next(self._entries)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End it."""
-        self._entries = iter(())
