@@ -13,7 +13,9 @@ import types
 import uuid
 
 import pytest
+import tenacity
 
+import reenact
 from reenact.adapters.stdlib import callers
 
 
@@ -90,6 +92,25 @@ def test_code_without_a_file_is_the_programs(drawn):
 def test_a_callback_of_the_programs_is_its_own_wherever_it_is_called_from(drawn, library):
     hooks = library("hooks", "def call(function): return function()")
     assert drawn(lambda: hooks.call(lambda: time.time())) == ["clock:time"]
+
+
+def test_pauses_and_limits_of_retries_are_those_of_their_caller(home):
+    def program():
+        waits = []
+        again = tenacity.retry(
+            stop=tenacity.stop_after_delay(3) | tenacity.stop_after_attempt(4),
+            wait=tenacity.wait_random_exponential(0.001, 0.004),
+            retry=tenacity.retry_if_result(lambda _: True),
+            before_sleep=lambda state: waits.append((state.next_action.sleep, state.seconds_since_start)),
+            retry_error_callback=lambda _: waits,
+        )
+        return again(lambda: None)()
+
+    with reenact.record() as run:
+        recorded = program()
+    with reenact.replay(run.id) as replay:
+        assert program() == recorded
+    assert replay.verdict.faithful, replay.verdict
 
 
 def test_an_installed_package_can_be_counted_as_the_program(drawn, library, monkeypatch):

@@ -24,11 +24,12 @@ VALUES = {
     "os", "pathlib", "random", "sched", "secrets", "shutil", "statistics", "string", "tarfile", "tempfile", "timeit",
     "tomllib", "typing", "uuid", "wsgiref.handlers", "zipfile", "zoneinfo",
     # From the package index.
-    "arrow", "attr", "attrs", "babel", "croniter", "cuid", "cuid2", "dateparser", "dateutil", "delorean",
-    "django.utils.crypto", "django.utils.timezone", "factory", "faker", "humanize", "isodate", "itsdangerous",
-    "jwt", "ksuid", "maya", "mimesis", "msgspec", "nanoid", "numpy", "pandas", "pendulum", "polars", "pydantic",
-    "pydantic_core", "pytz", "shortuuid", "sqlmodel", "typeid", "typing_extensions", "tzlocal", "ulid", "uuid6",
-    "uuid7", "uuid_extensions", "whenever", "yaml",
+    "aiolimiter", "arrow", "attr", "attrs", "babel", "backoff", "cachetools", "croniter", "cuid", "cuid2",
+    "dateparser", "dateutil", "delorean", "django.utils.crypto", "django.utils.timezone", "factory", "faker",
+    "humanize", "isodate", "itsdangerous", "jwt", "ksuid", "maya", "mimesis", "msgspec", "nanoid", "numpy",
+    "pandas", "pendulum", "polars", "pydantic", "pydantic_core", "pytz", "ratelimit", "retrying", "shortuuid",
+    "sqlmodel", "stamina", "tenacity", "typeid", "typing_extensions", "tzlocal", "ulid", "uuid6", "uuid7",
+    "uuid_extensions", "whenever", "yaml",
 }  # fmt: skip
 """Libraries that read on behalf of their caller. Extend it before the first run."""
 
