@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
+import anyio
 import pytest
 
 import reenact
@@ -90,9 +93,49 @@ def calls_later(seconds: float) -> None:
     asyncio.run(main())
 
 
+def limits_a_block_of_anyio(seconds: float) -> None:
+    async def main() -> None:
+        with anyio.fail_after(seconds):
+            await anyio.lowlevel.checkpoint()
+
+    anyio.run(main)
+
+
+def moves_on_in_anyio(seconds: float) -> None:
+    async def main() -> None:
+        with anyio.move_on_after(seconds, shield=True):
+            await anyio.lowlevel.checkpoint()
+
+    anyio.run(main)
+
+
+def sleeps_in_anyio(seconds: float) -> None:
+    async def main() -> None:
+        await anyio.sleep(seconds)
+
+    anyio.run(main)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no alarms there")
+def test_another_time_of_an_alarm_is_named(home: str) -> None:
+    def program(seconds: float) -> None:
+        rings = threading.Event()
+        before = signal.signal(signal.SIGALRM, lambda *_: rings.set())
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        rings.wait()
+        signal.signal(signal.SIGALRM, before)
+
+    with reenact.record() as run:
+        program(SECONDS)
+    assert not notes(run.id, program, SECONDS)
+    [found] = notes(run.id, program, 2 * SECONDS)
+    assert found.endswith("gave its sleeps and time limits 0.02 s in all, and 0.01 s when it was recorded")
+
+
 PROGRAMS = [
     sleeps, waits_for_an_event, waits_for_a_job, waits_for_a_message, waits_for_a_lock, starts_a_timer, sleeps_in_a_task,
     limits_a_coroutine, limits_a_task, limits_a_block, limits_many, calls_later,
+    limits_a_block_of_anyio, moves_on_in_anyio, sleeps_in_anyio,
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The times that the program gives to asyncio: sleeps, time limits and timers.
+"""The times that the program gives to asyncio and anyio: sleeps, time limits and timers.
 
 They are found where a loop is given a timer, or where a task is started that does nothing but sleep or wait.
 """
@@ -6,12 +6,15 @@ They are found where a loop is given a timer, or where a task is started that do
 from __future__ import annotations
 
 import asyncio
+import os
 from asyncio import base_events, tasks, timeouts
 from collections.abc import Callable
+from functools import partial
 from sys import _getframe
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+from reenact.adapters.imports import when_imported
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope
@@ -19,6 +22,9 @@ from reenact.core.boundary import Scope
 _LATER = base_events.BaseEventLoop.call_later.__code__
 _STARTERS = {tasks.__file__, timeouts.__file__, base_events.__file__, asyncio.taskgroups.__file__}
 """The files of asyncio whose code waits, or starts tasks, for its caller."""
+
+_ANYIO = f"{os.sep}anyio{os.sep}"
+"""In the paths of anyio's files: all of its code waits for its caller."""
 
 _MEMBERS: dict[CodeType | None, str] = {
     asyncio.sleep.__code__: "delay",
@@ -28,21 +34,28 @@ _MEMBERS: dict[CodeType | None, str] = {
 
 
 def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
-    """Patch `asyncio.timeout`.
+    """Patch `asyncio.timeout`, and `fail_after` and `move_on_after` of anyio.
 
     Args:
         replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
     """
     replace(timeouts, "timeout", _limit)
     asyncio.timeout = timeouts.timeout
+    when_imported("anyio", partial(_anyio_loaded, replace))
 
 
-def _limit(original: Callable[..., Any], delay: float | None) -> Any:
-    """`asyncio.timeout`."""
+def _anyio_loaded(replace: Callable[[Any, str, Callable[..., Any]], None], anyio: ModuleType) -> None:
+    for name in ("fail_after", "move_on_after"):
+        if hasattr(anyio, name):
+            replace(anyio, name, _limit)
+
+
+def _limit(original: Callable[..., Any], delay: float | None, *args: Any, **more: Any) -> Any:
+    """`asyncio.timeout`, or a time limit of anyio."""
     scope = listening()
     if scope is not None and delay is not None and callers.program(_giver(_getframe(2))):
         scope.run.times.add(scope.path, delay, loop=True)
-    return original(delay)
+    return original(delay, *args, **more)
 
 
 def of_timer(scope: Scope, caller: FrameType | None) -> None:
@@ -74,4 +87,4 @@ def _giver(frame: FrameType | None) -> FrameType | None:
 
 
 def _carries(file: str) -> bool:
-    return file in _STARTERS or file.startswith(callers.OURS)
+    return file in _STARTERS or _ANYIO in file or file.startswith(callers.OURS)

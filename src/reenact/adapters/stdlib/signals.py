@@ -150,11 +150,15 @@ def _handler(number: Any, /) -> Any:
 
 def _timed(name: str, original: Callable[..., Any], *args: Any) -> Any:
     """Set an alarm; its answer, the rest of the one before, is recorded. A replay sets none."""
-    mine = _mine(sys._getframe(1))
-    if mine is None:
+    frame = sys._getframe(1)
+    mine, scope = _mine(frame), listening()
+    if mine is None or scope is None:
         return original(*args)
     many = name == "setitimer"
     live = mine.live
+    if callers.program(frame):
+        for seconds in args[many:]:
+            scope.run.times.add(scope.path, seconds)
 
     def ask() -> Any:
         answer = original(*args) if live else (0.0, 0.0) if many else 0
