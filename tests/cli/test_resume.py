@@ -500,3 +500,29 @@ def test_a_recorded_block_goes_on(shell, counts):
     assert counts.paid == Counter({f"pay a.{n}": 1 for n in range(3)})
     assert shell.last().status == "ok"
     assert shell.replay().status == 0
+
+
+@pytest.mark.parametrize("place", ["in-1", "in-2", "in-3"])
+def test_the_state_of_a_resumed_run_can_be_read(shell, counts, place):
+    shell.write(
+        "agent.py",
+        HEAD
+        + """
+    memory = reenact.track("memory", [], every=1)
+    def both(name):
+        memory.append(name)
+        return look(name)
+    for n in range(3):
+        both(f"a{n}")
+        passed()
+    memory.append("end")
+""",
+    )
+    counts.kill(place)
+    done, _ = shell.record("agent.py")
+    counts.spare()
+    assert "SIGKILL" in done.err
+    done = shell.run("resume", "last")
+    assert done.status == 0, done.err
+    assert list(shell.last().state()["memory"]) == ["a0", "a1", "a2", "end"]
+    assert shell.replay().status == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -260,6 +261,10 @@ class Resumer(Forker):
     def _go_live(self) -> None:
         self.replayer.go_live()
         self._lives()
+
+    def _kept_snapshots(self) -> Counter[str]:
+        """Count all snapshots: also those before calls in flight stand in the file."""
+        return Counter({name: len(taken) for name, taken in self._log.snapshots.items()})
 
     def _begins(self) -> None:
         """Something goes live: the recording goes on here."""
