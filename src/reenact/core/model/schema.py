@@ -265,6 +265,14 @@ _ERROR: Members = {
 }
 
 
+@means("the tools that a fork ran again")
+def _again(value: Tree) -> bool:
+    if type(value) is not dict or not count(value.get("until")):
+        return False
+    calls = value.get("calls")
+    return type(calls) is list and all(map(count, calls))
+
+
 @means("a process's number, or a recording's id with its step")
 def _parent(value: Tree) -> bool:
     if type(value) is dict:
@@ -338,6 +346,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
             "stdout": or_null(_PRINTED), "stderr": or_null(_PRINTED), "uncertain": count, "reason": or_null(text),
             "signed": _SIGNED,
             "state": object_, "slept": _counts, "times": _counts, "sent": _counts, "left": _left, "running": texts,
+            "again": _again,
         },
     ),
 }  # fmt: skip

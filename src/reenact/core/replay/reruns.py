@@ -6,7 +6,7 @@ recording, without running; the verdict lists it with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -90,7 +90,11 @@ class Tools:
         self._digests: dict[int, str] = {}
         self._args = log.args
         self._log = log
+        self.withheld: Callable[[Effect, CallRecord], str] = lambda _effect, _call: ""
+        """Returns a further reason to answer a tool, or an empty text."""
         self._fork = isinstance(log.opened.get("parent"), Mapping)
+        again = (log.sealed or {}).get("again")
+        self._in_fork = (again["until"], frozenset(again["calls"])) if again else None
 
     @cached_property
     def _partly(self) -> dict[str, str]:
@@ -169,9 +173,10 @@ class Tools:
         """Return the reason to answer a tool without running it; empty if it can run again."""
         if self.modes.of(effect.name) == "answer":
             return "as asked"
-        if self._fork:
-            # Its random numbers begin where it went live; what tools drew before is in the parent.
-            return "the recording is a fork, and what its tools did before its step is in the parent"
+        if self._fork and not self._ran_in_fork(call):
+            return "the recording is a fork, in which it did not run"
+        if reason := self.withheld(effect, call):
+            return reason
         outcome = call.outcome or {}
         if call.pieces or outcome.get("stream"):
             return "it answers in parts"
@@ -182,6 +187,15 @@ class Tools:
         if outcome.get("event") not in ("returned", "raised") or effect.source is None:
             return "its inside is not known"
         return ", ".join(effect.source.unrecorded)
+
+    def _ran_in_fork(self, call: CallRecord) -> bool:
+        """Return True if a tool ran in the recorded fork: behind its step, or again before it.
+
+        In forks of earlier versions, those before it did not, and what they drew is missing.
+        """
+        return self._in_fork is not None and (
+            call.number > self._in_fork[0] or call.number in self._in_fork[1]
+        )
 
     def _differences(self, call: CallRecord, outcome: Outcome) -> tuple[Mismatch, ...]:
         told = call.outcome or {}

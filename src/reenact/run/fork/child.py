@@ -102,8 +102,7 @@ class Child:
         self.recorder = Recorder(self._writer, redactor, first=first, identity=self._identity)
         self.recorder.alone = len(parent.logs) == 1
         self.recorder.open(self._header(salt, redactor.told()))
-        # The tools before the step are answered: the fork's lines refer to their recorded answers.
-        options = {"live": point.live, "ignore": point.ignore, "policy": "raise", "tools": ("answer",)}
+        options = {"live": point.live, "ignore": point.ignore, "policy": "raise"}
         replayer = replayer_of(parent, log, options, turnstile or ForkingTurnstile(len(log.times)))
         self._exchange: str | None = None
         self.forker = Forker(
@@ -126,7 +125,7 @@ class Child:
 
     def seal(self, ending: Mapping[str, Tree]) -> None:
         """Write the last line."""
-        self.recorder.seal(dict(ending))
+        self.recorder.seal({**ending, "again": self.forker.reruns.tree()})
         ship.ended(self._store.root, self._held)
 
     def drop(self) -> None:

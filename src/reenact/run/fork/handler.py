@@ -26,6 +26,7 @@ from reenact.core.replay.watch import Edit
 from reenact.errors import Divergence, Halt, Stop
 from reenact.run.fork import absence
 from reenact.run.fork.lines import Lines
+from reenact.run.fork.reruns import Reruns
 from reenact.run.fork.sharing import Sharing
 from reenact.run.fork.started import around
 from reenact.run.gate import LiveGate
@@ -82,6 +83,7 @@ class Forker(Handler):
         self._at = at
         self._edit = edit
         self._sharing = Sharing(recorder, lines, log, share)
+        self.reruns = Reruns(replayer, self._sharing, log, at)
         self._lock = threading.RLock()
         self._live = False
         self._drawn: dict[tuple[str, str], int] = {}
@@ -130,7 +132,7 @@ class Forker(Handler):
             decision.order = len(self._log.times)
         with self._lock:
             self._sharing.question(decision.call)
-        if isinstance(decision, Ticket):
+        if isinstance(decision, Ticket) and not self.reruns.begin(decision):
             self._runs_again(effect, scope, decision)
         return decision
 
@@ -146,10 +148,21 @@ class Forker(Handler):
                 self._stop(f"no model is at hand: {reason}")
                 return
             self._answered = True
-        if self.stop is None:
-            # Of a call of the parent's that ran again, the inside is partly the parent's: it is not told.
+        if ticket.again:
+            self._ended_again(ticket, outcome)
+        elif self.stop is None:
+            # Of a call of the parent's that ran for real, the inside is partly the parent's: it is not told.
             again = ticket.tool is not None and ticket.call in self._log.calls
             self.recorder.leave(replace(ticket, tool=None) if again else ticket, outcome)
+
+    def _ended_again(self, ticket: Ticket, outcome: Outcome) -> None:
+        with self._lock:
+            if self.stop is None and self.poison is None:
+                self.replayer.leave(ticket, outcome)
+                self.reruns.end(ticket)
+
+    def ran_again(self, ticket: Ticket, outcome: Outcome) -> Answer | None:
+        return self.replayer.ran_again(ticket, outcome)
 
     def chunk(self, ticket: Ticket, value: Any) -> None:
         self.recorder.chunk(ticket, value)
@@ -159,7 +172,8 @@ class Forker(Handler):
             self.recorder.end(ticket, how)
 
     def printed(self, scope: Scope, text: str) -> None:
-        self.recorder.printed(scope, text)
+        if not self.reruns.runs(scope.call):
+            self.recorder.printed(scope, text)
 
     def passed(self, answer: Answer, piece: int | None) -> None:
         if answer.call is None or self.replayer.poison is not None:

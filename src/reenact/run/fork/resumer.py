@@ -62,6 +62,7 @@ class Resumer(Forker):
     ) -> None:
         super().__init__(replayer, recorder, lines, log, at=None, edit=None, share=_nothing, guard=guard)
         self._sharing = _Noticed(recorder, lines, log, _nothing)
+        replayer.tools.withheld = _nowhere
         self._unfinished = {call.number for call in log.calls.values() if _unfinished(call)}
         replayer.opened |= self._unfinished
         for number in self._unfinished:
@@ -295,6 +296,11 @@ def _overlapped(calls: list[CallRecord]) -> bool:
 def _runs_code(effect: Effect) -> bool:
     """Return True if code of the program answers: it waits for nothing outside by itself."""
     return effect.source is not None and not effect.leaf
+
+
+def _nowhere(effect: Effect, call: CallRecord) -> str:
+    """Withhold no tool from running again."""
+    return ""
 
 
 def _nothing(line: int) -> bool:

@@ -29,7 +29,7 @@ class Sharing:
 
     def __init__(self, recorder: Recorder, lines: Lines, log: Log, write: Callable[[int], bool]) -> None:
         self.written: dict[int, int | None] = {}
-        self._beside: set[int] = set()
+        self._shared: set[int] = set()
         self._recorder = recorder
         self._lines = lines
         self._log = log
@@ -37,6 +37,7 @@ class Sharing:
 
     def share(self, line: int) -> bool:
         """Write down that a line of the parent's came to pass. Return False if writing has stopped."""
+        self._shared.add(line)
         written = self._write(line)
         t = self._lines.time(line)
         if t is not None:
@@ -46,8 +47,7 @@ class Sharing:
 
     def _aside(self, line: int) -> None:
         """A line that comes along with others, once."""
-        if line not in self._beside:
-            self._beside.add(line)
+        if line not in self._shared:
             self.share(line)
 
     def question(self, number: int) -> None:
@@ -71,14 +71,7 @@ class Sharing:
         lines = self._lines
         chunks, end = lines.pieces.get(number, []), lines.end.get(number)
         if piece is None:
-            for line in sorted([*lines.inside(number), *self._printed(number, lines.outcome.get(number))]):
-                inner = lines.call_at(line)
-                if inner is None:
-                    self._aside(line)
-                else:
-                    self.question(inner)
-            if number in lines.outcome:
-                self.share(lines.outcome[number])
+            self.ran(number)
         elif piece < len(chunks):
             self._share_printed(number, chunks[piece])
             self.share(chunks[piece])
@@ -90,6 +83,18 @@ class Sharing:
         streams = isinstance(answer.outcome, Value) and answer.outcome.stream
         if streams and answer.end == "closed" and count == len(chunks) and end is not None:
             self.share(end)
+
+    def ran(self, number: int) -> None:
+        """Write down that a call has ended: all that is recorded inside of it, and its outcome."""
+        lines = self._lines
+        for line in sorted([*lines.inside(number), *self._printed(number, lines.outcome.get(number))]):
+            inner = lines.call_at(line)
+            if inner is None:
+                self._aside(line)
+            else:
+                self.question(inner)
+        if number in lines.outcome:
+            self.share(lines.outcome[number])
 
     def _printed(self, number: int, before: int | None) -> list[int]:
         """Return the lines of text that a call printed before a line of its own."""

@@ -1,7 +1,7 @@
 """The processes that a fork's parent has started, and their files in the fork.
 
-Before the step of a fork, tools are answered without running. So a process that a tool has started, and that ended
-before the step, need not run again: its file is copied into the fork. One that was started outside of a tool runs
+Before the step of a fork, a tool that has started a Python program is answered without running. So its process, which
+ended before the step, need not run again: its file is copied into the fork. One that was started outside of a tool runs
 again, and replays its file. A process that still ran at the step does not allow a fork there.
 """
 
@@ -26,10 +26,10 @@ from reenact.run.plan import key
 
 def around(log: Log, call: CallRecord) -> set[int]:
     """Return the calls that a call happened inside of: they have to run, for it to be asked."""
-    return {each.number for each in _enclosing(log, call.within)}
+    return {each.number for each in enclosing(log, call.within)}
 
 
-def _enclosing(log: Log, within: int | None) -> Iterator[CallRecord]:
+def enclosing(log: Log, within: int | None) -> Iterator[CallRecord]:
     """Yield the calls around a place, the innermost first."""
     while within is not None and within in log.calls:
         yield log.calls[within]
@@ -89,7 +89,7 @@ def _flaw(main: Log, log: Log, call: CallRecord, opened: set[int], again: str) -
         return ""
     if _ended(log) > call.began:
         return "still ran then, and what it did afterwards cannot be repeated"
-    tools = [each for each in _enclosing(main, spawned["in"]) if each.kind == "tool"]
+    tools = [each for each in enclosing(main, spawned["in"]) if each.kind == "tool"]
     if any(tool.outcome is not None and tool.number not in opened for tool in tools):
         return ""
     if log.sealed is None:
@@ -125,7 +125,7 @@ def check_whole(recording: Recording) -> None:
             )
         if spawned is None:
             flaw = "was started beside the program, and only a single program is resumed"
-        elif not (tools := [each for each in _enclosing(main, spawned["in"]) if each.kind == "tool"]):
+        elif not (tools := [each for each in enclosing(main, spawned["in"]) if each.kind == "tool"]):
             if log.sealed is not None and _ended(log) <= live:
                 continue
             flaw = "was started outside of a tool, and ran on behind the last recorded answer"
