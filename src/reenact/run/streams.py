@@ -14,6 +14,7 @@ from reenact.run.output import Output, compare
 
 if TYPE_CHECKING:
     from reenact.core.replay.match import Rules
+    from reenact.core.replay.terms import Terms
 
 _COMPARED = {"stdout": ("standard output", compare), "stderr": ("standard error", compare_errors)}
 
@@ -63,7 +64,9 @@ class StreamComparison(NamedTuple):
     compared: tuple[str, ...]
 
 
-def compare_streams(sealed: Mapping[str, Any], actual: Mapping[str, Any], rules: Rules) -> StreamComparison:
+def compare_streams(
+    sealed: Mapping[str, Any], actual: Mapping[str, Any], rules: Rules, terms: Terms
+) -> StreamComparison:
     """Compare a replay's streams with the recorded ones. `actual` has its secrets removed."""
     divergence: Divergence | None = None
     applied: list[str] = []
@@ -72,6 +75,7 @@ def compare_streams(sealed: Mapping[str, Any], actual: Mapping[str, Any], rules:
         recorded = sealed.get(name)
         if not isinstance(recorded, dict):
             continue
+        recorded = terms.output(recorded, actual[name])
         silent = name in rules.silent
         found, rule = compared_with("main", recorded, actual[name], silent=silent)
         divergence = divergence or found

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import logging
 import os
 import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
 
 import reenact
@@ -201,3 +204,31 @@ def test_the_times_of_log_lines_may_differ_and_the_verdict_says_so(tmp_path: Pat
             replayed(tmp_path, lambda: program(1_800_000_777.5, "answered"))
     finally:
         logger.removeHandler(handler)
+
+
+class Cookies(BaseHTTPRequestHandler):
+    """A server that sets a cookie."""
+
+    def do_GET(self) -> None:
+        self.send_response(204)
+        self.send_header("set-cookie", "sid=f3a9c17be2d04458; Path=/")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("start", "faithful"), [("got", True), ("has", False)])
+def test_a_printed_secret_of_an_answer_counts_as_its_token(home: str, start: str, faithful: bool) -> None:
+    def program(first: str) -> None:
+        print(first, dict(httpx.get(url).cookies), "and more")
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Cookies) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        with reenact.record() as run:
+            program("got")
+        server.shutdown()
+    with contextlib.suppress(reenact.DivergenceError), reenact.replay(run.id) as replay:
+        program(start)
+    assert replay.verdict.faithful is faithful, replay.verdict

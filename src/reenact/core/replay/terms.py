@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reenact.core.model import codec
@@ -78,6 +78,18 @@ class Terms:
             if isinstance(one.recorded, str) and isinstance(one.actual, str) and _MASK in one.recorded
         ]
         return any(found)
+
+    def output(self, recorded: Any, actual: Mapping[str, Tree]) -> Any:
+        """Return a recorded output with tokens in the place of the secrets that its program printed.
+
+        In a replay the program has the tokens, and prints them.
+        """
+        if isinstance(recorded, dict) and self.recognise(
+            [Mismatch("stdout", actual.get("text"), recorded.get("text"))]
+        ):
+            recorded = dict(recorded)
+            self.clean_args(recorded)
+        return recorded
 
     def secret(self, value: str, *, typed: bool = False) -> str:
         """Return the recorded token for a value known to be secret."""

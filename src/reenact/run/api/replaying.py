@@ -198,7 +198,7 @@ class Replay(Session):
             replayer.uncompared.append("standard output (the recording is that of a whole program)")
             return
         actual = {name: replayer.terms.clean(tree) for name, tree in heard.tree().items()}
-        found, rules, compared = compare_streams(sealed, actual, replayer.rules)
+        found, rules, compared = compare_streams(sealed, actual, replayer.rules, replayer.terms)
         replayer.compared += compared
         replayer.rules.applied.update(dict.fromkeys(rules))
         if found is not None:

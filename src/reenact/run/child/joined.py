@@ -115,8 +115,8 @@ class ReplayedProgram(ProgramProcess):
         return {name: self.session.replayer.terms.clean(tree) for name, tree in self.streams.tree().items()}
 
     def _compared(self) -> Verdict:
-        sealed = self.recording.logs[0].sealed or {}
-        found, rules, compared = compare_streams(sealed, self._written(), self.session.replayer.rules)
+        sealed, replayer = self.recording.logs[0].sealed or {}, self.session.replayer
+        found, rules, compared = compare_streams(sealed, self._written(), replayer.rules, replayer.terms)
         return Verdict(
             self.recording.id,
             divergences=(found,) if found else (),
