@@ -526,3 +526,31 @@ def test_the_state_of_a_resumed_run_can_be_read(shell, counts, place):
     assert done.status == 0, done.err
     assert list(shell.last().state()["memory"]) == ["a0", "a1", "a2", "end"]
     assert shell.replay().status == 0
+
+
+def test_a_tool_that_was_made_again_runs_again_in_a_replay(shell, counts):
+    shell.write(
+        "agent.py",
+        HEAD
+        + """
+    import signal
+    dies, cart = os.path.exists("counts/dies"), []
+    @reenact.tool(writes=False)
+    def add(n):
+        cart.append(n)
+        if dies and n == 2:
+            signal.raise_signal(9)
+        return len(cart)
+    for n in range(4):
+        add(n)
+    print(cart)
+""",
+    )
+    counts.kill("dies")
+    done, _ = shell.record("agent.py")
+    counts.spare()
+    assert "SIGKILL" in done.err
+    done = shell.run("resume", "last")
+    assert done.out == "[0, 1, 2, 3]\n", done.err
+    done = shell.replay()
+    assert (done.status, done.out) == (0, "[0, 1, 2, 3]\n"), done.err

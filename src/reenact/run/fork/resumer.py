@@ -104,10 +104,11 @@ class Resumer(Forker):
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         if not ticket.again:
-            # Of a call that was made again, the inside is partly of the first time, and behind a refusal it is not
-            # recorded: it is not told. The outcome is written though another thread was stopped: what has happened
-            # must not be asked again.
-            partly = ticket.tool is not None and (ticket.call in self._log.calls or self._ends())
+            # Of a call that was made again, the inside may be partly of the first time, and behind a refusal it is
+            # not recorded: it is not told. The outcome is written though another thread was stopped: what has
+            # happened must not be asked again.
+            begun = ticket.call in self._log.calls and self._lines.inside(ticket.call)
+            partly = ticket.tool is not None and bool(begun or self._ends())
             self.recorder.leave(replace(ticket, tool=None) if partly else ticket, outcome)
 
     def end(self, ticket: Ticket, how: str | BaseException) -> None:
