@@ -99,11 +99,10 @@ def test_the_forks_refuse_are_listed_below_their_parent_and_replay_faithfully(sa
         "agent:    I am sorry: ORD-5521 is on its way already, and cannot be cancelled any more.\n" in shown
     )
     assert "agent:    I am sorry: you have ORD-5521 already. You can send it back within 14 days.\n" in shown
-    assert (
-        "├── ID  fork at 2  support  ok  4 steps  now\n└── ID  fork at 3  support  ok  4 steps  now\n"
-        in shown
-    )
-    assert shown.count("ID: faithful: 3 served from the recording") == 2
+    assert "├── ID  fork at 2  support  ok  I am sorry: ORD-5521 is on" in shown
+    assert "└── ID  fork at 3  support  ok  I am sorry: you have ORD-5521" in shown
+    assert "ID: faithful: 4 served from the recording; 1 × tool:cancel_order ran again\n" in shown
+    assert "ID: faithful: 3 served from the recording\n" in shown
     assert shown.count("✓ replayed to the letter\n") == 2
 
 

@@ -331,7 +331,8 @@ def dice() -> float:
     return random.random()
 
 
-def test_the_tools_of_a_fork_are_answered_for_what_they_drew_is_in_the_parent(home: str) -> None:
+@pytest.mark.parametrize("earlier", [False, True], ids=["now", "before tools ran again in forks"])
+def test_the_tools_of_a_fork_run_again_if_they_ran_in_the_fork(home: str, earlier: bool) -> None:
     def play() -> list[float]:
         return [dice(), dice(), dice()]
 
@@ -339,7 +340,13 @@ def test_the_tools_of_a_fork_are_answered_for_what_they_drew_is_in_the_parent(ho
         play()
     with reenact.fork(run.load(), at=2) as fork:
         forked = play()
-    with reenact.replay(fork.recording) as replay:
+    child = fork.recording
+    if earlier:
+        sealed = child.logs[0].sealed
+        assert sealed is not None
+        child.logs[0].sealed = {name: value for name, value in sealed.items() if name != "again"}
+    with reenact.replay(child) as replay:
         assert play() == forked
     assert replay.verdict.faithful
-    assert "is a fork" in replay.verdict.answered["tool:dice"]
+    assert replay.verdict.again.get("tool:dice", 0) == (0 if earlier else 3)
+    assert ("is a fork" in replay.verdict.answered.get("tool:dice", "")) is earlier
