@@ -100,7 +100,7 @@ def test_a_label_that_changed_and_an_element_that_is_gone(stage, site):
 
 FLEET = "<h2>Fleet</h2><ul>" + "".join(
     f"<li><b>{name}</b> <button type=button class=scrap>Scrap</button></li>" for name in ("Sloop", "Brig", "Bark")
-) + "</ul><button type=button id=sell>Sell</button><p>Harbour</p>"  # fmt: skip
+) + "</ul><button type=button id=f7>Sell</button><p>Harbour</p>"  # fmt: skip
 
 CHOICES = """
 import urllib.parse
@@ -116,7 +116,7 @@ with Client().Session() as session:
     ("selector", "kind", "closed"),
     [
         ("li:nth-child(2) .scrap", "lost", {"role": "button", "name": "Scrap", "record": "Brig"}),
-        ("#sell", "given", {"role": "button", "name": "Sell"}),
+        ("#f7", "given", {"role": "button", "name": "Sell"}),
     ],
 )
 def test_the_smallest_change_that_misleads_a_step_is_found_and_closed(  # noqa: PLR0917 - fixtures

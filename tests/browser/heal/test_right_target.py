@@ -648,11 +648,13 @@ def test_a_target_written_by_hand_binds_a_step_without_a_memory(later, target, s
     assert (happened, result.success) == (seen, bool(seen)), result.message
 
 
-def test_without_a_memory_the_words_of_a_selector_bind_a_block(later):
+def test_without_a_memory_the_words_of_a_selector_bind(later):
     page = "<p>Logs</p><button type=button data-k=x>Wipe logs of all teams</button>"
     result, seen, _ = later(page, click("~Wipe logs", timeout=600))
     assert (seen, result.success) == ([], False)
     result, seen, _ = later(page, click("~Wipe logs"), block=False)
+    assert (seen, result.success) == ([], False)
+    result, seen, _ = later(page, click("~Wipe logs", drift="warn"), block=False)
     assert (seen, result.success) == (["click x"], True)
     assert "may be the wrong element" in result.message
 

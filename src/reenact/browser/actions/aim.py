@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Any
@@ -15,10 +15,12 @@ from reenact.browser.actions.running import RunningAction, TargetCheck
 from reenact.browser.page import consequence, selectors, snapshot
 from reenact.browser.page.differences import differences, rivals
 from reenact.browser.page.guard import PressGuard
+from reenact.browser.page.isolated_world import of_elements
 from reenact.browser.page.likeness import similar
 from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.page.pending import pending
 from reenact.browser.page.target import AmbiguousTarget, DriftedTarget, KnownTarget, TargetIdentity
+from reenact.browser.page.written import PageWording, asked_of, names
 
 QUIET = 0.4
 """Seconds without a change and without a request after which a page counts as quiet."""
@@ -30,6 +32,8 @@ LEAST = 0.5
 """Seconds that a step waits at least for its element."""
 
 _POLL = 0.05
+_SEVERAL = 40
+"""Elements that match a selector and are looked at to find the one that its words name."""
 _COMPARED = 200
 """Elements that are compared with one of a record that the script states by hand."""
 _BRIEF = 400
@@ -103,15 +107,19 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
     live, check = deed.live, deed.check
     known = deed.known = None if check is None else await check.known()
     stops = known is not None and _stops(action, known, check)
+    bound = stops or (known is not None and known.worded and action.drift is None)
     calm = QuietPage(live, deed.page)
     end = monotonic() + action.timeout / 1000
     in_vain, gives_up = _in_vain(known, check, calm, end), _gives_up(known, check)
     while True:
-        deed.locator = live.known(action) or await found(live, action, in_vain)
+        deed.locator = live.known(action) or await found(live, action, in_vain, known)
         # The page's pulse is taken before the look, so that no change between them is missed.
-        pulse = asyncio.create_task(calm.quiet()) if stops else None
+        pulse = asyncio.create_task(calm.quiet()) if bound else None
         try:
-            await _look(deed, stops=stops and known is not None and bool(known.pasts or known.written))
+            await _look(
+                deed,
+                stops=stops and known is not None and (known.worded or bool(known.pasts or known.written)),
+            )
         except Error:
             if monotonic() >= end:
                 raise
@@ -121,7 +129,7 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
         finally:
             if pulse is not None:
                 await pulse
-        drifted = None if known is None else _drifted(known, deed.fingerprint) or await _ambiguous(deed)
+        drifted = _drifted(deed) or await _ambiguous(deed)
         # A slow look is no wait: the next run would wait as long for nothing.
         deed.waited = round(monotonic() - calm.began, 2) if calm.polled else 0.0
         if drifted is None:
@@ -132,7 +140,7 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
                 return
             await asyncio.sleep(_POLL)
             continue
-        if not stops:
+        if not stops and not (bound and drifted.sure):
             deed.drifted = drifted
             return
         # The page may still be on its way to what it was.
@@ -200,7 +208,11 @@ async def _look(deed: RunningAction, *, stops: bool) -> None:
         deed.guard = PressGuard(stops=stops)
     told, before = await asyncio.gather(
         selectors.known(
-            deed.locator, secret=live.mask(page), timeout=min(deed.action.timeout, _LOOK), guard=deed.guard
+            deed.locator,
+            secret=live.mask(page),
+            timeout=min(deed.action.timeout, _LOOK),
+            guard=deed.guard,
+            words=None if deed.known is None or not deed.known.worded else asked_of(deed.known),
         ),
         consequence.digest(page, live.mask(page)),
         return_exceptions=True,
@@ -210,7 +222,8 @@ async def _look(deed: RunningAction, *, stops: bool) -> None:
         if stops or "not attached" in str(told):
             raise told  # without a look at the element nothing is done to it
         return  # the action itself will report the error
-    deed.selectors, deed.fingerprint, deed.obstacle = told
+    deed.selectors, deed.fingerprint, deed.obstacle, wording = told
+    deed.wording = None if wording is None else PageWording.of(wording)
     deed.box = list(deed.fingerprint["box"])
     if deed.secret and deed.selectors and not deed.fingerprint["secret"]:
         named = deed.selectors.get("css") or next(iter(deed.selectors.values()))
@@ -226,11 +239,12 @@ async def disarm(deed: RunningAction) -> None:
         await deed.guard.read()
 
 
-def _drifted(known: KnownTarget, told: Mapping[str, Any] | None) -> DriftedTarget | None:
-    if told is None:
+def _drifted(deed: RunningAction) -> DriftedTarget | None:
+    known, told = deed.known, deed.fingerprint
+    if known is None or told is None:
         return None
     identity = TargetIdentity.of(told)
-    differs = differences(known, identity, told)
+    differs = differences(known, identity, deed.wording)
     return DriftedTarget(known, identity, differs) if differs else None
 
 
@@ -242,7 +256,7 @@ async def _ambiguous(deed: RunningAction) -> AmbiguousTarget | None:
     mine = TargetIdentity.of(told)
     for one in await similar(told, deed.page, most=_COMPARED, secret=deed.live.mask(deed.page)):
         other = TargetIdentity.of(one.fingerprint)
-        if one.fingerprint["visible"] and rivals(known, mine, other, one.fingerprint):
+        if one.fingerprint["visible"] and rivals(known, mine, other):
             return AmbiguousTarget(known, mine, other)
     return None
 
@@ -256,7 +270,7 @@ async def looks_secret(live: LiveBrowser, action: do.Aimed, check: TargetCheck |
         known = None if check is None else await check.known()
         end = monotonic() + action.timeout / 1000
         in_vain = _in_vain(known, check, QuietPage(live, live.page), end)
-        locator = await found(live, action, in_vain)
+        locator = await found(live, action, in_vain, known)
     except LookupError as error:
         live.asked = (action, error)
         raise
@@ -265,13 +279,42 @@ async def looks_secret(live: LiveBrowser, action: do.Aimed, check: TargetCheck |
 
 
 async def found(
-    live: LiveBrowser, action: do.Aimed, in_vain: Callable[[], Awaitable[bool]] | None = None
+    live: LiveBrowser,
+    action: do.Aimed,
+    in_vain: Callable[[], Awaitable[bool]] | None = None,
+    known: KnownTarget | None = None,
 ) -> Locator:
-    """Return the action's element."""
+    """Return the action's element; of several the only one that the selector's words name."""
     if action.id is not None:
         seen = live.sight.get(live.page)
         if seen is None:
             raise snapshot.StaleElement(f"{action.id} is of no observation of this page: observe it first")
         return await snapshot.locate(live.page, seen, action.id)
     assert action.selector is not None
-    return await selectors.resolve(live.page, action.selector, action.timeout, in_vain=in_vain)
+    try:
+        return await selectors.resolve(live.page, action.selector, action.timeout, in_vain=in_vain)
+    except selectors.AmbiguousElement as error:
+        one = None if known is None else await _named(live, error, known)
+        if one is None:
+            raise
+        return one
+
+
+async def _named(
+    live: LiveBrowser, several: selectors.AmbiguousElement, known: KnownTarget
+) -> Locator | None:
+    """Return the only visible one of several elements that the selector's words name."""
+    if several.count > _SEVERAL or not (known.words or known.context):
+        return None
+    asked = {"secret": selectors.styles(live.mask(live.page))[0], "words": asked_of(known)}
+    told = await of_elements(several.locator, "eyes.wording(el, argument.secret, argument.words)", asked)
+    pages = [PageWording.of(one) if one["seen"] else None for one in told]
+    for exactly in (True, False):
+        fit = [
+            place for place, one in enumerate(pages) if one is not None and names(known, one, exactly=exactly)
+        ]
+        if len(fit) == 1:
+            return several.locator.nth(fit[0])
+        if fit:
+            return None
+    return None

@@ -14,6 +14,7 @@ from reenact.browser.page import consequence
 from reenact.browser.page.guard import PressGuard
 from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.page.target import DriftedTarget, KnownTarget
+from reenact.browser.page.written import PageWording
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class RunningAction:
     check: TargetCheck | None = None
     guard: PressGuard | None = None
     known: KnownTarget | None = None
+    wording: PageWording | None = None
+    """The page's answer to the words of a selector, where nothing else is known."""
     drifted: DriftedTarget | None = None
     """The reason that the element may be another one, where that does not stop the step."""
     filled: bool | None = None

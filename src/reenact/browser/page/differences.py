@@ -18,7 +18,7 @@ from reenact.browser.page.wording import (
     says_key,
     tokens,
 )
-from reenact.browser.page.written import NAMED_KEY, from_context, from_words, from_written
+from reenact.browser.page.written import NAMED_KEY, PageWording, from_selector, from_written
 
 _PRESSED = frozenset({
     "button", "link", "menuitem", "tab", "option", "summary", "generic", "treeitem", "img", "listitem", "cell", "row",
@@ -54,22 +54,24 @@ _PRICE = re.compile(r"\W*(?:[A-Z]{3} ?)?[\d.,]+ ?(?:[^\W\d]{1,3}|[^\w\s])?")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
-def differences(known: KnownTarget, found: TargetIdentity, told: Mapping[str, Any]) -> list[TargetDifference]:
+def differences(
+    known: KnownTarget, found: TargetIdentity, wording: PageWording | None = None
+) -> list[TargetDifference]:
     """Return the parts in which a found element is not the known one; empty if it is.
 
     Args:
         known: The known target.
         found: The found element's identity.
-        told: Its fingerprint.
+        wording: What the page says of it, where only the words of a selector are known.
     """
     if known.written is not None:
         return from_written(known.written, found)
     if known.pasts:
         return _all_against(known.pasts, found)
-    return from_words(known.words, found, told) or from_context(known.context, found)
+    return [] if wording is None else from_selector(known, wording)
 
 
-def rivals(known: KnownTarget, mine: TargetIdentity, other: TargetIdentity, told: Mapping[str, Any]) -> bool:
+def rivals(known: KnownTarget, mine: TargetIdentity, other: TargetIdentity) -> bool:
     """Return True if another element is what the script states of a found one, too.
 
     Elements of other columns of a row, and of other roles and names, are none.
@@ -78,7 +80,7 @@ def rivals(known: KnownTarget, mine: TargetIdentity, other: TargetIdentity, told
         return False
     same = same_name(mine.name, other.name) if mine.name else mine.icon == other.icon and not other.name
     columns = mine.twin and not same_name(mine.column, other.column)
-    return same and not columns and not differences(known, other, told)
+    return same and not columns and not differences(known, other)
 
 
 def exact(wanted: TargetIdentity, found: TargetIdentity) -> str:

@@ -1437,14 +1437,109 @@
     return found;
   }
 
+  // ------------------------------------------------------------------------------- the words of a script, on the page
+
+  const PRESSED = "a,button,summary,label,option,[role=button],[role=link],[role^=menuitem],[role=tab],[role=option]," +
+    "[role=checkbox],[role=radio],[role=switch],[role=treeitem]";
+  const ICON = /(^|[\s_-])(icons?|material|symbols?|glyphicon|fa|fas|far|bi|mdi)([\s_-]|$)/i;
+  const BADGE = /(^|[\s_-])(badge|pill|chip|count|counter|indicator|dot)s?([\s_-]|$)/i;
+  const UNSEEN = /(^|[\s_-])(sr-only|visually-?hidden|screen-?reader(-text)?|offscreen)([\s_-]|$)/i;
+  const squeezed = (text) => tidy(text).toLowerCase();
+
+  // A text that is set beside a name: a badge, a key, a text for screen readers alone.
+  function apart(el) {
+    const classes = el.getAttribute("class") || "";
+    if (/^(kbd|sup)$/.test(tagOf(el)) || el.getAttribute("aria-hidden") === "true" || BADGE.test(classes) || UNSEEN.test(classes)) return true;
+    const [x, y, width, height] = box(el);
+    return /^(absolute|fixed)$/.test(getComputedStyle(el).position) && (width <= 1 || height <= 1 || x < -500 || y < -5000);
+  }
+
+  // The lines that an element shows, without fields and icons: of each the name, and the texts that are set beside it.
+  function linesOf(el, selectors, most = 24) {
+    const lines = [["", ""]];
+    const end = () => lines[lines.length - 1].some(tidy) && lines.push(["", ""]);
+    const walk = (node, aside) => {
+      const row = node.nodeType === 1 && /flex/.test(getComputedStyle(node).display) && /^row/.test(getComputedStyle(node).flexDirection);
+      for (const child of shownIn(node)) {
+        if (lines.length > most) return;
+        if (child.nodeType === 3) lines[lines.length - 1][aside] += child.data.slice(0, 400);
+        if (child.nodeType !== 1 || matches(child, "script,style,template,textarea,select,svg") || editable(child)) continue;
+        if (selectors.some((one) => matches(child, one))) continue;
+        const style = getComputedStyle(child);
+        if (style.display === "none" || style.visibility === "hidden") continue;
+        const icon = ICON.test(child.getAttribute("class") || "") || (tagOf(child) === "i" && child.getAttribute("aria-hidden") === "true");
+        if (icon && !/\s/.test(tidy(child.textContent))) continue;
+        const block = tagOf(child) === "br" || matches(child, PRESSED) || (!row && !/^(inline|contents)/.test(style.display));
+        if (block) end();
+        else if (row) lines[lines.length - 1][aside] += " ";
+        walk(child.shadowRoot || child, aside || apart(child) ? 1 : 0);
+        if (block) end();
+        else if (row) lines[lines.length - 1][aside] += " ";
+      }
+    };
+    walk(el.shadowRoot || el, 0);
+    return lines.map((line) => line.map((text) => cut(text, 200))).filter((line) => line.some(Boolean));
+  }
+
+  // The smallest texts that say some words, in the nearest box around an element that says them; and what the records
+  // beside that box say.
+  function saying(el, text, selectors, from = outer(el)) {
+    const wanted = squeezed(text);
+    for (let at = from; at && tagOf(at) !== "html"; at = outer(at)) {
+      const label = tidy(at.getAttribute("aria-label"));
+      const whole = textOf(at, selectors, 4000);
+      if (!squeezed(`${label}\n${whole}`).includes(wanted)) continue;
+      const texts = squeezed(label).includes(wanted) ? [label] : [];
+      const dig = (node) => {
+        const inner = [...(node.shadowRoot || node).children].filter((one) => squeezed(textOf(one, selectors, 2000)).includes(wanted));
+        if (inner.length) return inner.forEach(dig);
+        const lines = linesOf(node, selectors).map(([name]) => name).filter((one) => squeezed(one).includes(wanted));
+        if (texts.length < 12) texts.push(...(lines.length ? lines : [textOf(node, selectors, 400)]));
+      };
+      if (squeezed(whole).includes(wanted)) dig(at);
+      let row = at;
+      for (let up = 0; up < 3 && row.parentElement && !kindred(row).length; up += 1) row = row.parentElement;
+      return { texts, beside: cut(kindred(row).slice(0, 20).map((one) => textOf(one, selectors, 100)).join(" \n "), 2000) };
+    }
+    return null;
+  }
+
+  const slug = (text) => (text || "").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+
+  // All that a page says of an element where a script's selector has words: `words` its own, `context` those of the boxes
+  // around it, `slugs` those of an id or a value, without signs between them.
+  function wording(el, selectors, { words, context, slugs }) {
+    const control = el.closest(PRESSED) || el;
+    const field = FIELD.has(tagOf(el)) || editable(el);
+    const lines = field ? [] : linesOf(control, selectors);
+    // A choice of a list is a record, and may have texts besides its name.
+    const pressed = matches(control, PRESSED) && tagOf(control) !== "label" && !/^(option|treeitem)$/.test(roleOf(control));
+    const button = /^(submit|button|reset)$/.test(typeOf(el));
+    const labels = [labelOf(el, selectors), control.getAttribute("aria-label"), el.title, el.alt, el.placeholder,
+      button ? el.value : "", field && !button ? captionOf(el, selectors) : ""];
+    const own = slug(nameOf(control, selectors)), role = roleOf(control);
+    const rivals = slugs.length && !slugs.includes(own)
+      ? [...document.querySelectorAll(field ? "input,select,textarea" : PRESSED)].slice(0, 400)
+        .filter((one) => one !== control && roleOf(one) === role && !hiddenBy(one)).map((one) => nameOf(one, selectors))
+        .filter((name) => slugs.includes(slug(name)))
+      : [];
+    return {
+      lines, field, rivals, seen: !hiddenBy(el),
+      names: labels.map((one) => cut(one || "", 200)).filter(Boolean),
+      within: words && !field && (lines.length > 1 || (!pressed && control.childElementCount > 0)) ? saying(control, words, selectors, control) : null,
+      around: context.map((text) => saying(el, text, selectors)),
+    };
+  }
+
   // All that is asked of an element before it is acted on.
-  function known(el, selectors = []) {
+  function known(el, selectors = [], words = null) {
     if (!el.isConnected) throw new Error("the element is not attached: it was replaced just now");
     const names = selectorsOf(el, selectors);
     const count = document.getElementsByTagName("*").length;
     const obstacle = hiddenBy(el) ? "hidden" : disabled(el) ? "disabled" : cover(el) ? "covered" : "";
-    return { fingerprint: fingerprint(el, selectors), obstacle, names, count, alone: aloneOf(el, names), spot: placeOf(el) };
+    return { fingerprint: fingerprint(el, selectors), obstacle, names, count, alone: aloneOf(el, names), spot: placeOf(el),
+      wording: words && wording(el, selectors, words) };
   }
 
-  return { probe, state, busy, known, recordOf, roleOf, digest, overlay, candidates, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
+  return { probe, wording, state, busy, known, recordOf, roleOf, digest, overlay, candidates, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
 })()

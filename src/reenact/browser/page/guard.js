@@ -1,7 +1,7 @@
 // Watch that a press reaches the element that was checked. Called with the functions of `eyes.js`, the element, and
 // whether a press on another element is to be stopped before the page sees it. The listeners end with `read`.
-(eyes, el, { selectors, stops }) => {
-  const known = eyes.known(el, selectors);
+(eyes, el, { selectors, stops, words }) => {
+  const known = eyes.known(el, selectors, words);
   const view = el.ownerDocument.defaultView;
   const log = { pressed: 0, clicked: 0, beside: 0, stopped: 0, gone: false };
   const { tag, role, name, record } = known.fingerprint;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -53,12 +54,13 @@ class PressGuard:
         self,
         element: Locator | ElementHandle,
         selectors: list[str],
+        words: Mapping[str, Any] | None,
         timeout: float,  # noqa: ASYNC109 - as Playwright says it
     ) -> dict[str, Any]:
         """Begin to listen, and return what `eyes.known` tells. Raises Playwright's Error."""
         await self.read()
         code = f"(el, argument) => ({_code()})({eyes()}, el, argument)"
-        asked = {"selectors": selectors, "stops": self._stops}
+        asked = {"selectors": selectors, "stops": self._stops, "words": words}
         if isinstance(element, ElementHandle):
             self._armed = await element.evaluate_handle(code, asked)
         else:

@@ -49,6 +49,13 @@ async def of_element(
     return await element.evaluate(code, argument, timeout=timeout)
 
 
+async def of_elements(locator: Locator, call: str, argument: Any = None) -> list[Any]:
+    """Evaluate `call` with each element of a locator. Raises Playwright's Error."""
+    code = f"(found, argument) => {{ const eyes = {eyes()}; return found.map((el) => {call}); }}"
+    told: list[Any] = await locator.evaluate_all(code, argument)
+    return told
+
+
 async def of_page(page: Page, function: str, request: Any = None) -> list[tuple[Frame, Any]]:
     """Run a function of `eyes.js` or `moment.js` in every readable frame, the main frame first.
 

@@ -319,7 +319,7 @@ def _said(selector: Selector) -> dict[str, Any]:
             kind, first, second, name, other = calls[-1]
             return _called(kind, first or second, name or other)
     last = body.rsplit(" >> ", 1)[-1]
-    role = _ROLE.search(last)
+    role = _ROLE.match(last)
     if role:
         return {"role": role[1], **({"name": role[2] or role[3]} if role[2] or role[3] else {})}
     if last.startswith(("text=", "internal:text=")):
@@ -358,6 +358,8 @@ def _by_css(text: str) -> dict[str, Any]:
     tag = _TAG.match(bare)
     if tag:
         said["tag"] = tag[1].lower()
+    if (role := said["attributes"].pop("role", None)) is not None and ":is(" not in compound:
+        said["role"] = role
     if said["attributes"] and "words" not in said:
         said["words"] = next(iter(said["attributes"].values()))
     return said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from reenact.browser.page.likeness import sought
@@ -16,6 +17,18 @@ _CALLED = re.compile(
 )
 _BARE = re.compile(r"(?:^|>>\s*)(?:text=|~)\s*([^\"'>][^>]*)")
 _QUOTED = re.compile(r"(?:^|>>\s*)text=(?:\"([^\"]*)\"|'([^']*)')")
+_PATTERN = re.compile(r"/.*/[a-z]*")
+"""A pattern: it binds as its author wrote it."""
+_CODED = (
+    "id", "data-testid", "data-test-id", "data-test", "name", "value", "href", "for", "aria-label", "title", "alt",
+    "placeholder",
+)  # fmt: skip
+_ANCHORED = re.compile(r"\[\s*([\w-]+)\s*[$^|~]=")
+"""Attributes of which the author means only a beginning or an end."""
+_VALUE = re.compile(r"\[\s*value\s*\*=\s*[\"']?([^\"'\]]+)")
+"""A part of the text of a button."""
+_WHICH = re.compile(r"(?:\s*>>\s*(?:nth=-?\d+|visible=\w+))+\s*$")
+"""The choice of one of several elements, which has no words."""
 _MOST = 2000
 """Characters of a selector that are read."""
 
@@ -31,20 +44,44 @@ def texts_of(selector: str | Mapping[str, Any] | None) -> tuple[str, tuple[str, 
         first = parse(selector)[0]
     except SelectorError:
         return "", ()
-    text = first.text[:_MOST]
+    first = replace(first, body=_WHICH.sub("", first.body[:_MOST]))
+    text = _WHICH.sub("", first.text[:_MOST])
     found = [one or other for one, other in _CALLED.findall(text)]
     found += [one or other for one, other in _QUOTED.findall(text)]
     found += [one.strip() for one in _BARE.findall(text)]
+    found = [one for one in found if not _PATTERN.fullmatch(one)]
     own = sought([first])
-    said = own.get("attributes") or {}
+    said = {name: value for name, value in own["attributes"].items() if name not in _ANCHORED.findall(text)}
     parts = [own.get(name) for name in ("shown", "name", "label", "placeholder", "title", "alt")]
     parts += [said.get(name) for name in ("aria-label", "title", "placeholder", "alt")]
-    words = next((str(one) for one in parts if one), "")
+    parts += [value for value in _VALUE.findall(text)[-1:] if value == said.get("value")]
+    words = next((str(one) for one in parts if one and not _PATTERN.fullmatch(str(one))), "")
     if words and first.kind == "engine" and words not in _last(text):
         found.append(words)
         words = ""
     rest = dict.fromkeys(one.strip() for one in found if one.strip() and one.strip() != words)
     return words, tuple(rest)
+
+
+def codes_of(selector: str | Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return the words that a selector has in ids, values and addresses of its element.
+
+    Of several selectors the texts of all but the first one are among them: each may be the one that finds it.
+    """
+    if selector is None:
+        return ()
+    try:
+        tried = parse(selector)
+    except SelectorError:
+        return ()
+    found: list[str] = []
+    for place, one in enumerate(tried):
+        told = sought([one])
+        said = told.get("attributes") or {}
+        found += [str(said[name]) for name in _CODED if said.get(name)]
+        found += map(str, () if found else told.get("classes") or ())
+        found += [str(told[name]) for name in ("shown", "name") if place and told.get(name)]
+    return tuple(dict.fromkeys(one[:_MOST] for one in found))
 
 
 def _last(text: str) -> str:

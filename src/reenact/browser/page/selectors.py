@@ -170,8 +170,9 @@ async def known(
     secret: Sequence[str] = (),
     timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
     guard: PressGuard | None = None,
-) -> tuple[dict[str, str], dict[str, Any], str]:
-    """Return durable selectors of an element, its fingerprint, and what is in the way of an act.
+    words: Mapping[str, Any] | None = None,
+) -> tuple[dict[str, str], dict[str, Any], str, dict[str, Any] | None]:
+    """Return an element's durable selectors, fingerprint, obstacle to an act, and wording.
 
     In the way is that it is `hidden`, `disabled` or `covered`; else nothing, an empty text.
 
@@ -186,22 +187,27 @@ async def known(
     `record` (the nearest ancestor that repeats: its `key` and `texts`), `region`, `icon`, `leads` (a hash of a
     link's whole address), `submits`, `secret`, `visible`. `guard` watches the element from then on.
 
+    Last comes the page's answer to the words of a script's selector (`eyes.wording`), if there are `words`.
+
     Typed text is in neither, nor the content of an element that one of the selectors `secret` names. Raises
     Playwright's Error where the element is not there within `timeout` (milliseconds).
     """
     place = await _place(locator, timeout)
     inside, outside = styles(secret)
     if guard is None:
-        told = await of_element(place.element, "eyes.known(el, argument)", inside, timeout=timeout)
+        call = "eyes.known(el, argument[0], argument[1])"
+        told = await of_element(place.element, call, [inside, words], timeout=timeout)
     else:
-        told = await guard.arm(place.element, inside, timeout)
+        told = await guard.arm(place.element, inside, words, timeout)
     names = told["names"]
     if outside and not names["secret"]:
         names["secret"] = await _within_any(locator, outside, timeout)
         if names["secret"]:
             told["fingerprint"] |= {"name": "", "text": "", "label": "", "caption": "", "secret": True}
             told["fingerprint"] |= {"record": None, "region": None, "icon": ""}
-    return await _exact(locator, told, place), await _placed(told, place), str(told.get("obstacle") or "")
+            told["wording"] = None
+    exact = await _exact(locator, told, place)
+    return exact, await _placed(told, place), str(told.get("obstacle") or ""), told["wording"]
 
 
 @dataclass(frozen=True, slots=True)

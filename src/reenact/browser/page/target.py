@@ -150,6 +150,7 @@ class KnownTarget:
         written: The parts that the script states (`expect_target=`).
         words: The text by which the script's selector names the element; empty for none.
         context: The other texts of the selector, such as its record's.
+        codes: The words of the selector in ids, values and addresses.
         seconds: The longest time that its element took to appear in a good run.
         like: The newest fingerprint, or None.
         writes: The requests of good runs that may change something (`writes.Written`): the first one of the step is
@@ -161,6 +162,7 @@ class KnownTarget:
     written: Mapping[str, str] | None = None
     words: str = ""
     context: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
     seconds: float = 0.0
     like: Mapping[str, Any] | None = None
     writes: tuple[Mapping[str, Any], ...] = ()
@@ -171,16 +173,30 @@ class KnownTarget:
         """The identity in words."""
         if self.written is not None:
             return str(written_identity(self.written))
-        return str(self.pasts[0]) if self.pasts else f'the element "{self.words}"'
+        if self.pasts:
+            return str(self.pasts[0])
+        record = f' of "{self.context[0]}"' if self.context else ""
+        name = self.words or next(iter(self.codes), "")
+        return "the element" + (f' "{name}"' if name else "") + record
+
+    @property
+    def worded(self) -> bool:
+        """True if only the selector's words tell the element."""
+        return not self.pasts and self.written is None and bool(self.words or self.context or self.codes)
 
 
 @dataclass(frozen=True, slots=True)
 class TargetDifference:
-    """A part in which an element is another one: `part` and both values."""
+    """A part in which an element is another one: `part` and both values.
+
+    Attributes:
+        sure: False where only words of the selector raise a doubt, which outside of a block does not stop the step.
+    """
 
     part: str
     meant: str
     found: str
+    sure: bool = True
 
 
 class DriftedTarget(ActionError):
@@ -194,6 +210,7 @@ class DriftedTarget(ActionError):
         self, known: KnownTarget, found: TargetIdentity, differs: Sequence[TargetDifference]
     ) -> None:
         super().__init__(self.sentence(known, found, differs))
+        self.sure = any(one.sure for one in differs)
         self.facts: dict[str, Any] = {
             "reason": "drifted",
             "meant": known.meant,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from reenact.browser.page.target import TargetDifference, TargetIdentity
-from reenact.browser.page.wording import GRAVE, OTHER, grave, key_tokens, same_name, says, says_key, tokens
+from reenact.browser.page.code_words import SCOPES, contrary, slug_of, words_of_code
+from reenact.browser.page.name_additions import added, bare, names_record
+from reenact.browser.page.target import KnownTarget, TargetDifference, TargetIdentity
+from reenact.browser.page.wording import GRAVE, OTHER, grave, key_tokens, says, says_key, spoken, tokens
 
 _PIECES = 24
 """The most texts of a record."""
@@ -56,23 +59,125 @@ def _is_text(value: str, texts: Sequence[str]) -> bool:
     return any((bool(its) and key_tokens(one) == its) or (part_of and says_key(one, value)) for one in texts)
 
 
-def from_words(words: str, found: TargetIdentity, told: Mapping[str, Any]) -> list[TargetDifference]:
-    """Compare with the selector's own text: a longer name with grave words is another one."""
-    names = [found.name, *(str(told.get(one) or "") for one in ("text", "label"))]
-    if not words or any(same_name(words, one) for one in names if one):
-        return []
-    longer = next((one for one in names if says(one, words)), "")
-    extra = set(tokens(longer)) - set(tokens(words))
-    if not longer or not (extra & (GRAVE | OTHER) or (extra and grave(words))):
-        return []
-    return [TargetDifference("name", words, longer)]
+@dataclass(frozen=True, slots=True)
+class PageWording:
+    """The texts of a page that a selector's words are compared with (`wording` in `eyes.js`).
+
+    Attributes:
+        names: Its label, title, alternative text, placeholder; the value of a button.
+        lines: The lines that it shows: of each the name, and the texts set beside it.
+        field: True for a field.
+        within: Its own texts with the selector's words and those of records beside it, where it shows several.
+        around: For each text of the selector's context the same of the nearest box that has it.
+        rivals: Names of other elements of its role that say what the code of the selector says.
+    """
+
+    names: tuple[str, ...] = ()
+    lines: tuple[tuple[str, str], ...] = ()
+    field: bool = False
+    within: tuple[tuple[str, ...], str] | None = None
+    around: tuple[tuple[tuple[str, ...], str] | None, ...] = ()
+    rivals: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> PageWording:
+        """Return the wording that a page told."""
+
+        def box(one: Mapping[str, Any] | None) -> tuple[tuple[str, ...], str] | None:
+            return None if one is None else (tuple(one["texts"]), str(one["beside"]))
+
+        lines = tuple((str(name), str(aside)) for name, aside in told["lines"])
+        around = tuple(map(box, told["around"]))
+        return cls(
+            tuple(told["names"]),
+            lines,
+            bool(told["field"]),
+            box(told["within"]),
+            around,
+            tuple(told["rivals"]),
+        )
+
+    @property
+    def shown(self) -> str:
+        """The name that people read: the text that it shows, else its label."""
+        text = " ".join(name for name, _ in self.lines if name)
+        if any(map(str.isalpha, text)):
+            return text
+        return next(iter(self.names), "")
 
 
-def from_context(context: Sequence[str], found: TargetIdentity) -> list[TargetDifference]:
+def asked_of(known: KnownTarget) -> dict[str, Any]:
+    """Return the words of a selector as the page is asked about them."""
+    slugs = [one for one in dict.fromkeys(map(slug_of, known.codes)) if one]
+    return {"words": known.words, "context": list(known.context), "slugs": slugs}
+
+
+def names(known: KnownTarget, page: PageWording, *, exactly: bool) -> bool:
+    """Return True if the words of a selector name an element, `exactly` or with ornaments."""
+    if from_selector(known, page):
+        return False
+    if not exactly or not known.words:
+        return True
+    whole = [*page.names, " ".join(name for name, _ in page.lines), *(page.within[0] if page.within else ())]
+    return any(" ".join(one.split()).lower() == " ".join(known.words.split()).lower() for one in whole)
+
+
+def from_selector(known: KnownTarget, page: PageWording) -> list[TargetDifference]:
+    """Compare with the words of the script's selector."""
+    found = _own(known.words, page) or _context(known, page)
+    if found is None:
+        # A label that says the words may stand on an element that shows others.
+        label = [known.words] if known.words and not says(page.shown, known.words) else []
+        codes = [*known.codes, *label]
+        found = next((one for code in codes if (one := _code(code, page)) is not None), None)
+    return [] if found is None else [found]
+
+
+def _own(words: str, page: PageWording) -> TargetDifference | None:
+    """Compare with the words that name the element: a longer name is another one's."""
+    if not words:
+        return None
+    if page.within is not None:
+        texts, beside = page.within
+        called = any(added(words, one) == () for one in page.names)
+        if called or not texts or any(names_record(words, one, beside) for one in texts):
+            return None
+        return TargetDifference("name", words, texts[0], _sure(words, texts[0]))
+    shown = [name for name, _ in page.lines if name]
+    text = " ".join(shown)
+    whole = " ".join(filter(None, (part for line in page.lines for part in line)))
+    tried = [(one, added(words, one)) for one in dict.fromkeys((text, whole, *page.names)) if one]
+    if any(extra == () for _, extra in tried):
+        aside = set(spoken(bare(" ".join(aside for _, aside in page.lines), words)))
+        if scope := (aside - set(spoken(words))) & (SCOPES | GRAVE):
+            return TargetDifference("name", words, whole, True) if text and scope else None
+        return None
+    longer = min(((one, extra) for one, extra in tried if extra), key=lambda one: len(one[1]), default=None)
+    return None if longer is None else TargetDifference("name", words, longer[0], _sure(words, longer[0]))
+
+
+def _sure(words: str, name: str) -> bool:
+    """Return True for a grave word or a scope more, or where the words are only parts of others."""
+    extra = set(spoken(name)) - set(spoken(words))
+    return bool(extra & (GRAVE | OTHER | SCOPES) or grave(words) or not says(name, words))
+
+
+def _context(known: KnownTarget, page: PageWording) -> TargetDifference | None:
     """Compare with the selector's other texts: `Invoice 18` is a part of `Invoice 180`, too."""
-    around = (found.record or "", *found.texts, *found.near)
-    for text in context:
-        longer = next((one for one in around if text in one), "")
-        if longer and re.search(r"\d", text) and not any(says_key(one, text) for one in around):
-            return [TargetDifference("record", text, longer)]
-    return []
+    for text, box in zip(known.context, page.around, strict=False):
+        if box is None or not box[0] or any(names_record(text, one, box[1]) for one in box[0]):
+            continue
+        said = box[0][0]
+        return TargetDifference("record", text, said, not says_key(said, text) or bool(grave(known.words)))
+    return None
+
+
+def _code(code: str, page: PageWording) -> TargetDifference | None:
+    """Compare with words in an id, a value or an address."""
+    name = page.shown
+    if page.rivals and slug_of(code) in {"".join(words_of_code(one)) for one in page.rivals}:
+        return TargetDifference("name", code, name, True)
+    found = contrary(code, name, field=page.field)
+    if found is None:
+        return None
+    return TargetDifference("name", code, name, found[1] or bool(grave(name) or grave(code)))

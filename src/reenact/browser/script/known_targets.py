@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reenact.browser.actions import types as do
-from reenact.browser.page.selector_words import texts_of
+from reenact.browser.page.selector_words import codes_of, texts_of
 from reenact.browser.page.target import KnownTarget, TargetIdentity, written_parts
 from reenact.browser.script.good_runs import MOST, answers, good_runs
 from reenact.browser.script.step_key import base_of
@@ -58,7 +58,7 @@ def known_of(action: do.Aimed, pasts: Sequence[TargetIdentity] = ()) -> KnownTar
     """Return what an action and its good runs tell of its element."""
     written = None if action.expect_target is None else written_parts(action.expect_target)
     words, context = texts_of(action.selector)
-    return KnownTarget(tuple(pasts), written, words, context)
+    return KnownTarget(tuple(pasts), written, words, context, codes_of(action.selector))
 
 
 _Step = tuple[Mapping[str, Any], float]

@@ -191,7 +191,7 @@ def objections(
         found = TargetIdentity.of(told)
         if missing := next((one for one in context if not belongs(found, told, one)), ""):
             return f'the selector says "{missing}", and it does not belong to that'
-        if written and (differs := differences(KnownTarget(written=written), found, told)):
+        if written and (differs := differences(KnownTarget(written=written), found)):
             return (
                 f"its {differs[0].part} is {differs[0].found!r}, and expect_target says {differs[0].meant!r}"
             )

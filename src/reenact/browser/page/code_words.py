@@ -1,0 +1,164 @@
+"""Compare words of ids, values and addresses in a selector with an element's name.
+
+Such words are written by programmers, and seldom the name itself: `#checkout` is *Place order*. They contradict a name
+only where both speak of the same thing and one says something else of it: `#pay-now` and *Pay later*.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from reenact.browser.page.name_additions import MUTE, bare
+from reenact.browser.page.synonyms import replaced
+from reenact.browser.page.wording import spoken
+
+SCOPES = frozenset({
+    "all", "everywhere", "everything", "permanently", "forever", "later", "not", "never", "dont", "without", "each",
+    "every", "entire", "selected", "bulk", "again", "another", "recovery", "backup", "draft", "previous", "old",
+    "anyway", "instead", "alle", "alles", "später", "nicht", "tout", "todos",
+})  # fmt: skip
+"""Words that change what a name means, or to how much it applies."""
+_TWICE = frozenset({"confirm", "repeat", "retype", "verify", "current"})
+"""Words that make another field of one."""
+
+_SMALL = MUTE | {
+    "and",
+    "or",
+    "to",
+    "for",
+    "of",
+    "in",
+    "on",
+    "at",
+    "by",
+    "with",
+    "from",
+    "into",
+    "via",
+    "button",
+    "link",
+}
+_MUTE = _SMALL | {
+    "btn", "input", "field", "form", "icon", "box", "item", "items", "row", "cell", "list", "menu", "nav", "navbar",
+    "sidebar", "header", "footer", "main", "page", "panel", "card", "modal", "dialog", "popup", "tab", "toolbar",
+    "section", "content", "container", "wrapper", "wrap", "primary", "secondary", "default", "action", "actions",
+    "control", "ctrl", "trigger", "toggle", "option", "choice", "select", "txt", "text", "lbl", "label", "chk",
+    "checkbox", "radio", "submit", "cta", "new", "test", "app", "user", "name", "value", "data", "info", "details",
+    "full", "more", "html", "php", "all", "left", "right", "top", "bottom", "small", "large", "choose",
+}  # fmt: skip
+"""Words that say what an element is, or where, and not which one."""
+_VAGUE = _MUTE - {"name"}
+"""Words that do not show that two texts speak of the same."""
+
+_OPPOSITES = """
+now later|on off|enable disable|start stop|start end|begin end|open close|accept reject|accept decline|allow deny
+allow block|approve reject|approve decline|yes no|next previous|next back|add remove|add delete|show hide|lock unlock
+follow unfollow|like unlike|like dislike|subscribe unsubscribe|in out|login logout|signin signout|signup signin
+connect disconnect|increase decrease|up down|left right|play pause|mute unmute|expand collapse|save discard|save delete
+publish unpublish|archive unarchive|import export|upload download|undo redo|buy sell|deposit withdraw|send receive
+join leave|first last|min max|minimum maximum|billing shipping|home work|all selected|new old|new current
+confirm cancel|keep delete|keep discard|monthly yearly|monthly annual|daily weekly|weekly monthly|public private
+light dark|encrypt decrypt|install uninstall|pin unpin|star unstar|activate deactivate|edit delete|view delete
+rename delete|copy delete|download delete|share delete|archive delete|restore delete|print delete|open delete
+move delete|refund charge|grant revoke|hire fire|arm disarm
+"""
+_PAIRS = [tuple(one.split()) for line in _OPPOSITES.strip().splitlines() for one in line.split("|")]
+
+_CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_MOST = 200
+
+
+def words_of_code(text: str) -> list[str]:
+    """Return the words of a name in code: `payNow`, `pay_now` and `pay-now` have two."""
+    return spoken(_CAMEL.sub(" ", text[:_MOST].replace("_", " ")))
+
+
+def contrary(code: str, name: str, *, field: bool = False) -> tuple[str, bool] | None:
+    """Return the word of a name that contradicts words of code, and True if it surely does."""
+    mine, its = _known(words_of_code(code)), _known(spoken(bare(name, code)))
+    if not mine or not its or "".join(its) in "".join(mine):
+        return None
+    if number := _other_number(mine, its):
+        return number, True
+    for pair in _PAIRS:
+        for one, other in (pair, pair[::-1]):
+            if one in mine and other in its and other not in mine and one not in its:
+                return other, True
+    shared = [word for word in mine if word not in _VAGUE and any(_same(word, one) for one in its)]
+    if not shared:
+        return None
+    turned = SCOPES | _TWICE if field else SCOPES
+    if any(one[-1].isdigit() and not one.isdigit() for one in mine):
+        # `password2` is the field that repeats `password1`.
+        its = [one for one in its if one not in turned]
+    scope = next((one for one in its if one in turned and not any(_same(one, other) for other in mine)), "")
+    if scope and not set(mine) & SCOPES:
+        return scope, True
+    another = _other_word(mine, its, shared, _SMALL if " " in code.strip() else _MUTE)
+    return None if another is None else (another, False)
+
+
+def _known(words: Sequence[str]) -> list[str]:
+    return replaced(" ".join(words)).split()
+
+
+def _same(one: str, other: str) -> bool:
+    """Return True for two forms of a word: `invoice` and `invoices`, `address` and `addr`."""
+    short, long = sorted((one, other), key=len)
+    return (
+        one == other
+        or (len(short) >= 4 and long.startswith(short))
+        or (len(short) >= 5 and short[:5] == long[:5])
+    )
+
+
+def _other_word(
+    mine: Sequence[str], its: Sequence[str], shared: Sequence[str], mute: frozenset[str]
+) -> str | None:
+    """Return the word of a name beside a shared word, on a side where the code has another one."""
+    for word in shared:
+        at = list(mine).index(word)
+        there = next(place for place, one in enumerate(its) if _same(word, one))
+        for step in (1, -1):
+            one, other = _next(mine, at, step, mute), _next(its, there, step, mute)
+            if one and other and not _related(one, its) and not _related(other, mine):
+                return other
+    return None
+
+
+def _next(words: Sequence[str], at: int, step: int, mute: frozenset[str]) -> str | None:
+    """Return the next word on one side that says something."""
+    side = words[at + 1 :] if step > 0 else words[:at][::-1]
+    return next(
+        (one for one in side if len(one) > 2 and one not in mute and not any(map(str.isdigit, one))), None
+    )
+
+
+def _related(word: str, among: Sequence[str]) -> bool:
+    joined = "".join(among)
+    return word in joined or any(_same(word, one) or (len(one) > 2 and one in word) for one in among)
+
+
+def _other_number(mine: Sequence[str], its: Sequence[str]) -> str:
+    """Return the number behind a word of a name, where the code has another one."""
+    for at, word in enumerate(mine[:-1]):
+        number = mine[at + 1]
+        if not number.isdigit() or number in its or word.isdigit():
+            continue
+        for place, one in enumerate(its[:-1]):
+            if _same(word, one) and len(word) > 2 and its[place + 1].isdigit():
+                return its[place + 1]
+    return ""
+
+
+def slug_of(code: str) -> str:
+    """Return a name in code without signs; empty for one too short to be a name."""
+    words = [one for one in words_of_code(code) if one not in _CONTROL]
+    found = "".join(words)
+    return found if len(found) >= 4 and not found.isdigit() else ""
+
+
+_CONTROL = frozenset(
+    {"btn", "button", "link", "input", "field", "icon", "submit", "txt", "lbl", "chk", "cta"}
+)
