@@ -1,7 +1,7 @@
 """Steps that passed on generated pages, on those pages as they are later: what acted, and on which element.
 
 Each run is a step in a block with `heal="auto"`, with the memory of one good run, without a model. By itself: `python
--m benchmarks.generated --runs 100 --seed 5`.
+-m benchmarks.generated --runs 100 --seed 5`; with `--worded` the steps of `worded.py`, which have no memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 
 from playwright.async_api import Error
 
-from benchmarks import healenium, upgrades
+from benchmarks import healenium, upgrades, worded
 from benchmarks.families import Case, case_of
 from benchmarks.healing import blind
 from benchmarks.plan import Plan
@@ -79,6 +79,9 @@ class Outcome:
     """Milliseconds from the page's last change or answer, or the step's begin if that is later, to a stop."""
 
 
+_MAKERS = {"families": case_of, "upgrades": upgrades.case_of, "worded": worded.case_of}
+
+
 # -- running -----------------------------------------------------------------------------------------------------
 
 
@@ -119,7 +122,7 @@ class Pages:
 
 
 def run(
-    seed: int, numbers: Sequence[int], until: float, kept: Path | None = None, *, upgraded: bool = False
+    seed: int, numbers: Sequence[int], until: float, kept: Path | None = None, *, sort: str = "families"
 ) -> list[Outcome]:
     """Do so many cases, and keep their outcomes in a file; begin nothing new after a moment.
 
@@ -128,13 +131,13 @@ def run(
         numbers: Their numbers.
         until: The moment.
         kept: The file.
-        upgraded: True for upgrades of libraries (`upgrades.py`).
+        sort: `families`, `upgrades` (of libraries) or `worded` (steps without a memory).
     """
-    libraries = upgrades.fetched() if upgraded else None
-    if upgraded and libraries is None:
+    libraries = upgrades.fetched() if sort == "upgrades" else None
+    if sort == "upgrades" and libraries is None:
         raise SystemExit("the libraries cannot be fetched here: no npm, or no package index")
     pages = Pages(libraries)
-    make = upgrades.case_of if upgraded else case_of
+    make = _MAKERS[sort]
     client = Client()
     found: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="reenact-families-") as folder:
@@ -163,6 +166,8 @@ def _batch(client: Client, home: Path, pages: Pages, seed: int, cases: dict[int,
     with client.Session(**options) as session:
         asyncio.run(blind(session))
         for number, case in cases.items():
+            if not case.before:
+                continue  # a step without a memory
             _go(session, pages, number, case.before)
             with_path = _path_of(session, case)
             if with_path is not None:
@@ -348,10 +353,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--upgrades", action="store_true", help="upgrades of libraries")
+    sorts = parser.add_mutually_exclusive_group()
+    for sort, told in (("upgrades", "upgrades of libraries"), ("worded", "steps without a memory")):
+        sorts.add_argument(f"--{sort}", action="store_const", const=sort, dest="sort", help=told)
     given = parser.parse_args()
     numbers = range(given.first, given.first + given.runs)
-    rows = run(given.seed, numbers, monotonic() + given.minutes * 60, given.out, upgraded=given.upgrades)
+    rows = run(
+        given.seed, numbers, monotonic() + given.minutes * 60, given.out, sort=given.sort or "families"
+    )
     found = section(rows)
     for figure in found.figures:
         print(f"{figure.what}: {figure.found} (target {figure.target or 'none'})")
