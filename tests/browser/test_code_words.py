@@ -12,6 +12,8 @@ from reenact.browser.page.code_words import contrary, slug_of, words_of_code
     [
         ("pay-now", "Pay later", True),
         ("sign-out", "Sign out everywhere", True),
+        ("sign-up", "Sign in", True),
+        ("order-wine", "Cancel wine order", True),
         ("openValve", "Close valve", True),
         ("grant_access", "Revoke access", True),
         ("save", "Delete", True),
@@ -38,7 +40,7 @@ def test_a_name_contradicts_words_of_code(code, name, sure):
         ("add-to-cart-button", "Add to basket"), ("createaccount", "Create account"), ("remove-item", "Remove from cart"),
         ("publish", "Update"), ("delete", "Delete account"), ("delete-1042", "Delete"), ("close-dialog", "×"),
         ("loadMore", "Show more flats"), ("crate_list_ship_btn", "Ship now"), ("f7", "Anything"), ("order", "Confirm order"),
-        ("Add Blue shirt to cart", "Add"), ("user-menu", "Ada Lovelace"),
+        ("get-started", "Get a free tasting"), ("Add Blue shirt to cart", "Add"), ("user-menu", "Ada Lovelace"),
     ],
 )  # fmt: skip
 def test_code_that_says_less_or_something_else_is_no_contradiction(code, name):
@@ -46,6 +48,7 @@ def test_code_that_says_less_or_something_else_is_no_contradiction(code, name):
 
 
 def test_a_field_that_repeats_another_one_is_not_it():
+    assert contrary("card-number", "Plate number", field=True)
     assert contrary("password", "Confirm password", field=True)
     assert contrary("order", "Confirm order", field=False) is None
     assert contrary("id_registration-password2", "Confirm password", field=True) is None

@@ -21,6 +21,11 @@ SCOPES = frozenset({
 """Words that change what a name means, or to how much it applies."""
 _TWICE = frozenset({"confirm", "repeat", "retype", "verify", "current"})
 """Words that make another field of one."""
+_UNDOING = frozenset({
+    "cancel", "stop", "undo", "revoke", "reject", "decline", "disable", "delete", "remove", "abbrechen", "löschen",
+    "annuler", "supprimer", "cancelar", "eliminar",
+})  # fmt: skip
+"""Verbs that undo what other verbs do."""
 
 _SMALL = MUTE | {
     "and",
@@ -48,14 +53,17 @@ _MUTE = _SMALL | {
     "full", "more", "html", "php", "all", "left", "right", "top", "bottom", "small", "large", "choose",
 }  # fmt: skip
 """Words that say what an element is, or where, and not which one."""
-_VAGUE = _MUTE - {"name"}
+_OF_FIELDS = _MUTE - {"card", "page"}
+"""The same for fields, of which some are named after a bank card or a page."""
+_VAGUE = (_MUTE | {"get", "go", "make", "do", "take", "let", "try", "have"}) - {"name"}
 """Words that do not show that two texts speak of the same."""
 
 _OPPOSITES = """
 now later|on off|enable disable|start stop|start end|begin end|open close|accept reject|accept decline|allow deny
 allow block|approve reject|approve decline|yes no|next previous|next back|add remove|add delete|show hide|lock unlock
-follow unfollow|like unlike|like dislike|subscribe unsubscribe|in out|login logout|signin signout|signup signin
-connect disconnect|increase decrease|up down|left right|play pause|mute unmute|expand collapse|save discard|save delete
+follow unfollow|like unlike|like dislike|subscribe unsubscribe|in out|login logout|signup signin|signin signout
+signup signout|connect disconnect|increase decrease|up down|left right|play pause|mute unmute|expand collapse
+save discard|save delete
 publish unpublish|archive unarchive|import export|upload download|undo redo|buy sell|deposit withdraw|send receive
 join leave|first last|min max|minimum maximum|billing shipping|home work|all selected|new old|new current
 confirm cancel|keep delete|keep discard|monthly yearly|monthly annual|daily weekly|weekly monthly|public private
@@ -65,6 +73,7 @@ move delete|refund charge|grant revoke|hire fire|arm disarm
 """
 _PAIRS = [tuple(one.split()) for line in _OPPOSITES.strip().splitlines() for one in line.split("|")]
 
+_SIGN = re.compile(r"\bsign (in|up|out)\b")
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _MOST = 200
 
@@ -95,12 +104,16 @@ def contrary(code: str, name: str, *, field: bool = False) -> tuple[str, bool] |
     scope = next((one for one in its if one in turned and not any(_same(one, other) for other in mine)), "")
     if scope and not set(mine) & SCOPES:
         return scope, True
-    another = _other_word(mine, its, shared, _SMALL if " " in code.strip() else _MUTE)
+    undone = next((one for one in its if one in _UNDOING and one not in mine), "")
+    if undone and not set(mine) & _UNDOING and sum(one not in _VAGUE for one in mine) > 1:
+        return undone, True
+    mute = _SMALL if " " in code.strip() else _OF_FIELDS if field else _MUTE
+    another = _other_word(mine, its, shared, mute)
     return None if another is None else (another, False)
 
 
 def _known(words: Sequence[str]) -> list[str]:
-    return replaced(" ".join(words)).split()
+    return _SIGN.sub(r"sign\1", replaced(" ".join(words))).split()
 
 
 def _same(one: str, other: str) -> bool:
