@@ -814,6 +814,13 @@ def test_a_record_that_a_list_has_not_drawn_is_scrolled_to(later, first, there):
     assert (result.success, seen) == (there, ["click Crate 401"] if there else []), result.message
 
 
+def test_a_list_that_draws_some_frames_after_it_is_scrolled_is_waited_for(later):
+    frames = "view.onscroll = () => requestAnimationFrame(() => requestAnimationFrame(draw))"
+    page = hold(*CRATES[2:], "Crate 401").replace("view.onscroll = draw", frames)
+    result, seen, _ = later(page, click(CRATE))
+    assert (result.success, seen) == (True, ["click Crate 401"]), result.message
+
+
 def pier(*names, **addresses):
     """A bar of links, each to a page of the site; `Orders` leads to the form."""
     leads = {"Home": "/article.html", "Orders": "/form.html?of=crew", "Crew": "/late.html", **addresses}

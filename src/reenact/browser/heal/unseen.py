@@ -18,20 +18,21 @@ SCREENS = 40
 LISTS = 3
 """Largest number of lists of a page that are scrolled."""
 
+FRAMES = 6
+"""Largest number of the browser's frames that a list gets to draw its records, at least two."""
+
 PATIENCE = 60.0
 """Seconds after which a page that no longer answers is given up.
 
 Else `SCREENS` and `LISTS` end the search.
 """
 
-_SCROLL = """async ([key, screens, lists]) => {
-  // A tab in the background draws no frames, and tells its lists of no scrolling.
-  let draws = true;
-  const drawn = (one) => new Promise((go) => {
-    const untold = () => { draws = false; one.dispatchEvent(new Event("scroll")); setTimeout(go, 50); };
-    const timer = setTimeout(untold, draws ? 5000 : 0);
-    requestAnimationFrame(() => requestAnimationFrame(() => { draws = true; clearTimeout(timer); go(); }));
-  });
+_SCROLL = """async ([key, screens, lists, frames]) => {
+  // A list draws in the browser's frames, of which a hidden page has none.
+  const frame = () => new Promise((go) => document.hidden ? setTimeout(go, 50) : requestAnimationFrame(go));
+  const drawn = async (one, before) => {
+    for (let left = frames; left && (left > frames - 2 || one.textContent === before); left -= 1) await frame();
+  };
   // "Crate 40" is no part of "Crate 401"; the texts of two elements stand together without a space.
   const plain = key.replace(/[^\\p{L}\\p{N}\\s]/gu, "\\\\$&").replace(/\\s+/g, "\\\\s+");
   const word = new RegExp("(?<!\\\\d)" + plain + "(?!\\\\d)");
@@ -46,18 +47,17 @@ _SCROLL = """async ([key, screens, lists]) => {
     one === document.scrollingElement || /^(auto|scroll|overlay)$/.test(getComputedStyle(one).overflowY);
   const found = [...document.querySelectorAll("*")].filter((one) => long(one) && rolls(one)).slice(0, lists);
   const at = async (one, top) => {
+    const before = one.textContent;
     one.scrollTop = top;
-    await drawn(one);
+    await drawn(one, before);
     return one.textContent;
   };
-  // A record at the edge would be drawn anew by the scroll of the next act, and stand elsewhere in the list then.
+  // A record at the edge would be scrolled by the act itself, and the list drawn anew below it.
   const centred = async (one) => {
-    let record = one;
-    for (let next = one; next; next = [...record.children].find(shows)) record = next;
-    const box = record.getBoundingClientRect(), view = one.getBoundingClientRect();
-    const above = one === document.scrollingElement ? 0 : view.top;
-    await at(one, one.scrollTop + box.top - above - (one.clientHeight - box.height) / 2);
-    return true;
+    const holder = [...one.querySelectorAll("*")].filter(shows).pop();
+    holder?.scrollIntoView({ block: "center" });
+    await drawn(one);
+    return shows(one);
   };
   for (const one of found) {
     const first = one.scrollTop, step = Math.max(one.clientHeight * 0.8, 20), before = one.textContent;
@@ -69,10 +69,8 @@ _SCROLL = """async ([key, screens, lists]) => {
       continue;
     }
     if (shows(one)) return centred(one);
-    for (let top = 0, left = screens; left && top < one.scrollHeight; top += step, left -= 1) {
-      await at(one, top);
-      if (shows(one)) return centred(one);
-    }
+    for (let top = 0, left = screens; left && top < one.scrollHeight; top += step, left -= 1)
+      if (await at(one, top) && shows(one)) return centred(one);
     one.scrollTop = first;
   }
   return false;
@@ -90,7 +88,7 @@ async def scrolled(session: Session, failed: FailedStep, key: str) -> bool:
         try:
             with browser.use():
                 async with asyncio.timeout(PATIENCE):
-                    return bool(await browser.page.evaluate(_SCROLL, [key, SCREENS, LISTS]))
+                    return bool(await browser.page.evaluate(_SCROLL, [key, SCREENS, LISTS, FRAMES]))
         except (Error, TimeoutError):
             return False
 
