@@ -61,8 +61,12 @@ def test_a_judge_that_there_is_not_costs_one_line(kept):
 
 
 def test_without_pydantic_ai_the_judge_says_what_to_install(kept, monkeypatch):
+    known = judge.importlib.import_module
+
     def absent(name):
-        raise ImportError(name)
+        if name.startswith("pydantic_ai"):
+            raise ImportError(name)
+        return known(name)
 
     monkeypatch.setattr(judge.importlib, "import_module", absent)
     with pytest.raises(UsageError, match="pip install pydantic-ai-slim"):
