@@ -28,22 +28,8 @@ _UNDOING = frozenset({
 """Verbs that undo what other verbs do."""
 
 _SMALL = MUTE | {
-    "and",
-    "or",
-    "to",
-    "for",
-    "of",
-    "in",
-    "on",
-    "at",
-    "by",
-    "with",
-    "from",
-    "into",
-    "via",
-    "button",
-    "link",
-}
+    "and", "or", "to", "for", "of", "in", "on", "at", "by", "with", "from", "into", "via", "button", "link",
+}  # fmt: skip
 _MUTE = _SMALL | {
     "btn", "input", "field", "form", "icon", "box", "item", "items", "row", "cell", "list", "menu", "nav", "navbar",
     "sidebar", "header", "footer", "main", "page", "panel", "card", "modal", "dialog", "popup", "tab", "toolbar",
@@ -90,10 +76,8 @@ def contrary(code: str, name: str, *, field: bool = False) -> tuple[str, bool] |
         return None
     if number := _other_number(mine, its):
         return number, True
-    for pair in _PAIRS:
-        for one, other in (pair, pair[::-1]):
-            if one in mine and other in its and other not in mine and one not in its:
-                return other, True
+    if opposite := _opposite(mine, its):
+        return opposite, True
     shared = [word for word in mine if word not in _VAGUE and any(_same(word, one) for one in its)]
     if not shared:
         return None
@@ -101,15 +85,36 @@ def contrary(code: str, name: str, *, field: bool = False) -> tuple[str, bool] |
     if any(one[-1].isdigit() and not one.isdigit() for one in mine):
         # `password2` is the field that repeats `password1`.
         its = [one for one in its if one not in turned]
-    scope = next((one for one in its if one in turned and not any(_same(one, other) for other in mine)), "")
-    if scope and not set(mine) & SCOPES:
-        return scope, True
-    undone = next((one for one in its if one in _UNDOING and one not in mine), "")
-    if undone and not set(mine) & _UNDOING and sum(one not in _VAGUE for one in mine) > 1:
-        return undone, True
+    if turning := _scope(mine, its, turned) or _undone(mine, its):
+        return turning, True
     mute = _SMALL if " " in code.strip() else _OF_FIELDS if field else _MUTE
     another = _other_word(mine, its, shared, mute)
     return None if another is None else (another, False)
+
+
+def _opposite(mine: Sequence[str], its: Sequence[str]) -> str:
+    """Return the word of a name whose opposite the code has."""
+    both_ways = (tried for pair in _PAIRS for tried in (pair, pair[::-1]))
+    fit = (
+        other
+        for one, other in both_ways
+        if one in mine and other in its and other not in mine and one not in its
+    )
+    return next(fit, "")
+
+
+def _scope(mine: Sequence[str], its: Sequence[str], turned: frozenset[str]) -> str:
+    """Return the word of a name that changes its scope, where the code has none."""
+    if set(mine) & SCOPES:
+        return ""
+    return next((one for one in its if one in turned and not any(_same(one, other) for other in mine)), "")
+
+
+def _undone(mine: Sequence[str], its: Sequence[str]) -> str:
+    """Return the verb of a name that undoes what the code does."""
+    if set(mine) & _UNDOING or sum(one not in _VAGUE for one in mine) < 2:
+        return ""
+    return next((one for one in its if one in _UNDOING and one not in mine), "")
 
 
 def _known(words: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -98,14 +99,15 @@ class ReplayedProgram(ProgramProcess):
         status, error = self.status(code)
         _scope.set(None)
         verdict = _ended(self.session, None if isinstance(error, Halt) else error)
+        written = self._written()
         if not verdict.divergences:
-            verdict = merged([verdict, self._compared()])
+            verdict = merged([verdict, self._compared(written)])
         _report(
             self.plan,
             verdict,
             exit=status,
             **_outcome(self.session),
-            stdout=self._written()["stdout"],
+            stdout=written["stdout"],
             logs=sorted(logs()),
         )
         self._ended(status, verdict)
@@ -114,9 +116,9 @@ class ReplayedProgram(ProgramProcess):
         """Return the program's output in the recording's form, by stream."""
         return {name: self.session.replayer.terms.clean(tree) for name, tree in self.streams.tree().items()}
 
-    def _compared(self) -> Verdict:
+    def _compared(self, written: Mapping[str, Tree]) -> Verdict:
         sealed, replayer = self.recording.logs[0].sealed or {}, self.session.replayer
-        found, rules, compared = compare_streams(sealed, self._written(), replayer.rules, replayer.terms)
+        found, rules, compared = compare_streams(sealed, written, replayer.rules, replayer.terms)
         return Verdict(
             self.recording.id,
             divergences=(found,) if found else (),

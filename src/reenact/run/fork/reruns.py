@@ -1,7 +1,7 @@
 """Run tools again in a fork before its step: the program's own state is as recorded.
 
-A tool that had ended before the step runs again as in a replay. Its lines in the fork refer to the parent's: those that
-come to pass again one by one, and the rest at its end.
+A tool that had ended before the step runs again as in a replay. Its lines in the fork refer to the parent's: each is
+written when it happens again, and those that are left when the tool ends.
 """
 
 from __future__ import annotations
