@@ -49,7 +49,7 @@ _LEFT = 40
 _watches: WeakKeyDictionary[Run, _RunWatch] = WeakKeyDictionary()
 _watching = allocate_lock()
 _loops: WeakKeyDictionary[Any, ref[Run]] = WeakKeyDictionary()
-"""The event loops that are looked at, each with the run for which: many outlive it."""
+"""The watched event loops, each with its run. A loop may live longer than the run."""
 
 _threads: dict[int, tuple[Run, bool]] = {}
 """The waiting threads: their run, and True if the wait ends by itself."""

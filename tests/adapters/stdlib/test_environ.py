@@ -173,3 +173,41 @@ def test_a_clock_that_is_let_through_is_named_in_the_verdict(twice):
     assert first != second
     assert verdict.live == {"clock:time": 2}
     assert not verdict.faithful
+
+
+# -- the variables of child processes ----------------------------------------------------------------------
+
+CHILD = "import os, reenact; print(os.environ['MODE'], os.environ['WHO'], 'REENACT_GIVEN' in os.environ, flush=True)"
+HEAD = f"""
+import multiprocessing, os, subprocess, sys
+CHILD = {CHILD!r}
+
+def work():
+    exec(CHILD)
+
+if __name__ == "__main__":
+"""
+GIVEN = {
+    "env=": "subprocess.run([sys.executable, 'child.py'], env={**os.environ, 'MODE': 'x'})",
+    "os.environ": "os.environ['MODE'] = 'x'; subprocess.run([sys.executable, 'child.py'])",
+    "two processes deep": "os.environ['MODE'] = 'x'; subprocess.run([sys.executable, 'between.py'])",
+    "a fork": "os.environ['MODE'] = 'x'; child = os.fork(); child or (work(), os._exit(0)); os.waitpid(child, 0)",
+    "multiprocessing": "os.environ['MODE'] = 'x'; c = multiprocessing.get_context('spawn').Process(target=work); c.start(); c.join()",
+}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("way", GIVEN)
+def test_a_child_process_reads_what_the_program_gives_it(shell, way, monkeypatch):
+    monkeypatch.setenv("WHO", "me")
+    shell.write("child.py", CHILD)
+    shell.write("between.py", "import subprocess, sys; subprocess.run([sys.executable, 'child.py'])")
+    shell.write("agent.py", f"{HEAD}    {GIVEN[way]}\n")
+    done, _ = shell.record("agent.py")
+    assert done.out == "x me False\n", done.err
+    monkeypatch.setenv("WHO", "another")
+    again = shell.replay("--json")
+    assert again.json["verdict"]["faithful"], again.out
+    shell.write("agent.py", f"{HEAD}    {GIVEN[way].replace(repr('x'), repr('y'))}\n")
+    changed = shell.replay()
+    assert "y me False" in changed.out

@@ -1,9 +1,8 @@
 """Environment variables, as the program's own code reads them by name.
 
-Each is recorded at its first read in a run, for the whole run: only a write changes the environment, and the
-program's
-own writes are repeated in a replay. A walk through the whole environment (`dict(os.environ)`, for a child process) is
-not recorded.
+Each is recorded at its first read in a run, for the whole run: only a write changes the environment, and the program's
+own writes are repeated in a replay. So are the variables that it gives to a child process, which reads them as they
+are. A walk through the whole environment (`dict(os.environ)`, for a child process) is not recorded.
 
 Of the reads of libraries, only the addresses and keys of services are recorded (`OPENAI_API_KEY`, `*_BASE_URL`): a
 replay needs no key, on any machine. Paths, proxies and the like stay those of the machine.
@@ -14,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from types import FrameType
@@ -39,7 +38,14 @@ _TOKEN = lazy(r"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
 _MAPPING = {"_collections_abc", "collections.abc"}
 _PLUMBING = {*_MAPPING, "os"}
 
+_GIVEN = "REENACT_GIVEN"
+"""The variable with the names of those that the program gives a process, `=` between them."""
+
 _known: dict[Run, dict[str, str | None]] = {}
+_written_names: dict[Run, set[str]] = {}
+"""The variables that the program's own code has written or deleted, by run."""
+_given: set[str] = set()
+"""The variables that the program's other processes gave to this one: they are not recorded."""
 _walked = threading.local()
 # Reentrant: a collected object's `__del__` may read the environment in the middle of a read.
 _lock = threading.RLock()
@@ -54,6 +60,9 @@ def install() -> None:
     """Hook reads and writes of `os.environ`, once."""
     if _Environ.__getitem__ is _read:
         return
+    _given.update(filter(None, (_live(_GIVEN) or "").split("=")))
+    with suppress(KeyError):
+        _delitem(os.environ, _GIVEN)
     _Environ.__getitem__ = _read
     _Environ.__setitem__ = _write
     _Environ.__delitem__ = _delete
@@ -65,6 +74,23 @@ def install() -> None:
 def end(run: Run) -> None:
     """That run reads no more."""
     _known.pop(run, None)
+    _written_names.pop(run, None)
+
+
+def given(run: Run, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variable that names the variables which the program gives a new process.
+
+    Args:
+        run: The run.
+        environ: The environment of the new process.
+    """
+    own = {name for name, value in environ.items() if _live(name) != value}
+    return {_GIVEN: "=".join(sorted(own | _written_names.get(run, set()) | _given))}
+
+
+def forked(run: Run) -> None:
+    """Take what the program has written in the run as given to this process, which is a fork."""
+    _given.update(_written_names.get(run, ()))
 
 
 def _read(self: Any, key: Any) -> str:
@@ -72,7 +98,7 @@ def _read(self: Any, key: Any) -> str:
     if scope is None or scope.hidden or self is not os.environ or type(key) is not str:
         return _getitem(self, key)
     reader = _getframe(1)
-    if _walking_by(reader, key) or not _recorded(reader, key):
+    if key in _given or _walking_by(reader, key) or not _recorded(reader, key):
         return _getitem(self, key)
     value = _value(scope.run, key)
     if value is None:
@@ -144,6 +170,7 @@ def _written(self: Any, key: Any, value: str | None, frame: FrameType | None) ->
         known = _known.setdefault(scope.run, {})
         if callers.program(frame) and not scope.hidden:
             known[key] = value
+            _written_names.setdefault(scope.run, set()).add(key)
         else:
             # What a library writes came from somewhere (a file, a service): the next read is recorded again.
             known.pop(key, None)

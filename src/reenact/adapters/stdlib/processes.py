@@ -20,7 +20,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from reenact.adapters.hooks import wrap
-from reenact.adapters.stdlib import loop_processes, popen, witness
+from reenact.adapters.stdlib import environ, loop_processes, popen, witness
 from reenact.adapters.stdlib.command import asks_the_machine, plain, title, words
 from reenact.core.boundary import Family, Scope, current, entered
 from reenact.core.boundary.scope import _scope
@@ -104,7 +104,7 @@ def _popen(
             with entered(scope if there else None):
                 wrapped(*args, **kwargs)
         else:
-            _start_joined(wrapped, bound, family, path)
+            _start_joined(wrapped, bound, scope, path)
     except OSError:
         family.running(path, None)
         raise
@@ -112,11 +112,11 @@ def _popen(
 
 
 def _start_joined(
-    wrapped: Callable[..., None], bound: inspect.BoundArguments, family: Family, path: str
+    wrapped: Callable[..., None], bound: inspect.BoundArguments, scope: Scope, path: str
 ) -> None:
     given = bound.arguments.get("env")
     with entered(None):
-        bound.arguments["env"] = _joining(family, path, os.environ if given is None else given)
+        bound.arguments["env"] = _joining(scope, path, os.environ if given is None else given)
         _forks.foreign = bound.arguments.get("preexec_fn") is not None
         try:
             wrapped(*bound.args[1:], **bound.kwargs)
@@ -124,9 +124,10 @@ def _start_joined(
             _forks.foreign = False
 
 
-def _joining(family: Family, path: str, environ: Mapping[Any, Any]) -> dict[Any, Any]:
-    readable = {os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()}
-    return {**readable, **family.handover(path, readable)}
+def _joining(scope: Scope, path: str, wanted: Mapping[Any, Any]) -> dict[Any, Any]:
+    readable = {os.fsdecode(name): os.fsdecode(value) for name, value in wanted.items()}
+    assert scope.run.family is not None
+    return {**readable, **environ.given(scope.run, readable), **scope.run.family.handover(path, readable)}
 
 
 def _start(
@@ -162,7 +163,8 @@ def _spawnv(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], k
     else:
         # It takes no environment; ours is changed below Python's view of it, for a moment.
         with entered(None), _environ:
-            added = family.handover(path, dict(os.environ))
+            ours = dict(os.environ)
+            added = {**environ.given(scope.run, ours), **family.handover(path, ours)}
             try:
                 for key, value in added.items():
                     os.putenv(key, value)
@@ -195,6 +197,7 @@ def _fork(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
     pid = result[0] if isinstance(result, tuple) else result
     if pid == 0:
         with entered(None):
+            environ.forked(scope.run)
             child = family.forked(path)
         _scope.set(child)
     else:
@@ -220,5 +223,5 @@ def _exec(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
     if path is None:
         return wrapped(*args, **kwargs)
     with entered(None):
-        environ = args[2] if len(args) > 2 else kwargs.get("env", os.environ)
-        return os.execve.__wrapped__(args[0], args[1], _joining(family, path, environ))  # type: ignore[attr-defined]
+        wanted = args[2] if len(args) > 2 else kwargs.get("env", os.environ)
+        return os.execve.__wrapped__(args[0], args[1], _joining(scope, path, wanted))  # type: ignore[attr-defined]
