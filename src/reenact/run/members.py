@@ -19,6 +19,7 @@ from reenact.core.boundary.unreceived import Unreceived
 from reenact.core.model.divergence import Verdict, merged, verdict_tree
 from reenact.core.model.event import FORMAT, RULES, Tree
 from reenact.core.model.log import Log
+from reenact.core.patterns import lazy
 from reenact.core.query.recording import Recording
 from reenact.core.query.risky import risky_filter
 from reenact.core.record.own import own_identity
@@ -39,8 +40,11 @@ from reenact.run.recorded import Recorded
 from reenact.run.replayed_processes import ReplayedProcesses
 from reenact.run.replayer import no_blobs, redactor_of, replayer_of, rules_number, rules_of
 from reenact.run.reports import header_of, report, reserve
+from reenact.run.streams import StandardStreams, compare_streams, of_fork
 
 _PATIENCE = 0.05
+_WORKER = lazy(r"/proc:(?:worker|_process_worker)\.")
+"""In the path of a worker of a pool."""
 
 
 class Member:
@@ -53,6 +57,7 @@ class Member:
         self._replayer: Replayer | None = None
         self._family: Recorded | ReplayedProcesses | None = None
         self._recording: Recording | None = None
+        self._streams: StandardStreams | None = None
 
     @property
     def recorder(self) -> Recorder | None:
@@ -151,15 +156,19 @@ class Member:
         on_exit(self.finish)
         return run
 
+    def forked_from(self, run: Run) -> None:
+        """Take the part of a fork: the run and the streams of the process that it is a fork of."""
+        self.run, self._streams = run, of_fork()
+
     def finish(self, code: int | None, *, ending: Mapping[str, Tree] | None = None) -> None:
         """The process ends: seal its file, or report its verdict."""
         _scope.set(None)
+        given = dict(ending or ({} if self._streams is None else self._streams.tree()))
         state = self._state_at_end()
         if self.run is not None:
             stdlib.end(self.run)
         if self._recorder is not None and isinstance(self._family, Recorded):
             self._family.finish()
-            given = dict(ending or {})
             if self.run is not None:
                 self._recorder.snapshots.finish(self.run)
             status = "error" if code or "error" in given else "ok"
@@ -167,6 +176,7 @@ class Member:
         elif self._replayer is not None and isinstance(self._family, ReplayedProcesses):
             self._replayer.finish()
             self._family.finish()
+            self._compare_streams(self._replayer, given)
             halted = self._replayer.poison is not None
             verdict = verdict_tree(self.verdict())
             report(self.plan, verdict=verdict, halted=halted, logs=sorted(logs()))
@@ -179,6 +189,21 @@ class Member:
         state_at_end.compare(self.run, self._replayer.sealed, self._replayer)
         return {}
 
+    def _compare_streams(self, replayer: Replayer, ending: Mapping[str, Tree]) -> None:
+        if replayer.divergences or replayer.gone_live or not ending:
+            return
+        actual = {name: replayer.terms.clean(ending[name]) for name in ("stdout", "stderr")}
+        if _WORKER.search(self.plan.process):
+            if any(tree["length"] for tree in actual.values()):
+                replayer.uncompared.append("the output of workers of pools: any of them may do a job")
+            return
+        found, rules, compared = compare_streams(
+            replayer.sealed, actual, replayer.rules, replayer.terms, self.plan.process
+        )
+        replayer.compared += compared
+        replayer.rules.applied.update(dict.fromkeys(rules))
+        replayer.divergences += [] if found is None else [found]
+
     def verdict(self) -> Verdict:
         """Return the verdict on this process and those that it started."""
         assert self._replayer is not None
@@ -189,7 +214,7 @@ class Member:
 def record_fork(plan: Plan, run: Run) -> Scope:
     """Let this process, a fork of the program's, write a file of its own; return its scope."""
     member = Member(plan)
-    member.run = run
+    member.forked_from(run)
     member.record()
     return run.root
 
@@ -197,7 +222,7 @@ def record_fork(plan: Plan, run: Run) -> Scope:
 def replay_fork(plan: Plan, run: Run, recording: Recording) -> Scope:
     """Let this process, a fork of the program's, replay its own file; return its scope."""
     member = Member(plan)
-    member.run = run
+    member.forked_from(run)
     member.replay(recording)
     return run.root
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _COMPARED = {"stdout": ("standard output", compare), "stderr": ("standard error", compare_errors)}
 
 
+_program: StandardStreams | None = None
+"""The streams of this process, if it is one of a recorded command."""
+
+
 class StandardStreams:
     """A program's standard output and standard error.
 
@@ -30,6 +34,12 @@ class StandardStreams:
         self.out = Output(run)
         self.err = ErrorOutput(run)
         self._both = (self.out, self.err)
+
+    def install_for_process(self) -> None:
+        """Begin to listen to all that this process and its forks write."""
+        global _program
+        _program = self
+        self.install()
 
     def install(self) -> None:
         """Begin to listen."""
@@ -64,8 +74,16 @@ class StreamComparison(NamedTuple):
     compared: tuple[str, ...]
 
 
+def of_fork() -> StandardStreams | None:
+    """Return the streams of this process, a fork, from here on; None where nothing listens."""
+    if _program is not None:
+        _program.moved()
+        _program.again()
+    return _program
+
+
 def compare_streams(
-    sealed: Mapping[str, Any], actual: Mapping[str, Any], rules: Rules, terms: Terms
+    sealed: Mapping[str, Any], actual: Mapping[str, Any], rules: Rules, terms: Terms, process: str = "main"
 ) -> StreamComparison:
     """Compare a replay's streams with the recorded ones. `actual` has its secrets removed."""
     divergence: Divergence | None = None
@@ -77,7 +95,7 @@ def compare_streams(
             continue
         recorded = terms.output(recorded, actual[name])
         silent = name in rules.silent
-        found, rule = compared_with("main", recorded, actual[name], silent=silent)
+        found, rule = compared_with(process, recorded, actual[name], silent=silent)
         divergence = divergence or found
         applied += [rule] if rule else []
         compared += [] if silent else [words]

@@ -210,4 +210,4 @@ def test_a_child_process_reads_what_the_program_gives_it(shell, way, monkeypatch
     assert again.json["verdict"]["faithful"], again.out
     shell.write("agent.py", f"{HEAD}    {GIVEN[way].replace(repr('x'), repr('y'))}\n")
     changed = shell.replay()
-    assert "y me False" in changed.out
+    assert (changed.status, "y me False" in changed.out) == (1, True), changed.err

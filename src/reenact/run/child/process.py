@@ -23,7 +23,7 @@ class ProgramProcess:
         self._exit: Any = sys.exit
         self._exited: Any = None
         self._left = False
-        self.streams.install()
+        self.streams.install_for_process()
 
     def exit(self, status: Any = None, /) -> None:
         """Replace `sys.exit`: its argument is the only source of the exit status."""
