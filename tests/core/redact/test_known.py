@@ -64,6 +64,15 @@ class TestExactValues:
         after = json.loads(line(redactor, '{"x":"say opaque-value-1."}'))["x"]
         assert after == f"say {before.removeprefix('Bearer ')}."
 
+    def test_a_variable_of_many_kilobytes_leaves_also_where_much_was_read_before(self) -> None:
+        key = "".join(map(str, range(2000)))
+        redactor = Redactor(salt=SALT, environ={"SIGNING_KEY": key})
+        for _ in range(3):
+            redactor.raw(b"harmless " * 20_000)
+        token = redactor.secret("x", key)
+        assert redactor.raw(f"key {key}!".encode()) == f"key {token}!".encode()
+        assert key.encode().hex().encode() not in redactor.raw(key.encode().hex().encode())
+
     def test_short_values_and_tokens_are_not_learned(self) -> None:
         redactor = Redactor(salt=SALT)
         token = redactor.secret("x", "hunter2hunter2")

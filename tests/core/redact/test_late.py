@@ -113,7 +113,7 @@ def test_many_pieces_take_linear_time() -> None:
     assert late.pieces(pieces) == pieces
 
 
-@pytest.mark.parametrize("value", ["hunter2", "pass word, with: all", "x" * 3000])
+@pytest.mark.parametrize("value", ["hunter2", "pass word, with: all", "".join(map(str, range(1000)))])
 def test_values_are_recognised_by_their_tokens(value: str) -> None:
     redactor, _ = known(value)
     text = f"log in with {value}, please, and {value}"

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from reenact.core import system
 from reenact.core.dataclass import dataclass
-from reenact.core.files.states import LONGEST, NOTHING, FileState, Fingerprint, Why
+from reenact.core.files.states import LONGEST, NOTHING, FileState, Fingerprint, Why, fingerprint
 
 FILE_LIMIT = 64 << 20
 """The largest size in bytes of a file that is kept."""
@@ -19,6 +19,8 @@ RUN_LIMIT = 1 << 30
 """The maximum number of bytes that are kept of a run's files."""
 
 _PIECE = 1 << 20
+_IGNORED_LIMIT = 1 << 20
+"""The largest size of an ignored file that is searched for secrets."""
 _SQLITE = b"SQLite format 3\0"
 
 Mark: TypeAlias = tuple[int, int, int, int, int]
@@ -153,6 +155,9 @@ class FileKeeper:
         try:
             status = os.fstat(descriptor)
             mode, mtime = stat.S_IMODE(status.st_mode), status.st_mtime_ns
+            if ignored and status.st_size <= _IGNORED_LIMIT:
+                data = _read(descriptor, _IGNORED_LIMIT)
+                return self._missing(data, mode, mtime, "ignored"), mark_of(status)
             if ignored or status.st_size > self._file_limit:
                 if not ignored:
                     self._large(path, status.st_size)
@@ -183,9 +188,18 @@ class FileKeeper:
             self._open[path] = descriptor, os.fstat(descriptor).st_ino
 
     def _missing(self, data: bytes, mode: int, mtime: int, why: Why) -> FileState:
-        made = Fingerprint(self._keeping.salt)
-        made.update(data)
-        return FileState("file", mode, len(data), print=made.text(), why=why, mtime=time_of(mtime))
+        salt = self._keeping.salt
+        clean = self._keeping.clean(data) if why != "large" else data
+        masked = fingerprint(clean, salt) if clean != data else ""
+        return FileState(
+            "file",
+            mode,
+            len(data),
+            print=fingerprint(data, salt),
+            masked=masked,
+            why=why,
+            mtime=time_of(mtime),
+        )
 
     def _large(self, path: str, size: int) -> None:
         self.note(

@@ -39,6 +39,8 @@ class FileState:
         size: The size of a file in bytes.
         blob: The address of a file's bytes, or an empty text if they are not kept.
         print: Of a file without kept bytes: `fingerprint` of its bytes, or an empty text if it was not read.
+        masked: Of a file with secrets: `fingerprint` of its bytes with tokens in their place. A replay writes these,
+            where the program got a secret from outside.
         target: The target of a link.
         why: The reason that a file's bytes are not kept, else empty.
         names: The names in a folder if it was listed, sorted, else None. The names of folders in it end in `/`.
@@ -50,6 +52,7 @@ class FileState:
     size: int = 0
     blob: str = ""
     print: str = ""
+    masked: str = ""
     target: str = ""
     why: Why = ""
     names: tuple[str, ...] | None = None
@@ -64,7 +67,7 @@ class FileState:
             tree["size"] = self.size
             if self.mtime is not None:
                 tree["mtime"] = self.mtime
-        for name in ("blob", "print", "target", "why"):
+        for name in ("blob", "print", "masked", "target", "why"):
             if value := getattr(self, name):
                 tree[name] = value
         if self.names is not None:
@@ -88,6 +91,7 @@ class FileState:
             tree.get("size", 0),
             tree.get("blob", ""),
             tree.get("print", ""),
+            tree.get("masked", ""),
             tree.get("target", ""),
             cast("Why", tree.get("why", "")),
             None if names is None else tuple(names),
@@ -156,6 +160,7 @@ _TESTS = {
     "mtime": lambda value: _count(value, _LATEST),
     "blob": is_address,
     "print": _text,
+    "masked": _text,
     "target": _text,
     "why": lambda value: value in REASONS,
     "names": _names,

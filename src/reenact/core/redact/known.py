@@ -15,6 +15,8 @@ from reenact.core.redact.work import Work
 
 _LEAST_PACKED = 10  # characters, or it would be found by chance
 _LONGEST_PACKED = 512  # characters before and after that are hidden, too
+_MARK = 48  # bytes of a spelling that are searched for: a long one would take long to compile, or not compile at all
+_FIRST = 4  # bytes by which the beginning of a value at the end of a piece is looked for
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _PACKED_BEFORE = lazy(rb"[A-Za-z0-9+/_\-]++\Z")
 _PACKED_AFTER = lazy(rb"[A-Za-z0-9+/_\-]*+={0,2}")
@@ -66,19 +68,22 @@ class Known:
         typed: Values that were written into secret fields. Short ones are found as a word, or between quotes.
 
     Attributes:
-        spelled: (spelling, value, the way it must stand) of each value as text.
+        by_first: The spellings of all values as text by their first bytes, the longest first.
     """
 
     def __init__(self, values: Collection[str], typed: Collection[str] = ()) -> None:
         ways = [(value, _WORD if value.isalpha() else _ANYWHERE) for value in sorted(values)]
         ways += [(value, _way_of_typed(value)) for value in sorted(typed)]
-        self.spelled = [
+        self._spelled = [
             (spelling, value, way) for value, way in ways for spelling in sorted(_spellings(value))
         ]
         self._packed = [spelling for value, _ in ways for spelling in sorted(_packed(value))]
+        self.by_first: dict[bytes, list[bytes]] = {}
+        for spelling, _, _ in sorted(self._spelled, key=lambda one: -len(one[0])):
+            self.by_first.setdefault(spelling[:_FIRST], []).append(spelling)
         # As \x.. and not as literals: those end at a NUL.
-        spellings = chain((spelling for spelling, _, _ in self.spelled), self._packed)
-        marks = [("".join(f"\\x{b:02x}" for b in spelling).encode(), 0) for spelling in spellings]
+        spellings = chain((spelling for spelling, _, _ in self._spelled), self._packed)
+        marks = [("".join(f"\\x{b:02x}" for b in spelling[:_MARK]).encode(), 0) for spelling in spellings]
         self._db = Database(marks) if marks else None
 
     def find(self, data: bytes, work: Work) -> list[Hit]:
@@ -91,17 +96,26 @@ class Known:
             return []
         hits = []
         packed: list[tuple[int, int]] = []
-        for number, end in self._db.scan(data, work):
-            if number >= len(self.spelled):
-                packed.append((end - len(self._packed[number - len(self.spelled)]), end))
+        for number, mark_end in self._db.scan(data, work):
+            if number >= len(self._spelled):
+                spelling = self._packed[number - len(self._spelled)]
+                start, end = _span(spelling, mark_end)
+                if data.startswith(spelling, start):
+                    packed.append((start, end))
                 continue
-            spelling, value, way = self.spelled[number]
-            start = end - len(spelling)
-            if way == _ANYWHERE or _stands(data, start, end, way):
+            spelling, value, way = self._spelled[number]
+            start, end = _span(spelling, mark_end)
+            if data.startswith(spelling, start) and (way == _ANYWHERE or _stands(data, start, end, way)):
                 hits.append(Hit(start, end, value, whole=True))
         hits += _around(data, packed)
         work.spend(len(hits))
         return hits
+
+
+def _span(spelling: bytes, mark_end: int) -> tuple[int, int]:
+    """Return where a spelling would stand whose mark ends there."""
+    start = mark_end - min(len(spelling), _MARK)
+    return start, start + len(spelling)
 
 
 def _way_of_typed(value: str) -> int:

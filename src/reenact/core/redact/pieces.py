@@ -162,13 +162,14 @@ class Pieces:
         return min(found)
 
     def _open_known(self, buffer: bytes) -> Iterator[int]:
-        for spelling, _, _ in self._replacer.known.spelled:
-            at = buffer.find(spelling[:4], max(0, len(buffer) - len(spelling) + 1))
-            while at >= 0:
-                if spelling.startswith(buffer[at:]):
-                    yield at
-                    break
-                at = buffer.find(spelling[:4], at + 1)
+        for known in self._replacer.known:
+            for first, spellings in known.by_first.items():
+                at = buffer.find(first, max(0, len(buffer) - len(spellings[0]) + 1))
+                while at >= 0:
+                    if any(spelling.startswith(buffer[at:]) for spelling in spellings):
+                        yield at
+                        break
+                    at = buffer.find(first, at + 1)
 
 
 def _open_shapes(buffer: bytes) -> Iterator[int]:

@@ -42,7 +42,7 @@ class Redactor:
         environ: Mapping[str, str] = MappingProxyType({}),
         typed: bool = True,
     ) -> None:
-        self._replacer = Replacer(rules, salt)
+        self._replacer = Replacer(rules, salt, self._learnt)
         self._members = Members(self.line)
         self._rules = rules
         self.salt = salt
@@ -51,7 +51,7 @@ class Redactor:
         self.patterns = bool(rules.patterns)
         """True with patterns of the user, which may look beyond one member of an object."""
         self.learnt = 0
-        """The number of new values from `learn`: text found clean before one is looked at again."""
+        """The number of values that became known: text found clean before one is looked at again."""
         self._variable = self._replacer.names.variable
         for name, value in environ.items():
             if self._variable(name) and not is_path(value) and not is_common(value):
@@ -74,16 +74,18 @@ class Redactor:
         if len(text) < _LEAST or TOKEN.search(text.encode("utf-8", "surrogatepass")):
             return
         if self._replacer.learn(text):
-            self.learnt += 1
-            self._members.forget()
+            self._learnt()
+
+    def _learnt(self) -> None:
+        self.learnt += 1
+        self._members.forget()
 
     def _learn_typed(self, value: str) -> None:
         text = value.strip()
         if len(text) < _LEAST_TYPED or is_common(text) or is_of_format(text):
             return
         if not TOKEN.search(text.encode("utf-8", "surrogatepass")) and self._replacer.learn(text, typed=True):
-            self.learnt += 1
-            self._members.forget()
+            self._learnt()
             self._late.append(text)
 
     def late(self) -> LateSecrets | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 
 from reenact.core.patterns import lazy
@@ -13,6 +13,7 @@ from reenact.core.redact.decoded import views
 from reenact.core.redact.dense import hidden, parts
 from reenact.core.redact.find import finder
 from reenact.core.redact.fit import Strings, fit
+from reenact.core.redact.found import FoundValues
 from reenact.core.redact.known import Known
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.shapes import TOKEN, label_of
@@ -29,9 +30,15 @@ _REST = 512  # looks for what lies between
 
 
 class Replacer:
-    """Finds and replaces, by some rules, and by the values it has learnt. Any thread may use it."""
+    """Finds and replaces, by some rules, and by the values it has learnt. Any thread may use it.
 
-    def __init__(self, rules: SecretRules, salt: bytes) -> None:
+    Args:
+        rules: The rules.
+        salt: The recording's salt.
+        learnt: Called when a value became known that was found by its name.
+    """
+
+    def __init__(self, rules: SecretRules, salt: bytes, learnt: Callable[[], None] = lambda: None) -> None:
         self._salt = salt
         self._finder = finder(rules)
         self._find = self._finder.find
@@ -40,6 +47,8 @@ class Replacer:
         self._typed: set[str] = set()
         self._known = Known(rules.values)
         self._counted = len(rules.values)
+        self._found = FoundValues()
+        self._learnt = learnt
         self._tokens: dict[str, str] = {}
 
     def learn(self, value: str, *, typed: bool = False) -> bool:
@@ -55,8 +64,13 @@ class Replacer:
         return True
 
     @property
-    def known(self) -> Known:
+    def known(self) -> list[Known]:
         """The exact values. Compiled when needed, since several are often learned at a time."""
+        own = [self._own] if self._values or self._typed else []
+        return [*own, *self._found.known()] if self._found else own
+
+    @property
+    def _own(self) -> Known:
         known, count = self._known, len(self._values) + len(self._typed)
         if self._counted != count:  # they never become fewer
             known = self._known = Known(frozenset(self._values), frozenset(self._typed))
@@ -110,13 +124,13 @@ class Replacer:
             TooDense: That would cost more than `work` allows.
         """
         hits = self._find(data, work)
-        known = self.known if self._values or self._typed else None
-        if known is not None:
+        exact = self.known
+        for known in exact:
             hits += known.find(data, work)
         if b"%" in data or b"\\" in data or b"&" in data:
             for view in views(data, work):
                 found = self._find(view.data, work)
-                if known is not None:
+                for known in exact:
                     found += known.find(view.data, work)
                 hits += map(view.hit, found)
         return hits
@@ -190,7 +204,8 @@ class Replacer:
 
     def _hidden(self, part: bytes, *, member: bool) -> bytes:
         part = hidden(part, self.token(part.decode("utf-8", "replace")).encode(), member=member)
-        hits = self.known.find(part, Work(0, least=sys.maxsize))
+        work = Work(0, least=sys.maxsize)
+        hits = [hit for known in self.known for hit in known.find(part, work)]
         return self.cover(part, merged(part, hits), json_=True)
 
     @staticmethod
@@ -205,6 +220,8 @@ class Replacer:
         stop = len(data) if end is None else end
         if not hits:
             return data[start:stop]
+        if self._found.add([hit.value for hit in hits if not hit.whole]):
+            self._learnt()
         out: list[bytes] = []
         at = start
         strings = Strings(data)

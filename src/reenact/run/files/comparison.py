@@ -57,7 +57,7 @@ class FileComparison:
         self._others = others
         self._recording, self._log, self._recorded = recording, log, recorded
         self._laid, self._replayer = laid, replayer
-        self._files = FinalFiles(recording, laid.here)
+        self._files = FinalFiles(recording, laid.here, replayer.terms.raw)
 
     def run(self, uses: ReplayedUses, unkept: AbstractSet[Path]) -> None:
         """Name the first path that differs, and the step that changed it last.

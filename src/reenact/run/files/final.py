@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from reenact.core.files import databases
-from reenact.core.files.states import NOTHING, FileState
+from reenact.core.files.states import NOTHING, FileState, fingerprint
 from reenact.core.files.trees import final_states, writers
 from reenact.core.query.recording import Recording
 from reenact.errors import Mismatch
@@ -27,10 +27,16 @@ class FinalFiles:
     Args:
         recording: The recording.
         here: Returns the file that a recorded path means now.
+        clean: Returns bytes with tokens in place of the recording's secrets.
     """
 
-    def __init__(self, recording: Recording, here: Callable[[Path], Path]) -> None:
-        self._recording, self._here = recording, here
+    def __init__(
+        self,
+        recording: Recording,
+        here: Callable[[Path], Path],
+        clean: Callable[[bytes], bytes] = lambda data: data,
+    ) -> None:
+        self._recording, self._here, self._clean = recording, here, clean
         self._salt = bytes.fromhex(str(recording.header.get("salt", "")))
         self.last = final_states(recording)
         self.writers = writers(recording)
@@ -40,6 +46,8 @@ class FinalFiles:
         state, here = self.last.get(path, NOTHING), self._here(path)
         if is_state_of(here, state, self._salt):
             return True
+        if state.masked:
+            return self._same_but_secrets(here, state)
         beside = databases.base_of(str(path))
         base = path if beside is None else Path(beside)
         data = self._bytes(self.last.get(base, NOTHING))
@@ -53,6 +61,12 @@ class FinalFiles:
         log = Path(f"{path}{databases.LOG}")
         recorded = databases.content(data, self._bytes(self.last.get(log, NOTHING)))
         return databases.equal_content(content_of(here, self._here(log)), recorded)
+
+    def _same_but_secrets(self, here: Path, state: FileState) -> bool:
+        """Return True if a file with secrets is as recorded, whether it has them or their tokens."""
+        if kind_of(here) != "file" or here.stat().st_mode & 0o7777 != state.mode:
+            return False
+        return fingerprint(self._clean(here.read_bytes()), self._salt) == state.masked
 
     def mixed(self, path: Path) -> bool:
         """Return True if several processes wrote to a file, and only the order of its lines differs."""
@@ -86,7 +100,10 @@ class FinalFiles:
                     if one != two:
                         yield Mismatch(f"line {number}", one, two)
                         return
-        if size != state.size:
+        if state.masked:
+            here_masked = fingerprint(self._clean(here.read_bytes()), self._salt)
+            yield Mismatch("fingerprint without secrets", state.masked, here_masked)
+        elif size != state.size:
             yield Mismatch("size", state.size, size)
         elif mode == state.mode:
             yield Mismatch("content", "other bytes", "of the same size")

@@ -48,7 +48,11 @@ def compared(recording: Recording, laid: Laid) -> Verdict:
 
 
 def compared_last(
-    recording: Recording, laid: Laid, ended: AbstractSet[str], logs: AbstractSet[str]
+    recording: Recording,
+    laid: Laid,
+    ended: AbstractSet[str],
+    logs: AbstractSet[str],
+    clean: Callable[[bytes], bytes],
 ) -> Verdict:
     """Compare the files that another process than the first changed last, when all have ended.
 
@@ -57,8 +61,9 @@ def compared_last(
         laid: What was laid for the run.
         ended: The processes that have ended.
         logs: The files that the module `logging` writes.
+        clean: Returns bytes with tokens in place of the recording's secrets.
     """
-    files = FinalFiles(recording, _seen_on(laid))
+    files = FinalFiles(recording, _seen_on(laid), clean)
     first, found, uncompared = recording.logs[0].process, [], []
     for path, processes in sorted(files.writers.items()):
         state, name = files.last.get(path, NOTHING), str(laid.here(path))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -227,8 +227,16 @@ def judged(recording: Recording, start: Start, status: int, pid: int, place: Pat
     if not verdict.divergences and several and start.disk is not None:
         logs = {str(name) for each in reports.values() for name in each.get("logs", ())}
         laid = Laid.read(start.disk.folder)
-        verdict = merged([verdict, workspace.compared_last(recording, laid, ended(place), logs)])
+        last = workspace.compared_last(recording, laid, ended(place), logs, _cleaner(recording))
+        verdict = merged([verdict, last])
     return Replayed(recording, verdict, status, warnings=tuple(_differing(recording, said)))
+
+
+def _cleaner(recording: Recording) -> Callable[[bytes], bytes]:
+    """Return a function that puts tokens in place of the recording's secrets."""
+    replayer = import_module("reenact.run.replayer")
+    redactor = replayer.redactor_of(recording.header, replayer.rules_of(recording.header))
+    return cast("Callable[[bytes], bytes]", redactor.raw)
 
 
 def _completeness(recording: Recording, reports: dict[str, Any], status: int, *, mine: bool) -> Verdict:

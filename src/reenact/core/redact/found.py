@@ -1,0 +1,64 @@
+"""Secrets that were found by their name or place, to be known wherever else they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from reenact.core.patterns import lazy
+from reenact.core.redact.known import Known
+from reenact.core.redact.names import dense
+from reenact.core.redact.shapes import label_of
+
+_LEAST = 12  # characters
+_LONGEST = 8192
+_MOST = 128  # values
+_TOGETHER = 16  # values that are compiled at a time
+_RANDOM_RUN = lazy(r"[A-Za-z0-9]{24}")
+_CHANGES = (
+    0.3  # a character, from small letters to capital ones or digits and back; camel case has about that
+)
+
+
+class FoundValues:
+    """The latest values of secret names in a run: cookies, session keys, access tokens.
+
+    A server that sets a cookie names it once. Printed, or sent on in a path, it has no name any more. Only values
+    that look random are kept: an agent's name under `session` must stay readable. Any thread may use it.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, None] = {}
+        self._groups: dict[tuple[str, ...], Known] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def add(self, values: Iterable[str]) -> bool:
+        """Keep those that look random; True if one of them is new."""
+        new = [value for value in values if value not in self._values and _looks_random(value)]
+        for value in new:
+            self._values[value] = None
+        if len(self._values) > _MOST:
+            for value in list(self._values)[:_TOGETHER]:
+                self._values.pop(value, None)
+        return bool(new)
+
+    def known(self) -> list[Known]:
+        """The values in groups, so that a new value is compiled with its own group only."""
+        values = list(self._values)
+        groups = [tuple(values[at : at + _TOGETHER]) for at in range(0, len(values), _TOGETHER)]
+        self._groups = {group: self._groups.get(group) or Known(group) for group in groups}
+        return list(self._groups.values())
+
+
+def _looks_random(value: str) -> bool:
+    if not _LEAST <= len(value) <= _LONGEST or not dense(value) or label_of(value) != "secret":
+        return False  # one with a shape of its own is found wherever it stands
+    kinds = [_kind(letter) for letter in value if letter.isalnum()]
+    changes = sum(one != other for one, other in pairwise(kinds))
+    return changes >= _CHANGES * len(kinds) or _RANDOM_RUN.search(value) is not None
+
+
+def _kind(letter: str) -> int:
+    return 0 if letter.isdigit() else 1 if letter.islower() else 2
