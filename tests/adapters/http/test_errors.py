@@ -8,6 +8,7 @@ import socket
 import pytest
 
 import reenact
+from reenact.errors import DivergenceError
 from tests.adapters.http.clients import ALL, ASYNC, SYNC
 
 
@@ -73,6 +74,26 @@ def test_a_body_that_stalls(bench, client):
     live, again = bench.both(caught(lambda: client.get(bench.server.url + "/stalls", timeout=0.3)))
     assert live == again
     assert live != "no error"
+
+
+@every()
+@pytest.mark.parametrize("path", ["/slow", "/stalls"])
+def test_another_time_limit_behind_a_time_out_is_a_departure(bench, client, path):
+    bench.record(caught(lambda: client.get(bench.server.url + path, timeout=0.3)))
+    with pytest.raises(DivergenceError) as found, reenact.replay(bench.recording):
+        client.get(bench.server.url + path, timeout=30)
+    divergence = found.value.divergence
+    assert "a time limit ended this call" in divergence.detail
+    assert {(one.recorded, one.actual) for one in divergence.mismatches} == {(0.3, 30.0)}
+    rule = "http:* args.timeout"
+    assert bench.replay(caught(lambda: client.get(bench.server.url + path, timeout=30)), ignore=[rule])
+    assert f"ignore {rule}" in bench.verdict.rules
+
+
+@every()
+def test_another_time_limit_of_a_request_that_was_answered_changes_nothing(bench, client):
+    bench.record(lambda: client.get(bench.server.url + "/json", timeout=10))
+    assert bench.replay(lambda: client.get(bench.server.url + "/json", timeout=20)).status == 200
 
 
 @pytest.mark.sampled

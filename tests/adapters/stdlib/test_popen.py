@@ -160,12 +160,12 @@ def polled_and_ended():
 
 
 def killed_by_number():
-    command = subprocess.Popen("printf x >> starts; exec sleep 60", shell=True, start_new_session=True)
-    while not starts():
-        time.sleep(0.01)
-    os.kill(command.pid, 0)
-    os.killpg(os.getpgid(command.pid), signal.SIGKILL)
-    return command.wait()
+    text = "printf x >> starts; echo; exec sleep 60"
+    with subprocess.Popen(text, shell=True, start_new_session=True, stdout=subprocess.PIPE) as command:
+        command.stdout.readline()
+        os.kill(command.pid, 0)
+        os.killpg(os.getpgid(command.pid), signal.SIGKILL)
+        return command.wait()
 
 
 def into_a_file():
@@ -407,3 +407,36 @@ def test_the_number_of_a_command_of_another_run_is_no_longer_its():
     left.wait()
     assert len(list(reenact.load(recording.id))) == 2
     assert not list(reenact.load(other.id))
+
+
+def ended_by(limit, way):
+    """Wait for a command that takes longer than a short limit."""
+    command = subprocess.Popen(["sleep", "60"]) if way != "run" else None
+    try:
+        if way == "run":
+            subprocess.run(["sleep", "60"], timeout=limit, check=False)
+        elif way == "wait":
+            command.wait(limit)
+        else:
+            command.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        return "too late"
+    finally:
+        if command is not None:
+            command.kill()
+            command.wait()
+
+
+@pytest.mark.parametrize("way", ["run", "wait", "communicate"])
+def test_another_time_limit_behind_a_wait_that_it_ended_is_a_departure(way):
+    with reenact.record("slow") as recording:
+        assert ended_by(0.2, way) == "too late"
+    with reenact.replay(reenact.load(recording.id)) as again:
+        assert ended_by(0.2, way) == "too late"
+    assert again.verdict.faithful, again.verdict
+    with pytest.raises(DivergenceError) as found, reenact.replay(reenact.load(recording.id)):
+        ended_by(30, way)
+    divergence = found.value.divergence
+    assert [(one.path, one.recorded, one.actual) for one in divergence.mismatches] == [
+        ("args.timeout", 0.2, 30.0)
+    ]

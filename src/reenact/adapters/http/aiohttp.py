@@ -11,8 +11,9 @@ from asyncio import AbstractEventLoop, CancelledError
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from aiohttp import StreamReader, hdrs, http_parser
+from aiohttp import ClientTimeout, StreamReader, hdrs, http_parser
 from aiohttp.base_protocol import BaseProtocol
+from aiohttp.helpers import sentinel
 from aiohttp.http_parser import RawResponseMessage
 from aiohttp.http_writer import HttpVersion
 from aiohttp.streams import EmptyStreamReader
@@ -51,7 +52,10 @@ def _hook(original: Any) -> Any:
             decompress = options.get("auto_decompress")
             options["middlewares"] = (
                 *(session._middlewares if chain is None else chain),
-                _Crossing(decodes=not (session._auto_decompress if decompress is None else decompress)),
+                _Crossing(
+                    decodes=not (session._auto_decompress if decompress is None else decompress),
+                    limits=_limits(session, options.get("timeout", sentinel)),
+                ),
             )
         return original(session, method, str_or_url, **options)
 
@@ -61,15 +65,15 @@ def _hook(original: Any) -> Any:
 class _Crossing:
     """The middleware of one request; called once for each attempt and each redirect."""
 
-    def __init__(self, *, decodes: bool) -> None:
-        self._decodes = decodes
+    def __init__(self, *, decodes: bool, limits: dict[str, float | None]) -> None:
+        self._decodes, self._limits = decodes, limits
 
     async def __call__(self, request: Any, handler: Any) -> Any:
         headers = list(request.headers.items())
         url = str(request.url)
         if exchange.upgrades(headers, url):
             return await handler(request)
-        effect = exchange.effect(request.method, url, headers, await _body(request))
+        effect = exchange.effect(request.method, url, headers, await _body(request), self._limits)
         call = begin(effect, Coding(decodes=self._decodes))
         if call is None:
             return await handler(request)
@@ -77,7 +81,7 @@ class _Crossing:
             return await _replayed(request, call, await call.aserve())
         exchange.keeps_model(call, "aiohttp")
         async with areporting(call):
-            response = await handler(request)
+            response = await _within_limits(call, request, handler)
         try:
             await call.areturned(_head(response), stream=True)
         except BaseException:
@@ -90,6 +94,24 @@ class _Crossing:
         else:
             response.content = _Live(call, source, request.loop)
         return response
+
+
+def _limits(session: Any, given: Any) -> dict[str, float | None]:
+    """Return a request's time limits: its own, or the session's."""
+    limits = session._timeout if given is None or given is sentinel else given
+    if isinstance(limits, ClientTimeout):
+        return {name: getattr(limits, name) for name in ("total", "connect", "sock_read", "sock_connect")}
+    return {"total": limits}
+
+
+async def _within_limits(call: Call, request: Any, handler: Any) -> Any:
+    """Await the response. A limit of aiohttp cancels the task, as the program may do."""
+    try:
+        return await handler(request)
+    except CancelledError:
+        if call.ticket is not None:
+            call.ticket.expired = bool(getattr(getattr(request, "_timer", None), "_cancelled", False))
+        raise
 
 
 async def _body(request: Any) -> exchange.Body:

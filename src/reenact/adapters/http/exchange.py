@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import re
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -122,12 +122,18 @@ def plain(data: bytes, headers: dict[str, str]) -> str | bytes:
         return data
 
 
-def effect(method: str, url: str, headers: Iterable[tuple[str, str]], body: Body) -> Effect:
+def effect(
+    method: str,
+    url: str,
+    headers: Iterable[tuple[str, str]],
+    body: Body,
+    limits: Mapping[str, float | None] | None = None,
+) -> Effect:
     """Return the effect `METHOD host[:port]/path`, with all that the answer may depend on."""
     joined = _joined(headers if isinstance(headers, list) else list(headers))
     kept = body.recorded(joined)
     args = {"method": method, "url": url, "headers": joined, "body": kept}
-    return Effect("http", f"{method} {place(url)}", args, leaf=True)
+    return Effect("http", f"{method} {place(url)}", args, leaf=True, limits=limits)
 
 
 def _joined(headers: list[tuple[str, str]]) -> dict[str, str]:

@@ -6,6 +6,7 @@ response: it is held back until then.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
@@ -44,6 +45,10 @@ class _Request:
         self.method, target = first.decode("latin-1").split(" ")[:2]
         self.headers = [_header(line) for line in lines]
         self.url = _url(connection, target)
+        given = (
+            connection.timeout if isinstance(connection.timeout, (int, float)) else socket.getdefaulttimeout()
+        )
+        self.limits = {"timeout": given}
         self.head: bytes | None = None
         self.raw = exchange.Body()
         self.call: Call | None = None
@@ -56,7 +61,7 @@ class _Request:
         return bool(self.value("transfer-encoding")) or self.value("content-length") not in ("", "0")
 
     def begin(self, body: exchange.Body) -> Call | None:
-        self.call = begin(exchange.effect(self.method, self.url, self.headers, body), Coding())
+        self.call = begin(exchange.effect(self.method, self.url, self.headers, body, self.limits), Coding())
         if self.call is not None and self.call.answer is None:
             exchange.keeps_model(self.call, "http.client")
         return self.call

@@ -62,7 +62,9 @@ class _HttpxLibrary:
         if body is None:
             body = exchange.Body.of(request.stream)
             request.stream = self.again(body)
-        call = begin(exchange.effect(request.method, url, headers, body), Coding())
+        call = begin(
+            exchange.effect(request.method, url, headers, body, request.extensions.get("timeout")), Coding()
+        )
         if call is None:
             return original(transport, request)
         if call.answer is not None:
@@ -84,7 +86,9 @@ class _HttpxLibrary:
             async for part in request.stream:
                 body.add(part)
             request.stream = self.again(body)
-        call = begin(exchange.effect(request.method, url, headers, body), Coding())
+        call = begin(
+            exchange.effect(request.method, url, headers, body, request.extensions.get("timeout")), Coding()
+        )
         if call is None:
             return await original(transport, request)
         if call.answer is not None:

@@ -18,6 +18,7 @@ from reenact.adapters.http.http_client import tee
 from reenact.core.boundary import Call, begin, current, reporting
 
 _BLOCK = 16384
+_LIMITS = (("connect", "_connect"), ("read", "_read"), ("total", "total"))
 _NEEDED = (
     "conn",
     "method",
@@ -85,7 +86,9 @@ class _Urllib3Library:
         if exchange.upgrades(headers, url):
             return _attempt(original, args, prepare)
         body = _body(args)
-        call = begin(exchange.effect(method, url, headers, body), Coding())
+        call = begin(
+            exchange.effect(method, url, headers, body, _limits(pool, args.get("timeout"))), Coding()
+        )
         if call is None:
             return _attempt(original, args, prepare)
         preload, args["preload_content"] = args["preload_content"], False
@@ -138,6 +141,13 @@ class _Urllib3Library:
         response._connection = args["response_conn"]
         response._pool = pool
         return response
+
+
+def _limits(pool: Any, given: Any) -> dict[str, float | None]:
+    """Return the time limits of an attempt."""
+    limits = pool._get_timeout(given) if hasattr(pool, "_get_timeout") else given
+    found = {name: getattr(limits, attribute, None) for name, attribute in _LIMITS}
+    return {name: float(value) if isinstance(value, (int, float)) else None for name, value in found.items()}
 
 
 def _attempt(original: Any, args: dict[str, Any], prepare: Any) -> Any:

@@ -60,10 +60,14 @@ class ProgramStart:
             question["stdin"] = digest
         return cls(title(command, shell=shell), question)
 
-    def effect(self, part: str = "", **more: Any) -> Effect:
-        """Return the effect of starting it, or of a part of what it does: `output`, `input`, `exit`."""
+    def effect(self, part: str = "", *, limit: float | None = None, **more: Any) -> Effect:
+        """Return the effect of starting it, or of a part of what it does: `output`, `input`, `exit`.
+
+        `limit` is the time limit of the wait in seconds.
+        """
         name = f"{self.title} {part}" if part else self.title
-        return Effect(PROCESS, name, more if part else {**self.question, **more}, leaf=True)
+        args = more if part else {**self.question, **more}
+        return Effect(PROCESS, name, args, leaf=True, limits={"timeout": limit})
 
 
 class Acts:

@@ -153,17 +153,19 @@ def _wait(wrapped: Callable[..., int], popen: Any, args: tuple[Any, ...], kwargs
     if started is None or popen.returncode is not None or listening() is None:
         return wrapped(*args, **kwargs)
 
+    limit = args[0] if args else kwargs.get("timeout")
+
     def live() -> dict[str, Any]:
         try:
             wrapped(*args, **kwargs)
         except subprocess.TimeoutExpired:
-            return {"exit": None}
+            return {"exit": None, "limit": limit}
         return started.outcome()
 
-    outcome = started.acts.perform("exit", live)
+    outcome = started.acts.perform("exit", live, limit=limit)
     started.ended(outcome)
     if outcome["exit"] is None:
-        raise subprocess.TimeoutExpired(popen.args, args[0] if args else kwargs.get("timeout") or 0)
+        raise subprocess.TimeoutExpired(popen.args, limit or 0)
     return popen.returncode
 
 
@@ -197,18 +199,20 @@ def _communicate(
     if started is None or listening() is None:
         return wrapped(*args, **kwargs)
 
+    limit = args[1] if len(args) > 1 else kwargs.get("timeout")
+
     def live() -> dict[str, Any]:
         try:
             out, err = wrapped(*args, **kwargs)
         except subprocess.TimeoutExpired as error:
-            return {"exit": None, "output": error.output, "errors": error.stderr}
+            return {"exit": None, "output": error.output, "errors": error.stderr, "limit": limit}
         return {**started.outcome(), "output": out, "errors": err}
 
     given = args[0] if args else kwargs.get("input")
-    outcome = started.acts.perform("communicate", live, **({} if given is None else {"input": given}))
+    asked = {} if given is None else {"input": given}
+    outcome = started.acts.perform("communicate", live, limit=limit, **asked)
     started.ended(outcome)
     if outcome["exit"] is None:
-        limit = args[1] if len(args) > 1 else kwargs.get("timeout")
         raise subprocess.TimeoutExpired(popen.args, limit or 0, outcome["output"], outcome["errors"])
     for stream in (popen.stdin, popen.stdout, popen.stderr):
         if stream is not None and not started.acts.real:
@@ -270,13 +274,21 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
         try:
             done = wrapped(*args, **{**kwargs, "check": False})
         except subprocess.TimeoutExpired as error:
-            return {"exit": None, "output": error.output, "errors": error.stderr, **_files(redirection)}
+            ended = {
+                "exit": None,
+                "output": error.output,
+                "errors": error.stderr,
+                "limit": own.get("timeout"),
+            }
+            return {**ended, **_files(redirection)}
         finally:
             file_uses.command_ended()
         return {"exit": done.returncode, "output": done.stdout, "errors": done.stderr, **_files(redirection)}
 
     try:
-        outcome = perform(ProgramStart.of(given.arguments).effect(**_asked(own, given)), live)
+        outcome = perform(
+            ProgramStart.of(given.arguments).effect(limit=own.get("timeout"), **_asked(own, given)), live
+        )
         if not ran:
             redirection.write(outcome.get("files", {}))
     finally:

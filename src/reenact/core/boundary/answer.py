@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,7 +17,8 @@ class Ticket:
 
     `tool` is the inside of a tool's code that is watched while it runs. `step` is the number of the step that the call
     became in the recording that is written, if it is known. `code` is True for a call that runs code of the program,
-    and waits for nothing outside by itself.
+    and waits for nothing outside by itself. `limits` are those of the effect; `expired` is True where a library's own
+    limit cancelled the call.
     """
 
     call: int | None
@@ -24,6 +26,8 @@ class Ticket:
     tool: ToolInside | None = None
     step: int | None = None
     code: bool = False
+    limits: Mapping[str, float | None] | None = None
+    expired: bool = False
 
     @property
     def again(self) -> bool:

@@ -84,6 +84,8 @@ class Effect:
         writes: The declaration of the caller or the server: True if it changes something outside of the program;
             None: no word. No part of the question.
         substitute: As that of a `Source`, for an effect without one. No part of the question.
+        limits: The time limits of the call in seconds, by name; None: no limit. Recorded only where one of them ended
+            the call. No part of the question.
     """
 
     kind: str
@@ -94,6 +96,7 @@ class Effect:
     source: Source | None = None
     writes: bool | None = None
     substitute: Substitute | None = None
+    limits: Mapping[str, float | None] | None = None
 
     @property
     def label(self) -> str:

@@ -42,6 +42,7 @@ class CallRecord:
             recording stops.
         pieces: A stream's chunks, as (order, seconds, tree).
         end: The end of a stream: `ended`, `closed`, `cancelled`, an error's tree, or None.
+        limits: The time limits in seconds of a call that one of them ended, by name; else None.
     """
 
     number: int
@@ -53,6 +54,7 @@ class CallRecord:
     end: str | Tree | None = None
     ended: float | None = None
     end_order: int | None = None
+    limits: Mapping[str, Tree] | None = None
 
     @property
     def kind(self) -> str:
@@ -195,6 +197,7 @@ class Log:
         call = self.calls.get(data["call"])
         if call is None:
             return
+        call.limits = data.get("limits")
         if call.outcome is None:
             call.outcome, call.order = data, self._place(data)
         else:
@@ -202,9 +205,12 @@ class Log:
 
     def _on_cancelled(self, data: Mapping[str, Tree]) -> None:
         call = self.calls.get(data["call"])
-        if call is not None and call.outcome is None:
+        if call is None:
+            return
+        call.limits = data.get("limits")
+        if call.outcome is None:
             call.outcome = data
-        elif call is not None:
+        else:
             call.end, call.ended = "cancelled", float(data["t"])
 
     def _on_chunk(self, data: Mapping[str, Tree]) -> None:

@@ -211,6 +211,11 @@ def _counts(value: Tree) -> bool:
     return type(value) is dict and all(map(count, value.values()))
 
 
+@means("an object of seconds or null")
+def _limits(value: Tree) -> bool:
+    return type(value) is dict and all(item is None or seconds(item) for item in value.values())
+
+
 @means("an object of the messages left in queues: `count` and `first`")
 def _left(value: Tree) -> bool:
     return type(value) is dict and all(
@@ -320,8 +325,11 @@ _DOCUMENTED: Mapping[str, Specification] = {
         {**_STREAM, "value": anything},
         {"stream": flag, "edited": flag, "policy": text, "unrecorded": words, "files": words},
     ),
-    "raised": ({**_STREAM, "error": _error}, {"edited": flag, "policy": text, "unrecorded": words, "files": words}),
-    "cancelled": (_STREAM, {}),
+    "raised": (
+        {**_STREAM, "error": _error},
+        {"edited": flag, "policy": text, "unrecorded": words, "files": words, "limits": _limits},
+    ),
+    "cancelled": (_STREAM, {"limits": _limits}),
     "chunk": ({**_STREAM, "value": anything}, {"edited": flag}),
     "printed": ({**_STREAM, "text": text}, {}),
     "ended": (_STREAM, {"edited": flag}),

@@ -108,7 +108,7 @@ class Recorder(Handler):
         except Exception as error:
             self.failed(error)
         if effect.source is None or effect.kind != TOOL:
-            return Ticket(number, step=step)
+            return Ticket(number, step=step, limits=effect.limits)
         return Ticket(number, tool=ToolInside(effect.source.unrecorded), step=step)
 
     def counted(self, write: Callable[[], bool]) -> int | None:
@@ -322,13 +322,18 @@ class Recorder(Handler):
             # What an exception drags along (a response, a frame) may be unkept; its type and text are not.
             tree = codec.encode_error(outcome.error, self._encoder())
             line_ = {"event": "raised", "call": ticket.call, "error": tree, "t": self._now()}
+            if ticket.limits is not None and _timed_out(outcome.error):
+                line_["limits"] = dict(ticket.limits)
             if ticket.tool is not None:
                 line_["unrecorded"] = ticket.tool.unrecorded
                 if ticket.tool.files:
                     line_["files"] = ticket.tool.files
             self._write(line_)
         else:
-            self._write({"event": "cancelled", "call": ticket.call, "t": self._now()})
+            line_ = {"event": "cancelled", "call": ticket.call, "t": self._now()}
+            if ticket.expired and ticket.limits is not None:
+                line_["limits"] = dict(ticket.limits)
+            self._write(line_)
 
     def _json(self, unkept: list[str], value: Any) -> bytes:
         """The JSON of any value; adds the types that it could not keep to `unkept`."""
@@ -397,3 +402,8 @@ class Recorder(Handler):
             self.note("hole", text)
         except Exception:
             warn("and the recording could not note it")
+
+
+def _timed_out(error: BaseException) -> bool:
+    """Return True for an error that tells of a time limit, by the names of its classes."""
+    return any("timeout" in kind.__name__.lower() for kind in type(error).__mro__)

@@ -18,7 +18,7 @@ from reenact.core.model.divergence import Verdict, forking_hint
 from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value, unnumbered
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.redact import Redactor
-from reenact.core.replay import match
+from reenact.core.replay import match, time_limits
 from reenact.core.replay.acts import act_of
 from reenact.core.replay.answers import Answers
 from reenact.core.replay.cursor import Cursor
@@ -465,6 +465,11 @@ class Replayer(Handler):
         effect = question.effect
         if self._gone_live:
             return self._go_live(question)
+        if effect.limits is not None and (found := time_limits.differing(call, effect, self.rules)):
+            detail = "a time limit ended this call when it was recorded; with another one its answer may come"
+            self._named(
+                Divergence(Departure.CHANGED, call.address, self._steps[call.number], found, detail, HINT)
+            )
         ticket = self._again(effect, call)
         if ticket is not None:
             if effect.kind == "tool":
