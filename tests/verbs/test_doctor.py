@@ -50,7 +50,7 @@ def test_a_script_is_read_with_the_modules_beside_it_and_not_run(tmp_path):
         "def f():\n    import grpc, httpx\n    os.system('ls')\n    Pool(3)\n    subprocess.run(['ls'])\n    app.run()\n"
     )
     found = doctor.examine([sys.executable, str(tmp_path / "agent.py")], home=tmp_path)
-    assert "neither recorded nor refused" in _topics(found, "bad")["grpcio"]
+    assert "a replay refuses its calls" in _topics(found, "bad")["grpcio"]
     assert "httpx, recorded" in _topics(found, "ok")["program"]
     assert "os.system" in _topics(found)["web.py:3"]
     assert "pool" in _topics(found)["web.py:4"]

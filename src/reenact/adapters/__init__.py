@@ -11,6 +11,7 @@ import threading
 from types import ModuleType
 
 from reenact.adapters.imports import when_imported
+from reenact.adapters.native_sites import SITES
 from reenact.core.store.writer import warn
 from reenact.errors import ReenactError
 
@@ -26,6 +27,7 @@ LIBRARIES = {
     "multiprocessing.managers": "reenact.adapters.process_managers",
     "multiprocessing.shared_memory": "reenact.adapters.shared_objects",
     "multiprocessing.sharedctypes": "reenact.adapters.shared_objects",
+    **dict.fromkeys(SITES, "reenact.adapters.native_network"),
     "uvloop": "reenact.adapters.loops",
     "trio": "reenact.adapters.loops",
     "pydantic_ai": "reenact.adapters.pydantic_ai",

@@ -31,19 +31,19 @@ Level = Literal["ok", "note", "bad"]
 
 UNSEEN = {
     "asyncpg": "talks to Postgres below what is recorded: wrap your queries in reenact.effect or @reenact.tool",
-    "curl_cffi": "has its own network stack in C: requests are neither recorded nor refused; use httpx, or wrap them",
-    "grpc": "has its own network stack in C: its calls are neither recorded nor refused; wrap them in reenact.effect",
+    "curl_cffi": "has its own network stack in C: a replay refuses its requests; use httpx, or wrap them",
+    "grpc": "has its own network stack in C: a replay refuses its calls; wrap them in reenact.effect",
     "motor": "talks to MongoDB below what is recorded: wrap your queries in reenact.effect",
     "pika": "talks to RabbitMQ below what is recorded: wrap its calls in reenact.effect",
     "psycopg": "talks to Postgres below what is recorded: wrap your queries in reenact.effect or @reenact.tool",
     "psycopg2": "talks to Postgres below what is recorded: wrap your queries in reenact.effect or @reenact.tool",
     "psutil": "reads the machine below what is recorded: a replay reads other values; wrap it in @reenact.tool",
-    "pycurl": "has its own network stack in C: its requests are neither recorded nor refused; use httpx, or wrap them",
+    "pycurl": "has its own network stack in C: a replay refuses its requests; use httpx, or wrap them",
     "pymongo": "talks to MongoDB below what is recorded: wrap your queries in reenact.effect",
     "redis": "talks to Redis below what is recorded: wrap its calls in reenact.effect",
     "uuid_utils": "draws its random ids in native code: a replay gets others; use uuid",
     "trio": "schedules its tasks itself: nothing that they do is recorded, and a replay refuses them; use asyncio",
-    "zmq": "has its own network stack in C: its messages are neither recorded nor refused",
+    "zmq": "has its own network stack in C: a replay refuses its messages; wrap them in reenact.effect",
 }
 """Libraries with unrecorded input, by import name, with the consequence."""
 

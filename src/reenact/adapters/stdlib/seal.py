@@ -3,7 +3,7 @@
 An audit hook hears of every connection, child process, database and file that Python code opens. What happens inside
 an effect that answers as a whole (`hidden`) is that effect's business. The rest would come from the world in a
 replay, too: while recording it is named once, on standard error and in the recording; in a replay a connection is a
-divergence. Native code (gRPC, uvloop, database drivers in C) is not heard.
+divergence. Native code is not heard; `native_network` tells of the libraries that it knows.
 """
 
 from __future__ import annotations
@@ -191,6 +191,24 @@ def _connect(heard: _Event, arguments: tuple[Any, ...]) -> None:
         raise
 
 
+def native(library: str) -> None:
+    """Native code of a library is about to reach the network. Raises `Halt` in a replay.
+
+    Args:
+        library: Its import name.
+    """
+    scope = current()
+    watch = None if scope is None or scope.hidden else _watches.get(scope.run)
+    if scope is None or watch is None:
+        return
+    if scope.tool is not None:
+        witness.reaches("socket.connect", scope.tool)
+    heard = _Event(watch, scope, _getframe(1))
+    heard.program = heard.program or library
+    if heard.by(_TOOLS) is None:
+        _reach(heard, "connected in native code", f"socket:{library}")
+
+
 def _paired() -> bool:
     # Where there are no socket pairs (Windows), an event loop's own pipe is a connection to itself.
     frame: FrameType | None = _getframe(2)
@@ -216,7 +234,9 @@ def _reach(heard: _Event, did: str, label: str) -> None:
         if reporter is None:
             if did.startswith("connected"):
                 handler.act(Effect("socket", label.partition(":")[2]), heard.scope)
-            watch.unrecorded(f"{heard.who} {did}", "a replay will refuse it")
+            if "#" not in heard.scope.path:
+                # An effect around it is answered whole, and a tool does not run again.
+                watch.unrecorded(f"{heard.who} {did}", "a replay will refuse it")
             if heard.scope.tool is None and did.startswith("connected"):
                 witness.opened_other(run, f"{heard.who} {did} outside of it")
         return

@@ -113,7 +113,7 @@ def heard(event: str, arguments: tuple[Any, ...], tool: ToolInside, scope: Scope
             tool.acts("calls native code by ctypes")
     elif event in _SOCKETS:
         if event != "socket.bind" or not isinstance(arguments[1], (str, bytes)):
-            _reaches(event, tool)
+            reaches(event, tool)
     else:
         _acts(tool, scope, _OTHER[event])
 
@@ -129,7 +129,8 @@ def _asks_the_machine(frame: FrameType | None) -> bool:
     return False
 
 
-def _reaches(event: str, tool: ToolInside) -> None:
+def reaches(event: str, tool: ToolInside) -> None:
+    """Note that a tool reaches the network beside recorded requests."""
     what = "uses the network beside the recorded requests"
     if event in ("socket.connect", "socket.sendto"):
         tool.acts(what)
