@@ -77,7 +77,26 @@ def _opened(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) ->
     if mode is None and not name.startswith("/") and frame.f_code.co_filename.startswith(callers.STANDARD):
         # `rmtree` and `fwalk` open folders within another one, which the event does not name.
         return
-    sensor.used(name, writes=_writes(mode, flags))
+    writes = _writes(mode, flags)
+    if writes:
+        _tell_own(sensor, frame, name)
+    sensor.used(name, writes=writes)
+
+
+def _tell_own(sensor: FileSensor, frame: FrameType, *names: str) -> None:
+    """Tell of changes that the program's own code makes, itself or through the standard library."""
+    if _is_own(frame):
+        for name in names:
+            sensor.own_change(name)
+
+
+def _is_own(frame: FrameType | None) -> bool:
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith((*callers.STANDARD, callers.OURS, "<frozen ")):
+            return callers.kind_of(frame) == callers.OWN
+        frame = frame.f_back
+    return False
 
 
 def _writes(mode: object, flags: object) -> bool:
@@ -102,6 +121,7 @@ def _changed(*places: tuple[int, int | None]) -> Callable[[FileSensor, tuple[Any
         for at, folder in places:
             name = _within(arguments, at, folder)
             if name is not None:
+                _tell_own(sensor, frame, name)
                 sensor.used(name, writes=True)
 
     return change
@@ -110,6 +130,7 @@ def _changed(*places: tuple[int, int | None]) -> Callable[[FileSensor, tuple[Any
 def _moved(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
     source, target = _within(arguments, 0, 2), _within(arguments, 1, 3)
     if source is not None and target is not None:
+        _tell_own(sensor, frame, source, target)
         sensor.changes_tree(source, target)
 
 
@@ -117,6 +138,7 @@ def _linked(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) ->
     source, target = _within(arguments, 0, 2), _within(arguments, 1, 3)
     if source is not None and target is not None:
         # A change of one is a change of the other from here on.
+        _tell_own(sensor, frame, source, target)
         sensor.used(source, writes=True)
         sensor.used(target, writes=True)
 
@@ -124,6 +146,7 @@ def _linked(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) ->
 def _deleted(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
     name = _within(arguments, 0, 1)
     if name is not None:
+        _tell_own(sensor, frame, name)
         sensor.changes_tree(name)
 
 
@@ -131,7 +154,9 @@ def _database(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) 
     name = _name(arguments[0])
     if not name or ":memory:" in name or "mode=memory" in name:
         return
-    sensor.opens_database(name.removeprefix("file:").partition("?")[0])
+    name = name.removeprefix("file:").partition("?")[0]
+    _tell_own(sensor, frame, name)
+    sensor.opens_database(name)
 
 
 def _locked(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:

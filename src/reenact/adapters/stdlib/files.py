@@ -53,6 +53,9 @@ class OpenedFiles:
 def digest(name: str) -> str | None:
     """Return a digest of a file's content (of a large file, its ends), or None without a file."""
     try:
+        if not Path(name).is_file():
+            # To open a named pipe would wait for its other end, and take its place.
+            return None
         with Path(name).open("rb", buffering=0) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):

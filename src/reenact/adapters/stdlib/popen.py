@@ -16,7 +16,7 @@ from typing import Any
 
 from reenact.adapters.hooks import wrap
 from reenact.adapters.scopes import listening
-from reenact.adapters.stdlib import file_uses
+from reenact.adapters.stdlib import file_uses, other_processes
 from reenact.adapters.stdlib.command import Acts, ProgramStart, answered, asks_the_machine
 from reenact.adapters.stdlib.pipes import CommandInput, CommandOutput, again
 from reenact.adapters.stdlib.redirection import Redirection
@@ -236,7 +236,9 @@ def _signal(wrapped: Callable[..., None], popen: Any, args: tuple[Any, ...], kwa
 def _kill(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     started = _numbered(args)
     if started is None or listening() is None:
-        wrapped(*args, **kwargs)
+        group = wrapped.__name__ == "killpg"
+        if kwargs or len(args) != 2 or not other_processes.sends(wrapped, *args, group=group):
+            wrapped(*args, **kwargs)
         return
     started.acts.perform("signal", lambda: wrapped(*args, **kwargs), signal=int(args[1]), by=wrapped.__name__)
 

@@ -15,6 +15,12 @@ class FileSensor(Protocol):
     def used(self, path: str, *, writes: bool = False) -> None:
         """Take notice that the program reads a path, or changes it."""
 
+    def own_change(self, path: str) -> None:
+        """Take notice that the program's own code changes a path.
+
+        Raises `Halt` in a replay that has no place for it.
+        """
+
     def listed(self, path: str) -> None:
         """Take notice that the program lists a folder."""
 

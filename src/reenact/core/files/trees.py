@@ -47,6 +47,7 @@ class FileChange:
         root: The folder that the paths are under.
         states: The states by absolute path.
         t: Seconds since the recording began.
+        single: True where of the folder only the files are recorded that the program itself changes.
         within: The call whose code made them; None: the program outside of calls; or `UNKNOWN`. Of a `first`, the one
             whose code is about to change the paths; `UNKNOWN`: it reads them.
     """
@@ -58,6 +59,7 @@ class FileChange:
     states: Mapping[Path, FileState]
     t: float
     within: int | None = UNKNOWN
+    single: bool = False
 
     @property
     def own(self) -> bool:
@@ -77,7 +79,14 @@ def changes(log: Log) -> Iterator[FileChange]:
         if how not in HOW:
             raise CorruptRecording(f"files are recorded as {how!r}; known are {', '.join(HOW)}")
         yield FileChange(
-            how, data["call"], began, root, states, float(data["t"]), data.get("within", UNKNOWN)
+            how,
+            data["call"],
+            began,
+            root,
+            states,
+            float(data["t"]),
+            data.get("within", UNKNOWN),
+            data.get("single", False),
         )
 
 
@@ -89,6 +98,22 @@ def has_files(recording: Recording) -> bool:
 def roots(recording: Recording) -> tuple[Path, ...]:
     """The folders in which the run used files, in the order of their first use."""
     return tuple(dict.fromkeys(_root(data["root"]) for log in recording.logs for _, data in log.files))
+
+
+def whole_roots(recording: Recording) -> tuple[Path, ...]:
+    """The folders whose files were all recorded, so far as the run used them."""
+    return tuple(
+        dict.fromkeys(
+            _root(data["root"]) for log in recording.logs for _, data in log.files if not data.get("single")
+        )
+    )
+
+
+def singles(recording: Recording) -> frozenset[Path]:
+    """The recorded paths outside of these folders. Raises CorruptRecording."""
+    return frozenset(
+        path for log in recording.logs for change in changes(log) if change.single for path in change.states
+    )
 
 
 def first_states(recording: Recording, until: float = inf) -> dict[Path, FileState]:

@@ -314,7 +314,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
             "rules": count, "id": _id, "name": text, "tags": _tags, "started": _moment, "entry": or_null(_given),
             "ordinal": count, "process": _given, "pid": count, "program": or_null(_PROGRAM), "salt": _salt,
             "secrets": or_null(_RULES), "offset": instant, "parent": _parent, "model": or_null(text),
-            "function": _FUNCTION,
+            "function": _FUNCTION, "files": flag,
         },
     ),
     "called": (
@@ -345,7 +345,10 @@ _DOCUMENTED: Mapping[str, Specification] = {
         },
         {"label": or_null(text)},
     ),
-    "files": ({"call": call, "how": text, "root": text, "states": object_, "t": seconds}, {"within": or_null(count)}),
+    "files": (
+        {"call": call, "how": text, "root": text, "states": object_, "t": seconds},
+        {"within": or_null(count), "single": flag},
+    ),
     "noted": ({"what": text, "text": text}, {"t": seconds, "call": call}),
     "sealed": (
         {"status": text, "t": seconds},

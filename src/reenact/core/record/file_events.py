@@ -45,18 +45,27 @@ class FileEvents:
             within: The call whose code made them.
         """
         more: dict[str, Tree] = {} if within == UNKNOWN else {"within": within}
-        by_root: dict[str, dict[str, Tree]] = {}
+        by_root: dict[tuple[str, bool], dict[str, Tree]] = {}
         for place, state in states.items():
             name, tree = place.name, state.to_tree()
             if (clean := self._keeper.clean_names((name, state.target, *(state.names or ())))) is not None:
                 name, tree["target"], *tree["names"] = clean
                 tree = FileState.from_tree(tree, name).to_tree()
-            by_root.setdefault(place.root, {})[name] = tree
-        for root, trees in by_root.items():
+            by_root.setdefault((place.root, place.single), {})[name] = tree
+        for (root, single), trees in by_root.items():
+            alone: dict[str, Tree] = {"single": True} if single else {}
             names: Sequence[str] = list(trees)
             for start in range(0, len(names), _STATES):
                 some = {name: trees[name] for name in names[start : start + _STATES]}
                 number = self._last() if call is None else call
                 self._write(
-                    {"event": "files", "call": number, "how": how, "root": root, **more, "states": some}
+                    {
+                        "event": "files",
+                        "call": number,
+                        "how": how,
+                        "root": root,
+                        **alone,
+                        **more,
+                        "states": some,
+                    }
                 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -66,7 +66,11 @@ class FileRecorder:
         self._began = real_time()
 
     def resume(
-        self, first: Mapping[Path, FileState], last: Mapping[Path, FileState], told: Mapping[Path, FileState]
+        self,
+        first: Mapping[Path, FileState],
+        last: Mapping[Path, FileState],
+        told: Mapping[Path, FileState],
+        singles: Collection[Path] = (),
     ) -> None:
         """Go on after an earlier process of the run, or after its part in another recording.
 
@@ -74,6 +78,7 @@ class FileRecorder:
             first: The files as they were before the run.
             last: Their states at the last recorded outcome. Differences from them are changes from outside.
             told: The files as they were before the run, as far as the recording under way has them.
+            singles: Those outside of the recorded folders.
         """
         changed: dict[Place, FileState] = {}
         untold: dict[Place, FileState] = {}
@@ -83,6 +88,9 @@ class FileRecorder:
                 if before.kind == "none":
                     self._places.add_made(str(path))
                 place = self._places.find(str(path), makes=False)
+                if place is None and path in singles:
+                    self._places.add_single(str(path))
+                    place = self._places.find(str(path), makes=False)
                 if place is None or state.why == "listed":
                     continue
                 if told.get(path) != before and before.kind != "none":
@@ -102,6 +110,11 @@ class FileRecorder:
         """The program is about to read a path, or to change it."""
         with self._own():
             self._use(path, writes=writes)
+
+    def own_change(self, path: str) -> None:
+        """The program's own code is about to change a path: it is recorded wherever it is."""
+        with self._own():
+            self._places.add_single(path)
 
     def listed(self, path: str) -> None:
         """The program is about to list a folder."""

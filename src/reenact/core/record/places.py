@@ -26,6 +26,9 @@ SKIPPED = frozenset(
 TOO_WIDE = frozenset(("/", "/tmp", "/home", "/usr", "/etc", "/var", "/opt", "/root/.cache"))  # noqa: S108
 """Folders that are not recorded as a whole."""
 
+_SYSTEM = ("/dev/fd", "/dev/pts", "/proc", "/run", "/sys")
+"""Folders without files of their own: devices, and what the system tells of itself."""
+
 _REMEMBERED = 10_000
 
 
@@ -37,16 +40,18 @@ class Place:
         root: The recorded folder.
         name: The path within it; `.` for the folder itself.
         path: The absolute path.
+        single: True where of the folder only the files are recorded that the program itself changes.
     """
 
     root: str
     name: str
     path: str
+    single: bool = False
 
     def child(self, name: str) -> Place:
         """Return the place of an entry of this folder."""
         within = name if self.name == "." else f"{self.name}/{name}"
-        return Place(self.root, within, f"{self.path}/{name}")
+        return Place(self.root, within, f"{self.path}/{name}", self.single)
 
 
 def temporary_folder() -> str:
@@ -81,6 +86,8 @@ class Places:
         self.roots = [one for one in fit if not any(one.startswith(f"{other}/") for other in fit)]
         self._temporary = os.path.realpath(temporary_folder())
         self._made: set[str] = set()
+        self._single: dict[str, str] = {}
+        """Further paths that the program changes, each with the folder that it was in."""
         self._folders: dict[str, str] = {}
         self._rules: dict[str, IgnoreRules] = {}
 
@@ -104,6 +111,11 @@ class Places:
                 return self._place(root, whole)
         if whole.startswith(f"{self._temporary}/") and self._is_made(whole, makes=makes):
             return self._place(self._temporary, whole)
+        above = whole
+        while self._single and above != "/":
+            if above in self._single:
+                return self._place(self._single[above], whole, single=True)
+            above = os.path.dirname(above)
         return None
 
     def links(self, path: str) -> Iterator[str]:
@@ -124,6 +136,15 @@ class Places:
         """Forget where links lead: folders are moved."""
         self._folders.clear()
 
+    def add_single(self, path: str) -> None:
+        """Record a path too that the program itself changes, wherever it is."""
+        if self.find(path, makes=True) is not None:
+            return
+        folder, name = os.path.split(os.path.abspath(path))
+        real = self._real(folder)
+        if name and real not in ("/", "/dev") and not _is_below(real, (*_SYSTEM, *self._excluded)):
+            self._single[f"{real}/{name}"] = real
+
     def add_made(self, path: str) -> None:
         """Take a path among the temporary files for one that the program has made."""
         if path.startswith(f"{self._temporary}/"):
@@ -131,7 +152,7 @@ class Places:
 
     def ignored(self, place: Place) -> bool:
         """Return True if a file may not be kept."""
-        if place.root == self._temporary:
+        if place.root == self._temporary or place.single:
             return has_secret_name(place.path)
         return self._rules_of(place.root)(place.path)
 
@@ -145,8 +166,8 @@ class Places:
             rules = self._rules[root] = IgnoreRules(root)
         return rules
 
-    def _place(self, root: str, whole: str) -> Place | None:
-        place = Place(root, whole[len(root) + 1 :] or ".", whole)
+    def _place(self, root: str, whole: str, *, single: bool = False) -> Place | None:
+        place = Place(root, whole[len(root) + 1 :] or ".", whole, single)
         # Shared memory of SQLite is made anew by it.
         left_out = self._left_out(place) or not writable(whole) or whole.endswith("-shm")
         return None if left_out else place

@@ -218,6 +218,7 @@ class RecordingInProgress(Session):
             "adapters": adapters.installed(),
             "salt": salt.hex(),
             "secrets": rules,
+            **({"files": True} if self._files is not None else {}),
             **({"parent": self.parent} if self.parent else {}),
             **self._function(),
         }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from reenact.core.files.listing import writable
 from reenact.core.files.states import FileState
-from reenact.core.files.trees import changes, first_states
+from reenact.core.files.trees import changes, first_states, whole_roots
 from reenact.core.model.log import Log
 from reenact.core.query.recording import Recording
 from reenact.core.record.places import TOO_WIDE, temporary_folder
@@ -57,6 +57,7 @@ class FileComparison:
         self._others = others
         self._recording, self._log, self._recorded = recording, log, recorded
         self._laid, self._replayer = laid, replayer
+        self._whole = whole_roots(recording)
         self._files = FinalFiles(recording, laid.here, replayer.terms.raw)
 
     def run(self, uses: ReplayedUses, unkept: AbstractSet[Path]) -> None:
@@ -77,7 +78,11 @@ class FileComparison:
             for path in [path for path in found if how(path)]:
                 found.remove(path)
                 replayer.uncompared.append(text.format(path))
-        more = [path for path, new in uses.changed(self._laid.recorded, last) if self._is_kept(path, new)]
+        more = [
+            path
+            for path, new in uses.changed(self._laid.recorded, last)
+            if self._is_kept(path, uses, new=new)
+        ]
         for was, now in self._drawn_anew(found):
             found = [path for path in found if not path.is_relative_to(was)]
             more = [path for path in more if not path.is_relative_to(now)]
@@ -122,8 +127,10 @@ class FileComparison:
             return False
         return any(path in change.states for log in cut for change in changes(log))
 
-    def _is_kept(self, path: Path, new: bool) -> bool:
+    def _is_kept(self, path: Path, uses: ReplayedUses, *, new: bool) -> bool:
         """Return True if a recording would have a change of that path."""
+        if not any(path.is_relative_to(root) for root in self._whole):
+            return uses.by_program(str(self._laid.here(path)))
         # Among the temporary files, only those are recorded that the program makes.
         temporary = any(str(path.parent) == layer.recorded in TOO_WIDE for layer in self._laid.layers)
         return writable(str(path)) and (new or not temporary)

@@ -331,7 +331,10 @@ def is_state_of(path: Path, state: FileState, salt: bytes) -> bool:
         return stat.S_ISLNK(mode) and str(path.readlink()) == state.target
     if state.kind == "folder":
         return stat.S_ISDIR(mode) and stat.S_IMODE(mode) == state.mode
-    if state.kind == "none" or not stat.S_ISREG(mode):
+    if state.kind == "none":
+        # Of a pipe, socket or device nothing is recorded.
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
+    if not stat.S_ISREG(mode):
         return False
     if status.st_size != state.size or stat.S_IMODE(mode) != state.mode:
         return False

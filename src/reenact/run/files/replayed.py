@@ -28,7 +28,7 @@ from reenact.run.files.recorded_changes import RecordedChanges, apart
 from reenact.run.files.redirect import NOT_COVERED, FileRedirection
 from reenact.run.files.renames import FolderRenames
 from reenact.run.files.upper import Upper
-from reenact.run.files.uses import ReplayedUses
+from reenact.run.files.uses import ReplayedUses, store_of
 
 
 class ReplayedFiles:
@@ -68,7 +68,7 @@ class ReplayedFiles:
         self._unkept: set[Path] = set()
         self._brought: dict[Path, int] = {}
         """The latest change that was brought, by path."""
-        self.uses = ReplayedUses(self.covers)
+        self.uses = ReplayedUses(self.covers, replayer, store_of(recording))
         """Hears of the files that the program changes."""
 
     @classmethod

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from reenact.core.boundary import current
 from reenact.core.files import databases
 from reenact.core.files.states import FileState
-from reenact.core.record.places import SKIPPED
+from reenact.core.query.recording import Recording
+from reenact.core.record.places import SKIPPED, Places
+from reenact.core.replay.replayer import Replayer
 
 _Mark: TypeAlias = tuple[int, int, int] | None
 """Mode, size and time of change of a file; of a folder, its mode."""
@@ -21,10 +24,13 @@ class ReplayedUses:
 
     Args:
         covers: Returns True for a path that is on scratch.
+        replayer: Stops the replay where the program's own code is about to change a file elsewhere.
+        store: The folder of recordings, which is left out.
     """
 
-    def __init__(self, covers: Callable[[str], bool]) -> None:
-        self._covers = covers
+    def __init__(self, covers: Callable[[str], bool], replayer: Replayer, store: Path) -> None:
+        self._covers, self._replayer, self._store = covers, replayer, store
+        self._own: set[str] = set()
         self._before: dict[str, _Mark] = {}
         self.paused = False
 
@@ -45,6 +51,35 @@ class ReplayedUses:
             full = os.path.join(os.path.realpath(above), name)
             if self._covers(full):
                 self.changing(full, full)
+
+    def own_change(self, path: str) -> None:
+        """Note a path that the program's own code changes.
+
+        Raises `Halt` for one that is not on scratch. The user's own files stay as they are; an effect that runs for real may change them.
+        """
+        above, name = os.path.split(os.path.abspath(path))
+        full = os.path.join(os.path.realpath(above), name)
+        if self._covers(full):
+            self._own.add(full)
+        elif not self.paused and not _is_device(full) and not _may_change() and self._would_be_recorded(full):
+            raise self._refused(full)
+
+    def _would_be_recorded(self, path: str) -> bool:
+        places = Places((os.getcwd(),), (str(self._store),))
+        places.add_single(path)
+        return places.find(path, makes=True) is not None
+
+    def _refused(self, path: str) -> BaseException:
+        scope = current()
+        at = "main" if scope is None else scope.path
+        detail = f"the program is about to change {path}, which the recorded run did not; it is left as it is"
+        return self._replayer.refuse(
+            f"{at}/file:{path}", detail, "to let it use your own files: --files live"
+        )
+
+    def by_program(self, path: str) -> bool:
+        """Return True if the program's own code has changed a path on scratch."""
+        return path in self._own
 
     def keeps(self, path: str, *, listed: bool = False) -> bool:
         """Return True for a path on scratch."""
@@ -87,6 +122,25 @@ class ReplayedUses:
                 continue
             if _mark(name) != before:
                 yield path, before is None
+
+
+def store_of(recording: Recording) -> Path:
+    """Return the folder of the store that a recording lies in, or its own."""
+    folder = Path(recording.path)
+    return folder.parents[1] if folder.parent.name == "recordings" else folder
+
+
+def _is_device(path: str) -> bool:
+    return path.startswith(("/proc/", "/sys/", "/dev/")) and not path.startswith("/dev/shm/")  # noqa: S108 - files like any other
+
+
+def _may_change() -> bool:
+    """Return True behind the recorded part, and inside of an effect.
+
+    One that runs for real may change files, and a tool that runs again is watched.
+    """
+    scope = current()
+    return scope is None or scope.run.handler.gone_live or "#" in scope.path
 
 
 def _mark(path: str) -> _Mark:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reenact.core.boundary import Run, entered
-from reenact.core.files.trees import first_states, roots, states_until
+from reenact.core.files.trees import first_states, singles, states_until, whole_roots
 from reenact.core.model.log import CallRecord
 from reenact.core.query.recording import Recording
 from reenact.core.record.places import Places, script_folders
@@ -39,14 +39,16 @@ def record_files(
     last = last_received(received)
     # What is changed here comes after the last outcome, and before a call that is made now.
     recorder.snapshots.last = 0 if last is None else last.number
-    folders = (*script_folders(), str(Path.cwd()), *map(str, roots(recording)))
+    folders = (*script_folders(), str(Path.cwd()), *map(str, whole_roots(recording)))
     with entered(None):
         salt = bytes.fromhex(str(recording.header.get("salt", "")))
         files = recorder.record_files(Places(folders, (home,)), salt)
         behind = -1.0 if last is None or last.outcome is None else float(last.outcome["t"])
         first = first_states(recording)
         told = first_states(recording, behind) if shares else first
-        files.resume(first, states_until(recording, behind if until is None else until), told)
+        files.resume(
+            first, states_until(recording, behind if until is None else until), told, singles(recording)
+        )
     run.files = files
 
 

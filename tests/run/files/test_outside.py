@@ -1,0 +1,128 @@
+"""Files outside of the recorded folders that the program itself changes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import reenact
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files are not recorded there")
+
+MEMORY = """
+import json
+from pathlib import Path
+
+path = Path({path!r})
+known = json.loads(path.read_text()) if path.exists() else []
+known.append(len(known))
+path.parent.mkdir(exist_ok=True)
+path.write_text(json.dumps(known))
+print(known)
+"""
+
+
+@pytest.fixture
+def elsewhere():
+    """A folder that is neither the program's nor below that of temporary files."""
+    folder = Path(tempfile.mkdtemp(dir="/var/tmp", prefix="elsewhere-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("name", ["memory.json", "new/memory.json"])
+@pytest.mark.parametrize("before", [None, "[5]"])
+def test_a_replay_leaves_them_as_they_are_and_sees_them_as_they_were(shell, elsewhere, name, before):
+    path = elsewhere / name
+    if before is not None:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(before)
+    shell.write("agent.py", MEMORY.format(path=str(path)))
+    recorded, _ = shell.record("agent.py")
+    assert recorded.status == 0, recorded.err
+    after = path.read_text()
+    for _ in range(2):
+        done = shell.replay("--json")
+        assert done.status == 0, done.out
+        assert "files" in done.json["verdict"]["compared"]
+        assert path.read_text() == after
+
+
+def test_another_content_is_found(shell, elsewhere):
+    path = elsewhere / "memory.json"
+    shell.write("agent.py", MEMORY.format(path=str(path)))
+    shell.record("agent.py")
+    shell.write("agent.py", MEMORY.format(path=str(path)).replace("json.dumps(known)", "json.dumps([7])"))
+    done = shell.replay("--json")
+    assert done.status == 1
+    (departure,) = done.json["verdict"]["divergences"]
+    assert f"the file {path} at the end is not the recorded one" in departure["detail"]
+    assert path.read_text() == "[0]"
+
+
+@pytest.mark.parametrize("files", ["", "open('own.txt', 'w').write('x')\n"], ids=["no files", "with files"])
+def test_a_change_that_the_recorded_run_did_not_make_is_stopped(shell, elsewhere, files):
+    shell.write("agent.py", f"{files}print('ok')")
+    shell.record("agent.py")
+    shell.write("agent.py", f"{files}open({str(elsewhere / 'new.txt')!r}, 'w').write('x')\nprint('ok')")
+    done = shell.replay("--json")
+    assert done.status == 1
+    (departure,) = done.json["verdict"]["divergences"]
+    assert "which the recorded run did not; it is left as it is" in departure["detail"]
+    assert not (elsewhere / "new.txt").exists()
+    shell.replay("--files", "live")
+    assert (elsewhere / "new.txt").read_text() == "x"
+
+
+def test_a_block_leaves_them_as_they_are(home, elsewhere):
+    path = elsewhere / "notes.txt"
+
+    def add():
+        with path.open("a") as file:
+            file.write("line\n")
+
+    with reenact.record("notes") as recording:
+        add()
+    with reenact.replay(reenact.load(recording.id)) as again:
+        add()
+    assert again.verdict.faithful
+    assert path.read_text() == "line\n"
+
+
+def test_a_library_keeps_its_cache_of_its_own(shell, elsewhere):
+    shell.write(
+        "site-packages/cached.py", f"def load():\n    open({str(elsewhere / 'cache')!r}, 'w').write('x')\n"
+    )
+    shell.write(
+        "agent.py",
+        "import sys; sys.path.insert(0, 'site-packages')\nimport cached\ncached.load()\nprint('ok')",
+    )
+    shell.record("agent.py")
+    done = shell.replay("--json")
+    assert done.status == 0, done.out
+
+
+def test_a_named_pipe_has_its_two_ends(shell):
+    shell.write(
+        "agent.py",
+        """
+import os, threading
+
+os.mkfifo("pipe")
+thread = threading.Thread(target=lambda: open("pipe", "w").write("through"))
+thread.start()
+print(open("pipe").read())
+thread.join()
+os.remove("pipe")
+""",
+    )
+    done, _ = shell.record("agent.py")
+    assert "through" in done.out
+    done = shell.replay("--json")
+    assert done.status == 0, done.out
+    assert os.listdir(shell.folder).count("pipe") == 0
