@@ -101,6 +101,15 @@ def written(program):
     return recording.load().logs[0].sealed["stderr"]["text"]
 
 
+def test_the_traceback_that_ends_a_program_is_printed_whole(shell):
+    shell.write("agent.py", 'raise ValueError("no such order")')
+    done, _ = shell.record("agent.py")
+    assert "Traceback (most recent call last)" in done.err
+    assert "ValueError: no such order" in done.err
+    assert "lost sys.stderr" not in done.err
+    assert shell.replay("--json").json["verdict"]["faithful"]
+
+
 def test_a_block_counts_what_its_own_code_writes():
     assert written(lambda: print("hello", file=sys.stderr)) == "hello\n"
 

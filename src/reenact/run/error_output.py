@@ -47,7 +47,7 @@ class ErrorOutput(Output):
 
     def _write(self, text: Any) -> Any:
         count = self.write(text)
-        if isinstance(text, str) and _by_program(sys._getframe(1)) and self._counts():
+        if isinstance(text, str) and _by_program(sys._getframe().f_back) and self._counts():
             self.heard(text)
         return count
 
@@ -135,7 +135,10 @@ def _masked(text: str) -> str:
 
 
 def _by_program(frame: FrameType | None) -> bool:
-    """Return True if the program writes, itself or through a library that writes for it."""
+    """Return True if the program writes, itself or through a library that writes for it.
+
+    The interpreter writes the traceback that ends a program, without a frame.
+    """
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _WRITERS:
         frame = frame.f_back
     return frame is not None and callers.kind_of(frame) == callers.OWN
