@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from reenact.core.boundary import Scope
+from typing import TYPE_CHECKING
+
 from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.model.event import Effect, Tree
+
+if TYPE_CHECKING:
+    from reenact.core.boundary import Scope
 
 
 @dataclass(slots=True)
