@@ -141,6 +141,31 @@ def test_the_moments_of_a_browsers_actions_are_not_compared():
     assert told(compare(program("12:00"), program("13:00", "covered"))) == ["changed 1 1 output.message"]
 
 
+def test_the_pictures_of_a_page_are_not_compared_and_an_error_is_told_once():
+    def program(picture, text="done"):
+        error = {"type": "TimeoutError", "text": text}
+        given = {"message": text, "error": error, "screenshot": {"$bytes": picture}}
+        return run(step("browser:observe", given, selector="#pay"))
+
+    assert compare(program("aaaa"), program("bbbb")).same
+    assert told(compare(program("aaaa"), program("aaaa", "covered"))) == ["changed 1 1 output.message"]
+
+
+def test_the_consequence_of_a_browsers_action_is_told_in_lines():
+    def program(page, requests, **dom):
+        consequence = {
+            "navigated": page,
+            "requests": requests,
+            "dom": dom or None,
+            "writes": [{"body": page}],
+        }
+        return run(step("browser:click", {"message": "done", "consequence": consequence}, selector="#pay"))
+
+    paid, stays = program("/thanks", ["POST /pay"]), program(None, [], added=['alert "Declined"'])
+    (found,) = only(compare(paid, stays)).differences
+    assert (found.a, found.b) == ("opened /thanks\nsent POST /pay", 'added alert "Declined"')
+
+
 def test_a_model_over_http_is_compared_as_a_model():
     def program(text, temperature=0, trace="1"):
         body = f'{{"model": "gpt-4o", "temperature": {temperature}, "messages": [{{"role": "user", "content": "{text}"}}]}}'

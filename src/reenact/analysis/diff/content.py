@@ -2,8 +2,8 @@
 
 Left out are parts that always differ between two runs: the ids of tool calls, the salt of replaced secrets, the headers
 of HTTP answers, the volatile headers of requests, ports of this machine that the system chose; of a browser's action
-its times, and the measurements behind its message. Of a model call only new messages are compared: its history repeats
-the calls before it, and would make every call after the first difference look changed.
+its times, its pictures, and the measurements behind its message. Of a model call only new messages are compared: its
+history repeats the calls before it, and would make every call after the first difference look changed.
 """
 
 from __future__ import annotations
@@ -29,9 +29,12 @@ SPOKEN = frozenset(
 
 _PASSING = {
     "agent": ("agent_id", "at"),
-    "browser": ("started_at", "ended_at", "timestamp", "waited", "why", "action", "fingerprint", "delivered"),
+    "browser": (
+        "started_at", "ended_at", "timestamp", "waited", "why", "action", "fingerprint", "delivered", "error",
+        "screenshot",
+    ),
     "http": ("headers", "extensions"),
-}
+}  # fmt: skip
 """Parts of an answer, by kind, that differ between any two runs, or repeat arguments."""
 
 _SECRET = re.compile(r"(\[\[secret:[^\[\]:]+):[0-9a-f]{8}\]\]")
@@ -40,6 +43,20 @@ _OWNER = re.compile(r"/call:[^/]+")
 _AGE = re.compile(r"\bthe page is \d{1,4}\.\d s old\b")
 _SETTLED = b"[[secret:", b"127.0.0.1:", b"localhost:", b"the page is "
 _WORD = re.compile(r"[^\W_]+")
+
+
+def _worded(name: str, tree: Tree) -> Tree:
+    """Return the consequence of a browser's action as lines; other parts of an answer as they are."""
+    if name != "consequence" or not isinstance(tree, dict):
+        return tree
+    page, dom = tree.get("navigated"), tree.get("dom")
+    lines = [f"opened {page}"] if page else []
+    lines += [f"sent {request}" for request in tree.get("requests") or ()]
+    if isinstance(dom, dict):
+        lines += [
+            f"{change} {line}" for change in ("added", "removed", "changed") for line in dom.get(change, ())
+        ]
+    return "\n".join(lines) or None
 
 
 class Content:
@@ -107,7 +124,7 @@ class Content:
         value = outcome.get("value") if outcome is not None else None
         passing = _PASSING.get(self.facts.call.kind)
         if passing and isinstance(value, dict):
-            value = {name: tree for name, tree in value.items() if name not in passing}
+            value = {name: _worded(name, tree) for name, tree in value.items() if name not in passing}
         if not self.facts.call.pieces:
             return value
         pieces = [self.facts.step.log.filled(tree) for _, _, tree in self.facts.call.pieces]
