@@ -40,6 +40,18 @@ def test_recording_says_what_it_recorded_and_how_to_replay_it(shell):
     assert done.out == "{'order': 'one'}\n"
 
 
+def test_a_verdict_in_a_pipe_has_whole_lines_without_blanks_at_their_ends(shell):
+    shell.write("agent.py", AGENT)
+    shell.record("agent.py", "one")
+    shell.write(
+        "agent.py", AGENT.replace("order): return", "order=0): return").replace("lookup(order)", "lookup(1)")
+    )
+    said = shell.run("replay", "last").err.splitlines()
+    assert [line for line in said if line != line.rstrip()] == []
+    assert "  CHANGED  step 1  main/tool:lookup#0" in said
+    assert any("edited on purpose?" in line and "answers" in line for line in said), said
+
+
 @pytest.mark.thorough
 def test_name_tags_and_home_are_the_recordings(shell, tmp_path):
     shell.write("agent.py", AGENT)
@@ -101,7 +113,7 @@ def test_json_is_all_there_is_on_standard_output(shell):
     again = shell.replay("--json")
     assert again.json == {
         "recording": recording.id, "exit": 0, "warnings": [],
-        "verdict": {"faithful": True, "recording": recording.id, "served": 1, "live": {}, "rules": [], "missing": [], "divergences": [], "notes": [], "kinds": {"tool": 1}, "again": {"tool:lookup": 1}, "answered": {}, "compared": ["calls", "standard output"], "uncompared": []},
+        "verdict": {"faithful": True, "recording": recording.id, "served": 1, "live": {}, "rules": [], "missing": [], "divergences": [], "notes": [], "kinds": {"tool": 1}, "again": {"tool:lookup": 1}, "answered": {}, "compared": ["calls", "standard output", "standard error"], "uncompared": []},
     }  # fmt: skip
     assert "{'order': 'one'}" in again.err
     changed = shell.replay("--json", "--", sys.executable, "agent.py", "two")

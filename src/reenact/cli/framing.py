@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.text import Text
+
+from reenact.analysis.views.terminal import Terminal
+from reenact.analysis.views.text import WIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,14 @@ class Framed:
             )
         else:
             yield self.title
-            yield Padding(self.body, (0, 0, 0, 2), expand=False)
+            wide = options.update_width(WIDE)
+            for line in console.render_lines(Padding(self.body, (0, 0, 0, 2), expand=False), wide, pad=False):
+                yield Text("".join(part.text for part in line).rstrip())
+
+
+def print_framed(framed: Framed) -> None:
+    """Print on standard error: in a frame that fits a terminal, as whole lines in a pipe."""
+    Terminal(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty()).print(framed)
 
 
 @contextmanager

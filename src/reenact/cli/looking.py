@@ -9,10 +9,10 @@ from rich.text import Text
 
 from reenact.analysis.views.difference import recorded_and_actual
 from reenact.analysis.views.terminal import Terminal
-from reenact.analysis.views.text import many, numbers, one_line, visible
+from reenact.analysis.views.text import WIDE, many, numbers, one_line, visible
 from reenact.analysis.views.values import arguments, literal, pretty
 from reenact.analysis.views.verdict import brief
-from reenact.cli import present, recordings
+from reenact.cli import present
 from reenact.cli.state import tell_state
 from reenact.cli.transcript import Page, heading, tell_message
 from reenact.cli.verdict import divergence_parts
@@ -222,7 +222,7 @@ class Looking:
         if state.divergence is None:
             print(brief(state.verdict) if state.verdict is not None else "it follows its recording so far")
             return
-        console = Terminal(width=None if sys.stdout.isatty() else recordings.WIDE, highlight=False)
+        console = Terminal(width=None if sys.stdout.isatty() else WIDE, highlight=False)
         for part in divergence_parts(state.divergence):
             with console.capture() as capture:
                 console.print(part)

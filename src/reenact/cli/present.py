@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reenact.analysis.views.terminal import Terminal
+from reenact.analysis.views.text import WIDE
 from reenact.cli import recordings
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Progress as Report
@@ -25,7 +26,7 @@ _LEFT_OUT = ("tags", "model", "time", "tokens", "cost", "when", "proved", "promp
 def out() -> Console:
     """Return the console of standard output: as wide as the terminal, unbounded in a pipe."""
     return Terminal(
-        width=None if sys.stdout.isatty() else recordings.WIDE,
+        width=None if sys.stdout.isatty() else WIDE,
         highlight=False,
         soft_wrap=not sys.stdout.isatty(),
     )

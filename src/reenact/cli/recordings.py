@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from reenact.analysis.views.text import (
+    WIDE,
     ago,
     count,
     marks,
@@ -24,9 +25,6 @@ from reenact.core.query.summary import Summary
 from reenact.core.store.shared import Origin
 from reenact.core.trust import Book
 from reenact.core.trust.proofs import Proof
-
-WIDE = 10_000
-"""The width of a pipe: nothing is wrapped or cut for a terminal that is not there."""
 
 Cell: TypeAlias = tuple[tuple[str, str], ...]
 """Pieces of text, each with its style."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from reenact.analysis.views.text import many
-from reenact.cli import present
+from reenact.cli.framing import print_framed
 from reenact.cli.printing import say
 from reenact.cli.verdict import panel
 from reenact.server.answers import ServerAnswers
@@ -61,5 +61,5 @@ def run(options: Options, context: Context) -> Shown:
             lambda url: say(f"reenact: {answers.server} of {recording.id} at {url}"),
         )
     verdict = answers.verdict()
-    present.err().print(panel(verdict, name=answers.server))
+    print_framed(panel(verdict, name=answers.server))
     return Shown(int(not verdict.faithful))

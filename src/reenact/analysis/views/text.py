@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+WIDE = 10_000
+"""The width of a pipe: nothing is wrapped or cut for a terminal that is not there."""
+
 # A recorded text may hold escape sequences, which would recolour, overwrite or even type into this terminal.
 _CONTROL = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from reenact.analysis.views.text import many
+from reenact.analysis.views.text import WIDE, many
 from reenact.cli import recordings
 from reenact.cli.context import Context
 from reenact.cli.printing import say
@@ -51,7 +51,7 @@ def _print_table(result: Result, lines: list[Summary]) -> None:
     piped = recordings.in_a_pipe()
     # Only on a terminal is rich imported.
     present = None if piped else import_module("reenact.cli.present")
-    width = recordings.WIDE if present is None else present.out().width
+    width = WIDE if present is None else present.out().width
     columns = recordings.columns(
         lines,
         list(found.ids),

@@ -34,9 +34,9 @@ def show(result: Result, options: Options, context: Context) -> None:
     if options.proxy and not recording.steps:
         say("reenact: no request came by the proxy: docs/proxy.md names the variables that SDKs read")
     if result.proved is not None:
-        from reenact.cli import present  # noqa: PLC0415 - as below
+        from reenact.cli.framing import print_framed  # noqa: PLC0415 - as below
         from reenact.cli.render.prove import panel  # noqa: PLC0415 - few recordings are proved at once
 
-        present.err().print(panel(result.proved))
+        print_framed(panel(result.proved))
     elif result.unproved:
         say(f"reenact: not proved: {visible(result.unproved)}")

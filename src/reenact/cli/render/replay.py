@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reenact.analysis.views.terminal import Terminal
 from reenact.cli.context import Context
+from reenact.cli.framing import print_framed
 from reenact.cli.printing import say
 from reenact.cli.reference import reference
 from reenact.cli.verdict import panel
@@ -21,7 +21,7 @@ def show(result: Result, options: Options, context: Context) -> None:
     if verdict is None:
         say(f"reenact: {result.failure}")
     elif not context.json:
-        Terminal(stderr=True, highlight=False).print(panel(verdict, name=result.done.recording.name))
+        print_framed(panel(verdict, name=result.done.recording.name))
         _unused(verdict, options.live)
         step = verdict.divergence and forking_step(verdict.divergence)
         if step:
