@@ -120,6 +120,18 @@ def test_it_opens_where_the_first_page_is_to_be_seen(opened, bad):
 
 
 @pytest.mark.thorough
+def test_a_strip_of_small_pictures_shows_each_action_and_leads_to_it(opened, bad):
+    page = opened(bad)
+    small = page.locator("#strip .thumbnail")
+    assert small.count() == page.locator("#list .row").count()
+    assert small.first.get_attribute("title").endswith("Go to https://shop.test/shop")
+    assert small.evaluate_all("all => all.every(each => each.querySelector('img').naturalWidth > 0)")
+    last = small.last
+    last.click()
+    assert last.get_attribute("class").split()[-1] == "here"
+    assert chosen(page) in last.get_attribute("title")
+
+
 def test_scrubbing_marks_the_step_of_that_moment(opened, bad):
     page = opened(bad)
     page.locator("#slider").fill("1.9")
@@ -305,6 +317,22 @@ def test_two_runs_stand_side_by_side_with_their_parting_marked(opened, two):
 
 
 @pytest.mark.thorough
+def test_two_runs_pause_at_the_first_difference_and_go_on_from_there(opened, two):
+    page = opened(two)
+    parting = page.evaluate(
+        "(() => { document.querySelector('#parting button').click(); return Number(document.querySelector('#slider').value) })()"
+    )
+    page.locator("#slider").fill(str(parting - 0.2))
+    press(page, "Escape")
+    page.click("#play")
+    page.wait_for_selector("#play[aria-label=Play]")
+    assert now(page) == pytest.approx(parting, abs=0.011)
+    page.click("#play")
+    page.wait_for_selector("#play[aria-label=Pause]")
+    page.wait_for_selector("#play[aria-label=Play]")
+    assert now(page) > parting + 0.1
+
+
 def test_at_each_shared_step_both_runs_begin_together(opened, two):
     page = opened(two, "#step=9")
     page.locator("#slider").fill(str(now(page) + 0.5))
@@ -384,8 +412,8 @@ def test_hostile_recordings_are_shown_as_text_and_run_nothing(opened, tmp_path):
             press(page, "j")
         press(page, "Home")
     assert page.title() != "owned"
-    assert page.locator("script").count() == 5
-    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 7
+    assert page.locator("img:not(#strip img)").count() == 0
     assert HOSTILE[0] in page.locator("body").inner_text()
     assert "<U+202E>gnp.exe" in page.locator("#list").inner_text()
     assert "\x00" not in page.content()

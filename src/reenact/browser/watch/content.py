@@ -17,7 +17,7 @@ from reenact.browser.watch import activity
 from reenact.browser.watch.budget import Budget
 from reenact.browser.watch.film import Film
 from reenact.browser.watch.rows import ActionMarks, rows
-from reenact.browser.watch.screen import chosen, follow
+from reenact.browser.watch.screen import chosen, follow, thumbnails
 from reenact.core.query.facts import RecordingFacts
 from reenact.errors import CorruptRecording
 
@@ -42,6 +42,7 @@ class WatchContent:
         video: The video that it shows instead.
         file: The name of the video's file, if that lies beside the page.
         moments: The addresses of the pages themselves.
+        thumbnails: The numbers of the actions in the strip of pictures, each with the page as the action left it.
     """
 
     view: Film
@@ -52,6 +53,7 @@ class WatchContent:
     video: Video | None = None
     file: str | None = None
     moments: Sequence[str] = ()
+    thumbnails: Sequence[tuple[int, PaintedPage]] = ()
 
     def data(self) -> dict[str, Any]:
         """Return the data for the page's script."""
@@ -63,6 +65,7 @@ class WatchContent:
             "rows": told.pop("steps"),
             "steps": self.count,
             "scenes": self.scenes,
+            "thumbnails": [place for place, _ in self.thumbnails],
             "sizes": [(picture.width, picture.height) for picture in self.pictures],
             "video": None if video is None else [(one / 1000, other / 1000) for one, other in video.segments],
             **({} if self.file is None else {"file": self.file}),
@@ -91,6 +94,7 @@ def film(
     steps = rows(facts, _marks(entries, sessions, footage), budget)
     start = footage.head.t if footage is not None else min((row["t"] for row in steps), default=0.0)
     shown = chosen(screen.scenes, _moments(steps)) if video is None else []
+    strip = thumbnails(steps, screen.scenes)
     pictures = {
         picture: place for place, picture in enumerate(dict.fromkeys(picture for _, picture in shown))
     }
@@ -129,7 +133,16 @@ def film(
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise CorruptRecording(f"{recording.id}, session {number}: {place}: {first['msg']}") from None
-    return WatchContent(view, len(facts.steps), footage, scenes, tuple(pictures), video, moments=tuple(pages))
+    return WatchContent(
+        view,
+        len(facts.steps),
+        footage,
+        scenes,
+        tuple(pictures),
+        video,
+        moments=tuple(pages),
+        thumbnails=strip,
+    )
 
 
 def _moments(steps: Sequence[Mapping[str, Any]]) -> list[float]:

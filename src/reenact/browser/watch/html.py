@@ -23,11 +23,11 @@ from reenact.browser.camera.footage import Footage
 from reenact.browser.camera.moments import load, part
 from reenact.browser.watch.content import WatchContent
 from reenact.browser.watch.engine import engine
-from reenact.browser.watch.pictures import encoded
+from reenact.browser.watch.pictures import encoded, strip
 from reenact.core import private
 from reenact.errors import RecordingError
 
-SCRIPTS = ("time.js", "screen.js", "list.js", "panes.js", "keys.js", "page.js")
+SCRIPTS = ("time.js", "screen.js", "strip.js", "list.js", "panes.js", "keys.js", "page.js")
 """The files of the page's script, in order; those of moments come before them."""
 
 PAGES = 30_000_000
@@ -119,6 +119,9 @@ def _packed(data: Any) -> Iterator[bytes]:
 
 def _screens(file: BinaryIO, films: Sequence[WatchContent], *, mask: bool) -> None:
     for side, film in enumerate(films):
+        if film.footage is not None and film.thumbnails:
+            lines = (f"{line}\n".encode() for line in strip(film.footage, film.thumbnails, mask=mask))
+            _script(file, f"thumbnails-{side}", lines)
         if film.file is not None:
             continue
         if film.video is not None:

@@ -23,6 +23,7 @@ class Page {
     this.clock.skipping = Boolean(settings.compact);
     this.clock.changed = () => this.show();
     this.screens = sides.map((side, number) => new Screen(side, number, pairing ? "AB"[number] : ""));
+    this.strip = new Strip(sides, part("strip"), (entry) => this.go(entry));
     this.choice = new Choice(part("list"), ROW, (entry) => this.row(entry), (entry) => this.go(entry));
     this.panes = new Panes(sides, part("tabs"), part("panel"));
   }
@@ -73,6 +74,12 @@ class Page {
     return entry.rows.map((place, side) => (place === null ? null : this.sides[side].rows[place]));
   }
 
+  /** The number and the title of an entry. */
+  titleOf(entry) {
+    const row = this.rowsOf(entry).find(Boolean);
+    return row.n ? `${row.n} ${row.title}` : row.title;
+  }
+
   acts(entry) { return this.rowsOf(entry).some((row) => row && row.acts); }
 
   failed(entry) { return this.rowsOf(entry).some((row) => row && row.status === "failed"); }
@@ -116,10 +123,13 @@ class Page {
     box.replaceChildren(make("strong", "", "First difference"), ` at ${places.join(", ")}: ${why}`, button);
   }
 
-  part() {
-    if (!this.pairing || this.pairing.parting === null) return;
+  part() { this.go(this.parted()); }
+
+  /** The entry of the list at which two runs part. */
+  parted() {
+    if (!this.pairing || this.pairing.parting === null) return null;
     const entry = this.entries[this.pairing.parting];
-    this.go(this.base.includes(entry) ? entry : this.base.find((each) => each.place > entry.place) || entry);
+    return this.base.find((each) => each.place >= entry.place) || entry;
   }
 
   row(entry) {
@@ -143,6 +153,7 @@ class Page {
     this.screens.forEach((screen, side) => screen.show(times[side], this.clock));
     const entry = this.current();
     this.choice.mark(entry ? this.shown.indexOf(entry) : -1);
+    this.strip.mark(entry);
     this.panes.show(entry, times);
     const slider = part("slider");
     slider.value = String(now);
@@ -192,6 +203,9 @@ class Page {
     this.base = kinds === "all" ? this.entries : this.entries.filter((entry) => this.acts(entry));
     this.shown = this.base.filter((entry) => (kinds !== "failed" || this.failed(entry)) && this.says(entry));
     this.ticked = null;
+    const parted = this.parted();
+    this.clock.stop = parted ? parted.at : null;
+    this.strip.fill(this.base, (entry) => this.titleOf(entry), (entry) => this.failed(entry));
     const parting = this.pairing ? this.pairing.parting : null;
     this.first = parting === null ? null : this.shown.find((entry) => entry.place >= parting);
     this.choice.fill(this.shown, this.shown.indexOf(this.current()));

@@ -231,6 +231,8 @@ class Panes {
     this.panel = panel;
     this.columns = sides.map(() => make("div", "column"));
     panel.replaceChildren(...this.columns);
+    this.watcher = new ResizeObserver(() => this.reach());
+    this.columns.forEach((column) => this.watcher.observe(column));
     this.names = ["Step", "Model", "Network", "Console", "Tree"];
     this.moments = sides.map((side, number) => (MomentView && side.moments.length ? new Moments(side, number) : null));
     if (this.moments.some(Boolean)) this.names.push("Page");
@@ -294,10 +296,19 @@ class Panes {
       if (this.keys[which] !== key) {
         this.keys[which] = key;
         this.fill(this.columns[which], side, place, entry, which, times[which]);
+        this.reach();
       }
       if (this.name === "Page") this.moments[which]?.show(times[which]);
     });
     this.count(entry);
+  }
+
+  /** A column that scrolls is reached by Tab. */
+  reach() {
+    for (const column of this.columns) {
+      if (column.scrollHeight > column.clientHeight) column.tabIndex = 0;
+      else column.removeAttribute("tabindex");
+    }
   }
 
   fill(column, side, place, entry, which, t) {

@@ -11,12 +11,26 @@ from reenact.browser.camera.footage import Footage
 from reenact.browser.video.tabs import PaintedPage
 from reenact.errors import RecordingError
 
+_ACROSS = 224
+"""Pixels of a small picture across."""
+
 
 def encoded(footage: Footage, pictures: Iterable[PaintedPage], *, mask: bool = True) -> Iterator[str]:
     """Yield each picture as base64, or an empty text where it is lost or cannot be covered."""
     for picture in pictures:
         try:
             yield base64.b64encode(jpeg(footage, picture, mask=mask)).decode()
+        except (RecordingError, ImportError, OSError):
+            yield ""
+
+
+def strip(
+    footage: Footage, pictures: Iterable[tuple[int, PaintedPage]], *, mask: bool = True
+) -> Iterator[str]:
+    """Yield each picture small, as base64, or an empty text where it is lost or cannot be covered."""
+    for _, picture in pictures:
+        try:
+            yield base64.b64encode(thumbnail(jpeg(footage, picture, mask=mask), _ACROSS)).decode()
         except (RecordingError, ImportError, OSError):
             yield ""
 

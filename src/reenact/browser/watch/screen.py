@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reenact.browser.camera.footage import FootageEntry
@@ -12,6 +12,9 @@ from reenact.browser.video.tabs import SEEN, PaintedPage, VisibleTabs, number_of
 
 MOST = 2000
 """About the most pictures that a page takes: each has some seventy kilobytes."""
+
+THUMBNAILS = 300
+"""About the most small pictures that a page takes: each has some three kilobytes."""
 
 Scene = tuple[float, PaintedPage]
 """The time at which a picture appeared, and the picture."""
@@ -76,3 +79,22 @@ def chosen(scenes: Sequence[Scene], moments: Iterable[float], most: int = MOST) 
     kept = {max(bisect_right(times, moment) - 1, 0) for moment in moments}
     kept |= set(range(0, len(scenes), math.ceil(len(scenes) / max(most - len(kept), 1))))
     return [scenes[place] for place in sorted(kept)]
+
+
+def thumbnails(
+    steps: Sequence[Mapping[str, Any]], scenes: Sequence[Scene], most: int = THUMBNAILS
+) -> tuple[tuple[int, PaintedPage], ...]:
+    """Return the numbers of the actions, each with the last picture before the next action begins.
+
+    Of too many actions, one in every few is returned.
+    """
+    times = [t for t, _ in scenes]
+    acts = [place for place, step in enumerate(steps) if step.get("acts")]
+    found = []
+    for number, place in enumerate(acts, 1):
+        over = steps[place].get("end") or steps[place]["t"]
+        until = max(steps[acts[number]]["t"] - 0.001, over) if number < len(acts) else math.inf
+        scene = bisect_right(times, until) - 1
+        if scene >= 0:
+            found.append((place, scenes[scene][1]))
+    return tuple(found[:: math.ceil(len(found) / most) or 1])

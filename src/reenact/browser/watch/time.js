@@ -113,6 +113,7 @@ class Clock {
     this.speed = 1;
     this.playing = false;
     this.skipping = false;
+    this.stop = null;
     this.changed = () => {};
     this.beat = this.beat.bind(this);
   }
@@ -138,9 +139,15 @@ class Clock {
 
   beat(moment) {
     if (!this.playing) return;
+    const before = this.now;
     this.now = Math.min(this.now + Math.max(0, moment - this.last) / 1000 * this.speed, this.duration);
     this.last = moment;
     if (this.skipping) this.now = this.passed(this.now);
+    // Two runs pause where they part; playing goes on from there.
+    if (this.stop !== null && before < this.stop && this.now >= this.stop) {
+      this.now = this.stop;
+      this.playing = false;
+    }
     if (this.now >= this.duration) this.playing = false;
     this.changed();
     if (this.playing) requestAnimationFrame(this.beat);
