@@ -11,7 +11,7 @@ import { StepList } from "../parts/film/steps";
 import { Clock, lastAt, useClock } from "../parts/film/time";
 import { faster, Transport } from "../parts/film/transport";
 import { type Film, type FilmStep, failed } from "../parts/film/types";
-import { busyOf, useFilm, useLive, useVideo } from "../parts/film/use-film";
+import { busyOf, settled, useFilm, useLive, useVideo } from "../parts/film/use-film";
 import { useTitle } from "../shell";
 import { Failure, Nothing, Status } from "../ui";
 import "../parts/film/film.css";
@@ -214,15 +214,6 @@ function Watch({ film }: { film: Film }) {
       <Panes film={film} step={current} clock={clock} pane={pane} choose={setPane} />
     </div>
   );
-}
-
-/** The time of the first settled picture: the last one before the second action begins. */
-function settled(film: Film): number {
-  const [first, second] = film.steps.filter((step) => step.acts && step.end !== null);
-  if (!first) return 0;
-  const until = second?.t ?? film.duration;
-  const shown = film.scenes.filter((t) => t <= until);
-  return Math.min(Math.max(shown.at(-1) ?? 0, first.end ?? first.t), Math.max(until - 0.001, 0));
 }
 
 /** The other sessions of the same recording. */

@@ -8,7 +8,7 @@ import { Stage } from "./film/stage";
 import { Clock, lastAt, together, useClock } from "./film/time";
 import { Transport } from "./film/transport";
 import { type Film, failed } from "./film/types";
-import { busyOf, useFilm, useVideo } from "./film/use-film";
+import { busyOf, settled, useFilm, useVideo } from "./film/use-film";
 import "./film/film.css";
 
 interface Props {
@@ -40,9 +40,9 @@ function Two({ films, pairs, parting }: { films: [Film, Film]; pairs: readonly P
       busy.sort((x, y) => x - y),
     );
     clock.stop = joined.first;
-    // Before the second step there is often an empty page.
-    if (clock.now === 0)
-      clock.seek(Math.max(0, Math.min(joined.starts[1] ?? 0, joined.first ?? Infinity) - 0.01));
+    // It opens where both show their first page, and before the first difference.
+    const opening = films.map((film, side) => joined.lines[side]?.back(settled(film)) ?? 0);
+    if (clock.now === 0) clock.seek(Math.max(0, Math.min(...opening, (joined.first ?? Infinity) - 0.01)));
   }, [clock, films, joined]);
   const place = useClock(clock, (now) =>
     Math.max(

@@ -168,6 +168,30 @@ def test_two_runs_are_chosen_by_clicks_and_play_up_to_their_first_difference(ope
     sound(page)
 
 
+def test_two_sessions_open_where_both_show_their_first_page(opened, bought):
+    page = opened(f"/compare/{bought[0]}/{bought[1]}")
+    page.locator(".both-stages .stage-url", has_text="https://shop.test/shop").nth(1).wait_for()
+
+
+def test_on_a_phone_a_pane_that_is_chosen_comes_into_sight(opened, bought):
+    page = opened(f"/r/{bought[0]}/session/1")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("tab", name="Network").click()
+    pane = page.get_by_role("tabpanel", name="Network")
+    pane.locator("visible=true").wait_for()
+    assert page.evaluate(
+        "() => { const at = document.querySelector('[role=tabpanel][data-state=active]').getBoundingClientRect();"
+        " return at.top > 0 && at.top + 100 < innerHeight }"
+    )
+
+
+def test_a_pane_has_room_below_the_picture(opened, bought):
+    page = opened(f"/r/{bought[0]}/session/1")
+    for height in (720, 900, 1400):
+        page.set_viewport_size({"width": 1280, "height": height})
+        assert page.locator("[role=tabpanel][data-state=active]").bounding_box()["height"] >= 150
+
+
 @pytest.mark.thorough
 def test_a_strip_of_small_pictures_shows_the_page_after_each_step(opened, bought):
     page = opened(f"/r/{bought[1]}/session/1")

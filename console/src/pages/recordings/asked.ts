@@ -17,6 +17,10 @@ export interface Asked {
   clear: () => void;
   /** Sort by a column; a second time, in reverse. */
   sortBy: (order: string) => void;
+  /** Show what a filter and an order ask for. */
+  show: (filter: string, sort: string) => void;
+  /** True if something else than all recordings by time is asked for. */
+  special: boolean;
 }
 
 /** The order of a list that nothing else is asked of: the newest first. */
@@ -28,31 +32,35 @@ export function useAsked(): Asked {
   const filter = words.get("q") ?? "";
   const sort = words.get("sort") || NEWEST;
   const chosen = (words.get("x") ?? "").split(",").filter(Boolean);
-  const put = (name: string, value: string) =>
+  const put = (wanted: Record<string, string>) =>
     setWords(
       (before) => {
         const next = new URLSearchParams(before);
-        if (value) next.set(name, value);
-        else next.delete(name);
+        for (const [name, value] of Object.entries(wanted)) {
+          if (value) next.set(name, value);
+          else next.delete(name);
+        }
         return next;
       },
       { replace: true },
     );
+  const ordered = (order: string) => (order === NEWEST ? "" : order);
   return {
     filter,
     sort,
     chosen,
-    ask: (text) => put("q", text),
-    add: (term) => put("q", toggled(filter, term)),
+    ask: (text) => put({ q: text }),
+    add: (term) => put({ q: toggled(filter, term) }),
     choose: (id) =>
-      put(
-        "x",
-        (chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2)).join(","),
-      ),
-    clear: () => put("x", ""),
+      put({
+        x: (chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2)).join(","),
+      }),
+    clear: () => put({ x: "" }),
     sortBy: (order) => {
       const next = sort !== order ? order : order.startsWith("-") ? order.slice(1) : `-${order}`;
-      put("sort", next === NEWEST ? "" : next);
+      put({ sort: ordered(next) });
     },
+    show: (text, order) => put({ q: text, sort: ordered(order) }),
+    special: filter !== "" || sort !== NEWEST,
   };
 }

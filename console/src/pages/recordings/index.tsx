@@ -20,6 +20,7 @@ import { Headings, SortChoice } from "./headings";
 import { RecordingRow } from "./row";
 import { Search } from "./search";
 import { TrendStrip } from "./trends";
+import { Views } from "./views";
 import "./recordings.css";
 
 const SIZE = 100;
@@ -155,6 +156,7 @@ export default function RecordingsPage() {
         )}
       </div>
       <aside id={`${id}facets`} className={facets ? "facets open" : "facets"} aria-label="Narrow down">
+        <Views asked={asked} />
         <FacetList filter={filter} change={asked.ask} />
       </aside>
       <div className="middle">

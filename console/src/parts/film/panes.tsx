@@ -1,7 +1,7 @@
 /** What belongs to the step in hand: what was done, what the model said, network, console, accessibility tree. */
 
 import { Tabs } from "radix-ui";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { counted, duration } from "../../format";
 import { Status } from "../../ui";
 import { PageItself } from "./page";
@@ -42,6 +42,14 @@ export function Panes({
   pane: Pane;
   choose: (pane: Pane) => void;
 }) {
+  const box = useRef<HTMLDivElement>(null);
+  const before = useRef(pane);
+  // On a narrow screen the pane may be below the window: it is brought into sight once it is chosen.
+  useEffect(() => {
+    if (before.current === pane) return;
+    before.current = pane;
+    if (window.matchMedia("(max-width: 800px)").matches) box.current?.scrollIntoView({ block: "start" });
+  }, [pane]);
   const place = step ? film.steps.indexOf(step) : -1;
   const span = stretch(film.steps, place);
   const network = within(film.network, span);
@@ -51,7 +59,7 @@ export function Panes({
     console: [told.length, told.some((line) => line.level === "error")],
   };
   return (
-    <Tabs.Root className="film-panes" value={pane} onValueChange={(value) => choose(value as Pane)}>
+    <Tabs.Root ref={box} className="film-panes" value={pane} onValueChange={(value) => choose(value as Pane)}>
       <Tabs.List className="tabs" aria-label="Details">
         {PANES.filter((each) => each !== "page" || film.moments.length).map((each) => (
           <Tabs.Trigger key={each} value={each} className="tab">

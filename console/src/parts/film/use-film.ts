@@ -100,3 +100,12 @@ export function busyOf(film: Film): number[] {
   for (const line of film.console) found.add(line.t);
   return [...found].sort((one, other) => one - other);
 }
+
+/** The time of the first settled picture: the last one before the second action begins. */
+export function settled(film: Film): number {
+  const [first, second] = film.steps.filter((step) => step.acts && step.end !== null);
+  if (!first) return 0;
+  const until = second?.t ?? film.duration;
+  const shown = film.scenes.filter((t) => t <= until);
+  return Math.min(Math.max(shown.at(-1) ?? 0, first.end ?? first.t), Math.max(until - 0.001, 0));
+}
