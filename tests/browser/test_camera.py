@@ -314,6 +314,25 @@ async def test_three_thousand_pictures_leave_nothing_in_memory(tmp_path, monkeyp
     shutil.rmtree(tmp_path / "blobs")
 
 
+@pytest.mark.parametrize("pause", [0.01, 1.0])
+async def test_a_picture_that_comes_late_does_not_hide_a_newer_one(tmp_path, pause):
+    file = beside(tmp_path, started=time.perf_counter() - 100)
+    reel = FrameRecorder(
+        _Page(), 0, FootageWriter(file), gate=ActionGate(), film=FrameSettings((64, 48), 75, 8.0)
+    )
+    now = time.time() - 5
+    first, old, new = (jpeg(i * 40_000) for i in range(3))
+    for picture, t in ((first, now), (new, now + pause), (old, now + pause / 2)):
+        reel.take({"data": picture, "timestamp": t * 1000})
+    reel.want("end", None)
+    await reel.stop()
+    file.close()
+    seen = footage(tmp_path)
+    (end,) = seen.entries("anchor")
+    assert seen.blob(end["blob"]) == new
+    assert seen.blob(max(seen.entries("frame"), key=lambda one: one.t)["blob"]) == new
+
+
 async def test_a_full_disk_costs_a_warning_and_not_the_action(browser, shop, folder, capsys):
     async with filmed(browser, folder) as (page, camera):
         driver = Driver(camera, page)

@@ -48,6 +48,21 @@ def test_a_session_alone_has_a_recording_of_its_own(open_session, site, home):
     assert reenact.core.boundary.current() is None
 
 
+def test_a_step_names_the_line_of_the_program_that_asked_for_it(open_session, site, home):
+    def through_a_function(session):
+        session.execute(type="goto", url=site("done.html"))
+
+    with open_session(home=home) as session:
+        session.execute(type="goto", url=site("form.html"))
+        through_a_function(session)
+        session.page.reload()
+    (film,) = sessions(Path(session.recording))
+    first = through_a_function.__code__.co_firstlineno
+    assert [entry["line"] for entry in film.entries("before")] == [
+        f"test_session.py:{line}" for line in (first + 4, first + 1, first + 6)
+    ]
+
+
 @pytest.mark.thorough
 def test_within_a_recording_sessions_are_part_of_it(open_session, site, home):
     with reenact.record("shop", home=home) as recording, open_session() as one, open_session() as two:

@@ -115,7 +115,15 @@ function Step({ step }: { step: FilmStep }) {
         </div>
       )}
       {!failed(step) && step.message && <p>{step.message}</p>}
-      <Facts rows={[...(step.url ? ([["page", step.url]] as [string, string][]) : []), ...step.fields]} />
+      <Facts
+        rows={[
+          ...given([
+            ["page", step.url],
+            ["line", step.line],
+          ]),
+          ...step.fields,
+        ]}
+      />
       {step.gave && (
         <>
           <h3>Gave</h3>
@@ -326,4 +334,8 @@ function Tree({ film, clock }: { film: Film; clock: Clock }) {
       <pre>{film.trees[read[1]]}</pre>
     </>
   );
+}
+
+function given(rows: [string, string][]): [string, string][] {
+  return rows.filter(([, value]) => value);
 }

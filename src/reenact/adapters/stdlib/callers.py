@@ -99,12 +99,17 @@ def program(frame: FrameType | None) -> bool:
 
 def place_of(frame: FrameType | None) -> str:
     """Return the file and line of the program's code that a frame was called from."""
+    return line_of(frame) or "a library"
+
+
+def line_of(frame: FrameType | None) -> str:
+    """Return the file and line of the program's code that a frame was called from, or an empty text."""
     while frame is not None:
         place = place_in(frame)
         if place is not None:
             return place
         frame = frame.f_back
-    return "a library"
+    return ""
 
 
 def place_in(frame: FrameType) -> str | None:

@@ -64,6 +64,7 @@ class Camera:
         self._active: Page | None = None
         self.moments = MomentWriter(self._log)
         """The pages themselves, beside the pictures."""
+        self._lines: dict[int, str] = {}
         self._gate = ActionGate()
         self._network = Network(context, self._log, self._gate, self._number)
         self._happenings = PageEvents(context, self._log, self._number)
@@ -123,6 +124,12 @@ class Camera:
     def aside(self) -> str:
         """Return the page's dialogs and downloads since the action began, as a text."""
         return "".join(f"; {text}" for text in self._happenings.aside)
+
+    def asked(self, call: int | None, line: str) -> None:
+        """Note the line of the program that asks for a step, until the step begins."""
+        self._lines.clear()
+        if call is not None and line:
+            self._lines[call] = line
 
     async def before(
         self,
@@ -201,6 +208,8 @@ class Camera:
     def _before(self, tab: FilmedTab, call: int | None, actor: str, told: dict[str, Any]) -> None:
         tab.reel.cut()
         tab.reel.want("before", call)
+        line = self._lines.pop(-1 if call is None else call, "")
+        told |= {"line": line} if line else {}
         self._log.write("before", call=call, tab=tab.number, actor=actor, **told)
 
     def _after(self, tab: FilmedTab, call: int | None, told: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ ENDLESS = 8
 """Pictures within a second after which a page counts as endlessly moving."""
 HELD = 2
 """Pictures that the browser sends before the first is acknowledged."""
+REMEMBERED = 32
+"""Pictures, by time, of which an anchor may be one."""
 RESTS = ((5.0, 1), (60.0, 4), (float("inf"), 16))
 """Seconds since the last action, and the factor on an endless animation's picture interval."""
 
@@ -99,7 +102,7 @@ class FrameRecorder:
         self._fast = self._looking = False
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._held = 0
-        self._written: deque[CapturedFrame] = deque(maxlen=32)
+        self._written: list[CapturedFrame] = []
         self._anchors: list[RequestedFrame] = []
         self._running = False
 
@@ -135,7 +138,12 @@ class FrameRecorder:
     def take(self, frame: Mapping[str, Any]) -> None:
         """Take a picture from Playwright: `data` (JPEG) and `timestamp` (milliseconds since 1970)."""
         t = self._log.at(frame["timestamp"])
-        if self._pending is not None and self._log.at(self._pending["timestamp"]) <= self._cut < t:
+        waiting = -1.0 if self._pending is None else self._log.at(self._pending["timestamp"])
+        if t < max(self._kept, waiting):  # where a page is left, the browser may send its last picture late
+            self._keep(frame, t)
+            self._pace(t)
+            return
+        if self._pending is not None and waiting <= self._cut < t:
             self._keep_pending()  # the last one before an action
         if t - self._kept >= self._gap or self._kept <= self._cut < t:
             self._pending = None
@@ -226,11 +234,12 @@ class FrameRecorder:
 
     def _write(self, picture: CapturedFrame) -> None:
         data, picture.data = picture.data, b""
-        last = self._written[-1] if self._written else None
-        if last is None or last.mark != picture.mark:
+        place = bisect_right(self._written, picture.t, key=lambda one: one.t)
+        if place == 0 or self._written[place - 1].mark != picture.mark:
             picture.blob = self._log.blob(data)
             self._log.write("frame", t=picture.t, **_told(picture, self._tab))
-            self._written.append(picture)
+            self._written.insert(place, picture)
+            del self._written[:-REMEMBERED]
         if self._anchors:
             self._settle()
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from pydantic import TypeAdapter
 
+from reenact.adapters.stdlib import callers
 from reenact.browser.actions import aim
 from reenact.browser.actions import perform as doing
 from reenact.browser.actions import types as do
@@ -66,6 +68,7 @@ class Operation:
         wire_ask: `ask`, sent to the server.
         kind: The effect's kind: `heal` for a step that only looks into how a block can go on.
         number: The number of its step in the recording; without one here, in the server's recording.
+        line: The file and line of the program that asked for it.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Operation:
     wire_ask: Callable[[ServerSession], Coroutine[Any, Any, Any]] | None = None
     number: int | None = None
     recorded: bool = False
+    line: str = field(default_factory=lambda: callers.line_of(sys._getframe()))
 
     def began(self, call: Call) -> None:
         """Note the number of its step."""

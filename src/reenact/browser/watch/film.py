@@ -54,6 +54,7 @@ class FilmStep(FilmPart):
     message: Text = ""
     actor: Text = ""
     url: Text = ""
+    line: Text = ""
     tab: int | None = None
     fields: tuple[tuple[Text, Text], ...] = ()
     gave: Text = ""

@@ -43,7 +43,7 @@ function stepPane(side, place, entry, which) {
   badges.append(make("span", "dim", `${clockText(row.t)}, ${row.end === null ? "never done" : `took ${lengthText(row.end - row.t)}`}`));
   const parts = [make("h2", "", `${row.n ? `${row.n}. ` : ""}${row.title}`), badges];
   if (row.message) parts.push(row.status === "failed" ? whyOf(row) : make("p", "", row.message));
-  parts.push(facts([["page", row.url], ["tab", row.tab ? String(row.tab) : ""]]));
+  parts.push(facts([["page", row.url], ["line", row.line], ["tab", row.tab ? String(row.tab) : ""]]));
   parts.push(...differencesOf(entry, which));
   if (row.fields && row.fields.length) parts.push(...titled(row.kind === "browser" ? "Action" : "Asked", dl(row.fields)));
   if (row.gave) parts.push(...titled("Gave", make("pre", "", row.gave)));

@@ -119,6 +119,7 @@ def _acted(
         "actor": str(given.get("actor") or (before and before["actor"]) or ""),
         "message": budget.text(str(told.get("message") or ""), _LONGEST),
         "url": str(told.get("url") or (before and before["url"]) or ""),
+        "line": str((before and before["line"]) or ""),
         "tab": told["tab"] if isinstance(told.get("tab"), int) else None,
         "fields": _fields({name: item for name, item in action.items() if name != "type"}, budget),
         "why": _spelled(told["why"], budget) if isinstance(told.get("why"), Mapping) else [],

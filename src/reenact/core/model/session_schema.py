@@ -112,7 +112,7 @@ _LINES: Mapping[str, Specification] = {
     "anchor": ({**_PICTURE, "why": text}, {**_PAGE, "call": call}),
     "before": (
         {"tab": count, "action": object_},
-        {"call": call, "actor": _maybe_text, "url": _maybe_text, "target": _target},
+        {"call": call, "actor": _maybe_text, "url": _maybe_text, "line": _maybe_text, "target": _target},
     ),
     "after": (
         {"tab": count, "success": flag},
