@@ -32,6 +32,7 @@ def test_an_action_is_told_by_its_message_and_place():
         "T  u, 1 element to act on",
     )
     assert told({"value": [1], "url": "u", "tab": 0}) == [("gave", "[1]")]
+    assert told({"value": None, "url": "u", "tab": 0}) == [("at", "u")]
     assert told({**DONE, "message": ""}) == [("at", "Shop  http://x/")]
     assert told({"anything": "else"}) == told(None) == []
 

@@ -36,6 +36,8 @@ def told(output: Any) -> list[tuple[str, str]]:
     if output.keys() >= {"key", "rung", "old", "new", "verified_by"}:
         return _healed(output)
     if output.keys() == {"value", "url", "tab"}:
+        if output["value"] is None and output["url"]:
+            return [("at", short_address(output["url"]))]
         return [("gave", pretty(output["value"]))]
     if output.keys() == {"agent_id", "at"}:
         return [("did", "the agent began")]

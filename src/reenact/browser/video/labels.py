@@ -54,6 +54,25 @@ _VERBS = {
 }
 
 
+_CALLS = {
+    "check": "check",
+    "click": "click",
+    "dblclick": "double-click",
+    "fill": "fill",
+    "go_back": "go_back",
+    "go_forward": "go_forward",
+    "goto": "goto",
+    "hover": "hover",
+    "press": "press",
+    "reload": "reload",
+    "select_option": "select_dropdown_option",
+    "tap": "tap",
+    "type": "fallback_fill",
+    "uncheck": "check",
+}
+"""Playwright's calls that act, and the actions that they are."""
+
+
 def plain(text: object, limit: int = LONGEST) -> str:
     """Return a text on one line, shortened, without control characters and secrets.
 
@@ -74,6 +93,7 @@ def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False
         element: The element in words, where that is better than the action's own selector.
         hidden: True if the value that it fills is secret.
     """
+    fields = _as_action(fields)
     kind = str(fields.get("type", "action"))
     thing = _object(kind, fields, element)
     hidden = hidden or says_secret(thing)
@@ -90,6 +110,21 @@ def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False
         parts = [verb, value, thing]
     said = " ".join(part for part in parts if part)
     return plain(f"{said.removesuffix(f' {value}')}{value}" if value.startswith(":") else said)
+
+
+def _as_action(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a call of `session.page` as the action that it is; others as they are."""
+    name = str(fields.get("type", "")).removeprefix("page.")
+    args = fields.get("args")
+    given = list(args) if isinstance(args, (list, tuple)) else []
+    if name not in _CALLS or name == fields.get("type"):
+        return fields
+    if name == "goto":
+        return {"type": "goto", "url": given[0] if given else ""}
+    on = str(fields.get("on") or "").removeprefix("page.").replace("'", '"')
+    found = on or (str(given.pop(0)) if given else "")
+    value = {"check": True, "uncheck": False}.get(name, given[0] if given else "")
+    return {"type": _CALLS[name], "selector": element(None, found), "value": value}
 
 
 def element(selectors: object, selector: object) -> str:
@@ -144,7 +179,7 @@ def _object(kind: str, fields: Mapping[str, Any], element: str) -> str:
 
 
 def _value(kind: str, fields: Mapping[str, Any], *, hidden: bool) -> str:
-    if kind in {"fill", "fallback_fill", "select_dropdown_option"} and "value" in fields:
+    if kind in {"fill", "fallback_fill", "press", "select_dropdown_option"} and "value" in fields:
         value = HIDDEN if hidden else f"“{plain(fields['value'], 60)}”"
         return value if kind == "select_dropdown_option" else f"with {value}"
     if kind == "form_fill" and isinstance(fields.get("value"), Mapping):
