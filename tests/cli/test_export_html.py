@@ -52,6 +52,18 @@ def test_a_recording_is_one_file_with_conversation_film_timeline_and_steps(run, 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@needs_browser
+def test_a_report_has_the_film_too(run, home, tmp_path, opened):
+    recording = buy(home).name
+    status, _, _ = run("report", recording, "-o", "report.html")
+    assert status == 0
+    page = opened(tmp_path / "report.html")
+    film = page.frame_locator("iframe.film")
+    film.locator("#list [role=option]", has_text="Brass lamp").first.click()
+    assert film.locator("#strip .thumbnail").count() == 5
+    assert page.get_by_role("link", name="Save").count() or page.get_by_text("Save ").count()
+
+
 CELLS = """() => [...document.querySelectorAll("td")].filter((cell) => cell.textContent.length > 60)
     .map((cell) => cell.getBoundingClientRect().width)"""
 

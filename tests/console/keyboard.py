@@ -54,9 +54,10 @@ def walked(page) -> list[str]:
     for _ in range(MOST):
         page.keyboard.press("Tab")
         one = page.evaluate(FOCUSED)
-        if one is None or one["again"]:
+        if one is None or (one["again"] and not one["frame"]):
             break
-        steps.append(one)
+        if not one["again"]:  # the controls of a frame are reached within it
+            steps.append(one)
     return found(steps, page.evaluate(MISSED))
 
 
@@ -67,7 +68,8 @@ async def awalked(page) -> list[str]:
     for _ in range(MOST):
         await page.keyboard.press("Tab")
         one = await page.evaluate(FOCUSED)
-        if one is None or one["again"]:
+        if one is None or (one["again"] and not one["frame"]):
             break
-        steps.append(one)
+        if not one["again"]:  # the controls of a frame are reached within it
+            steps.append(one)
     return found(steps, await page.evaluate(MISSED))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from importlib import import_module
+from collections.abc import Iterator
 from pathlib import Path
 
 from reenact.analysis.diff import compare
 from reenact.analysis.pages.blocks import Section, redacted
-from reenact.analysis.pages.html import PlayerPage, page_html
+from reenact.analysis.pages.html import page_html
 from reenact.analysis.report import sections
 from reenact.analysis.report.exported import conversation, timeline
 from reenact.analysis.report.story import page
@@ -19,14 +16,11 @@ from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
 from reenact.core.store.local import LocalStore
 from reenact.core.trust.consent import standing_of
-from reenact.errors import MissingExtra, RecordingError, UsageError
+from reenact.errors import UsageError
 from reenact.verbs.diagnose import anomalies
 from reenact.verbs.interface import Context
+from reenact.verbs.player import player_of
 from reenact.verbs.report import redactor_of
-from reenact.verbs.video import folder_of
-
-FILM = 60_000_000
-"""Bytes of a film that still fit into the page; of a longer one the pictures are left out."""
 
 
 def write(ref: str, target: Path | None, context: Context, *, beside: str | None, force: bool) -> Path:
@@ -62,7 +56,8 @@ def write(ref: str, target: Path | None, context: Context, *, beside: str | None
         tuple(section for section in shown if section.blocks),
         kind="A recording",
     )
-    player = _player(store, ref, beside, recording, context.say)
+    refs = [each for each in (ref, beside) if each is not None]
+    player = player_of(store, refs, recording, context.say)
     private.write(path, page_html(redacted(whole, redactor_of(recording)), None, player).encode())
     return path
 
@@ -80,31 +75,3 @@ def _commands(recording: Recording) -> list[tuple[str, str]]:
         ("run it again", f"reenact replay {recording.id}"),
         ("run it under the debugger", f"reenact debug {recording.id}"),
     ]
-
-
-def _player(
-    store: LocalStore, ref: str, beside: str | None, recording: Recording, say: Callable[[str], None]
-) -> PlayerPage | None:
-    """Return the page that plays the first browser session, or None without one."""
-    if not any(step.call.kind == "browser" for step in recording):
-        return None
-    # The browser's code is loaded only for a recording that has a session.
-    watch, player = import_module("reenact.browser.watch"), import_module("reenact.browser.watch.html")
-    with ExitStack() as stack:
-        folders = [stack.enter_context(folder_of(store, each)) for each in (ref, beside) if each is not None]
-        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reenact-"))) / "film.html"
-        pair = folders[1] if len(folders) > 1 else None
-        try:
-            watch.write(folders[0], place, beside=pair)
-        except (RecordingError, MissingExtra) as error:
-            say(f"without its film: {error}")
-            return None
-        if place.with_suffix(".mp4").exists() or place.stat().st_size > FILM:
-            say(
-                f"without its film, which is larger than {FILM:,} bytes: reenact watch {recording.id} plays it"
-            )
-            return None
-        markup = place.read_text(encoding="utf-8")
-        moments = 'id="moments-' in markup
-        style, script = player.sources(moments=moments)
-        return PlayerPage(markup, style, script, moments)

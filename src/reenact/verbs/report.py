@@ -29,6 +29,7 @@ from reenact.verbs.diagnose import anomalies
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
 from reenact.verbs.marks import LOCAL, RECORDING, Cli, Command, Ref, Wire
+from reenact.verbs.player import player_of
 from reenact.verbs.reproduce.attempts import reproduce
 from reenact.verbs.reproduce.bisection import bisect
 from reenact.verbs.reproduce.world import check_world
@@ -40,7 +41,7 @@ ATTACHED = 8_000_000
 class Options(interface.Options):
     """Write one page about a recording, for readers without Reenact.
 
-    It shows the task, the answer, the steps, the environment, and commands to continue with.
+    It shows the task, the answer, the steps, a browser session, the environment, and commands to continue with.
 
     It runs nothing without --times, --check or --check-world.
 
@@ -135,7 +136,8 @@ def run(options: Options, context: Context) -> Result:
     standing = standing_of(recording, LocalStore(context.home).root)
     whole = redacted(page(recording, more, commands, standing=standing), redactor_of(recording))
     if output.suffix == ".html":
-        _write(output, page_html(whole, (name, data) if inside else None).encode())
+        player = player_of(store, [options.ref], recording, context.say)
+        _write(output, page_html(whole, (name, data) if inside else None, player).encode())
     else:
         _write(output, markdown(whole).encode("utf-8", "replace"))
     if not inside:

@@ -92,7 +92,9 @@ def _asked(about: RecordingFacts) -> Section:
     blocks: list[Block] = []
     turn = next((turn for step in about if (turn := step.turn) is not None), None)
     if turn is not None:
-        blocks += [_message(message) for message in turn.call.messages if message.role in ("system", "user")]
+        blocks += [_message(message) for message in turn.call.messages if message.role == "user"]
+        rules = [_message(message) for message in turn.call.messages if message.role == "system"]
+        blocks += [Fold("instructions", tuple(rules))] if rules else []
     if argv:
         blocks.append(facts(("command", " ".join([Path(argv[0]).name, *argv[1:]]))))
     return Section("Question", tuple(blocks))

@@ -55,10 +55,9 @@ class LocalBrowser:
         """Do a step in the browser; start a new one if the recording had none here."""
         if self.live is None and step.name != "start":
             await self._revive(step, at)
-        live = cast("LiveBrowser", self.live)
-        if live is not None and live.camera is not None:
-            live.camera.asked(call, step.line)
-        return await step.live(live, call)
+        if self.live is not None and self.live.camera is not None:
+            self.live.camera.asked(call, step.line)
+        return await step.live(cast("LiveBrowser", self.live), call)
 
     async def close(self, why: str) -> None:
         """End the browser."""

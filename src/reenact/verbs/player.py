@@ -1,0 +1,53 @@
+"""The player of a recording's browser session, for a page about the recording."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+
+from reenact.analysis.pages.html import PlayerPage
+from reenact.core.query.recording import Recording
+from reenact.core.store.local import LocalStore
+from reenact.errors import MissingExtra, RecordingError
+from reenact.verbs.video import folder_of
+
+FILM = 60_000_000
+"""Bytes of a film that still fit into the page; of a longer one the pictures are left out."""
+
+
+def player_of(
+    store: LocalStore, refs: Sequence[str], recording: Recording, say: Callable[[str], None]
+) -> PlayerPage | None:
+    """Return the page that plays the first browser session, or None without one.
+
+    Args:
+        store: The store.
+        refs: The recording, and perhaps another one beside it.
+        recording: The recording.
+        say: Told of a film that is left out.
+    """
+    if not any(step.call.kind == "browser" for step in recording):
+        return None
+    # The browser's code is loaded only for a recording that has a session.
+    watch, player = import_module("reenact.browser.watch"), import_module("reenact.browser.watch.html")
+    with ExitStack() as stack:
+        folders = [stack.enter_context(folder_of(store, each)) for each in refs]
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reenact-"))) / "film.html"
+        pair = folders[1] if len(folders) > 1 else None
+        try:
+            watch.write(folders[0], place, beside=pair)
+        except (RecordingError, MissingExtra) as error:
+            say(f"without its film: {error}")
+            return None
+        if place.with_suffix(".mp4").exists() or place.stat().st_size > FILM:
+            say(
+                f"without its film, which is larger than {FILM:,} bytes: reenact watch {recording.id} plays it"
+            )
+            return None
+        markup = place.read_text(encoding="utf-8")
+        moments = 'id="moments-' in markup
+        style, script = player.sources(moments=moments)
+        return PlayerPage(markup, style, script, moments)
