@@ -90,7 +90,9 @@ def test_a_page_says_what_was_asked_what_came_out_and_what_happened(recording):
 
 def test_the_user_s_question_comes_first_and_the_instructions_are_folded(recording):
     shown = page_html(page(recording))
-    assert shown.index("Where is my order?") < shown.index("instructions</summary>") < shown.index("You help.")
+    assert (
+        shown.index("Where is my order?") < shown.index("instructions</summary>") < shown.index("You help.")
+    )
 
 
 def test_nothing_recorded_becomes_markup(recording):
