@@ -3,7 +3,7 @@
 #   make demo     a real agent with a real model: recorded, replayed, diverging
 #   make demo-browser  a browser agent with a real model: recorded, replayed without both, written as a script
 #   make exercise a recorded run is debugged, mended, forked, and kept as a test
-#   make picture  the pictures of README and guide, drawn from what really runs
+#   make pictures  all pictures of README and docs, drawn from what really runs
 #   make console-pictures  the pictures with which the tests compare the console's pages
 #   make test     the test suite
 #   make soak     the slow suites and the long matrices: thousands of recordings, hundreds of kills
@@ -60,7 +60,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help audit demo demo-browser exercise picture console-pictures test test-browser-use test-ray soak faults load frameworks frameworks-older \
+.PHONY: help audit demo demo-browser exercise pictures console-pictures test test-browser-use test-ray soak faults load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console dist docs test-wheel \
 	check-platforms test-portable test-windows test-fresh sbom
@@ -77,7 +77,7 @@ demo-browser: setup-dev chromium
 exercise: setup-dev
 	@$(BIN)/python examples/exercise/exercise.py
 
-picture: setup-demo setup-dev chromium
+pictures: setup-demo setup-dev chromium
 	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py
 	@$(BIN)/python examples/lamp_shop/draw.py
 	@$(BIN)/python -m tests.console.picture

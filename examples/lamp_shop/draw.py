@@ -1,4 +1,4 @@
-"""The picture of docs/watch.md: `make picture` writes docs/watch.png.
+"""The picture of docs/watch.md: `make pictures` writes docs/watch.png.
 
 Nothing on it is made up: two runs are recorded in a real browser, and the page of both is opened in it.
 """

@@ -1,4 +1,4 @@
-"""The pictures of the documentation: `make picture` writes docs/demo.svg and docs/debug.svg.
+"""The pictures of the documentation: `make pictures` writes docs/demo.svg and docs/debug.svg.
 
 Nothing on it is made up: an agent is recorded on a real language model, replayed with the model stopped, and replayed
 with one of its tools changed. What is too long for a picture is cut where a `…` stands.

@@ -52,6 +52,20 @@ def test_a_recording_is_one_file_with_conversation_film_timeline_and_steps(run, 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_the_files_that_a_run_changed_are_in_the_page(shell):
+    shell.write("notes.txt", "one\ntwo\n")
+    shell.write(
+        "agent.py",
+        "from pathlib import Path\nnotes = Path('notes.txt')\nnotes.write_text(notes.read_text().replace('two', 'ten'))",
+    )
+    shell.record("agent.py")
+    shell.run("export", "last", "--html", "-o", "page.html")
+    written = (shell.folder / "page.html").read_text()
+    section = written.partition("<h2>Files</h2>")[2].partition("</section>")[0]
+    assert "notes.txt" in section
+    assert section.index("-two") < section.index("+ten")
+
+
 @needs_browser
 def test_a_report_has_the_film_too(run, home, tmp_path, opened):
     recording = buy(home).name

@@ -1,4 +1,4 @@
-"""The picture of docs/console.md: `make picture` writes docs/console.png, of the run that the tests look at."""
+"""The picture of docs/console.md: `make pictures` writes docs/console.png, of the run that the tests look at."""
 
 from __future__ import annotations
 

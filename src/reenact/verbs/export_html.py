@@ -9,7 +9,7 @@ from reenact.analysis.diff import compare
 from reenact.analysis.pages.blocks import Section, redacted
 from reenact.analysis.pages.html import page_html
 from reenact.analysis.report import sections
-from reenact.analysis.report.exported import conversation, timeline
+from reenact.analysis.report.exported import conversation, files, timeline
 from reenact.analysis.report.story import page
 from reenact.core import private
 from reenact.core.query.facts import RecordingFacts
@@ -49,7 +49,7 @@ def write(ref: str, target: Path | None, context: Context, *, beside: str | None
     standing = standing_of(recording, LocalStore(context.home).root)
     whole = page(recording, more, _commands(recording), standing=standing)
     asked, came, *rest = whole.sections
-    shown = (asked, came, conversation(facts), timeline(facts), *rest)
+    shown = (asked, came, conversation(facts), timeline(facts), files(recording), *rest)
     whole = type(whole)(
         recording.agent or f"recording {recording.id}",
         whole.lead,

@@ -1,16 +1,29 @@
-"""Sections of an exported page: the timeline of a recording, and its conversation."""
+"""Sections of an exported page: the timeline of a recording, its conversation, and the files that it changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reenact.analysis.pages.blocks import Block, LaneChart, Note, Section, Speech, Style, text
+from reenact.analysis.pages.blocks import (
+    Block,
+    CodeBlock,
+    Fold,
+    LaneChart,
+    Note,
+    Section,
+    Speech,
+    Style,
+    Styled,
+    text,
+)
+from reenact.analysis.views.files import step_differences
 from reenact.analysis.views.lanes import Bar, lanes
 from reenact.analysis.views.text import cut, many, one_line, seconds
 from reenact.analysis.views.transcript import ItemView, Talk
 from reenact.analysis.views.values import arguments, spelled
 from reenact.core.messages import ToolCall
 from reenact.core.query.facts import RecordingFacts
+from reenact.core.query.recording import Recording
 
 LETTERS = 2_000_000
 """Letters of a conversation on a page."""
@@ -19,6 +32,12 @@ STEPS = 2_000
 """Steps of a conversation on a page, and bars of its timeline."""
 
 _LANES = 40
+_OPEN = 3
+"""Changed files that are shown unfolded."""
+_SIGNS: dict[str, tuple[str, Style]] = {
+    "added": ("+", "good"), "changed": ("~", "first"), "removed": ("-", "bad"), "same": ("", "quiet"),
+}  # fmt: skip
+_LINES: dict[str, Style] = {"+": "added", "-": "removed", "@": "quiet"}
 _STYLES: dict[str, Style] = {"model": "first", "tool": "second", "browser": "live", "http": "live"}
 
 
@@ -45,6 +64,26 @@ def timeline(facts: RecordingFacts) -> Section:
     if (more := len(found.bars) - len(bars)) > 0:
         blocks.append(text(f"{many(more, 'more step')} on other lanes or later"))
     return Section("Timeline", tuple(blocks))
+
+
+def files(recording: Recording) -> Section:
+    """Return the files that the run changed, each with its changed lines."""
+    found = step_differences(recording, None)
+    blocks: list[Block] = []
+    for file in found.files:
+        sign, style = _SIGNS[file.change]
+        lines: list[str | Styled] = [
+            Styled(f"{line}\n", _LINES.get(line[:1], "plain")) for line in file.lines
+        ]
+        if file.left_out:
+            lines.append(f"… {many(file.left_out, 'more line')}")
+        head = (Styled(f"{sign} ", style), Styled(one_line(file.path), "code"))
+        blocks.append(Fold(head, (CodeBlock(tuple(lines)),), open=len(found.files) <= _OPEN))
+    if found.left_out:
+        blocks.append(
+            Note(f"{many(found.left_out, 'more file')}; `reenact files {recording.id}` lists all", "quiet")
+        )
+    return Section("Files", tuple(blocks))
 
 
 def conversation(facts: RecordingFacts) -> Section:
