@@ -63,7 +63,7 @@ def test_the_pictures_of_a_recording_come_out_as_they_went_in(run, tmp_path):
 
 def test_steps_without_pictures_write_nothing_and_say_so(run, tmp_path):
     status, _, err = run(2, "--pictures", tmp_path / "none")
-    assert (status, err) == (0, "no pictures in what 1 step gave\n")
+    assert (status, err) == (0, "no pictures in 1 step\n")
     assert not (tmp_path / "none").exists()
 
 

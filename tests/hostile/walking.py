@@ -20,6 +20,7 @@ OPENS = ("/sessions/start", "/agents/start", "/scrape")
 FILLED = {
     "number": "1",
     "page": "0",
+    "place": "0",
     "step": "1",
     "digest": DIGEST,
     "name": "events.jsonl",

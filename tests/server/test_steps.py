@@ -29,7 +29,7 @@ def outer(place):
 
 @reenact.tool(kind="model", name="gpt-4o")
 def ask(messages):
-    said = f"answer to {messages[-1]['content']}"
+    said = f"answer to {messages[-1]['content']!s:.80}"
     return {"model": "gpt-4o", "choices": [{"message": {"role": "assistant", "content": said}}]}
 
 
@@ -54,6 +54,21 @@ def chat(home):
             memory["asked"].append(place)
             outer(place)
     return recording.id
+
+
+def test_the_pictures_of_a_prompt_are_given_as_pictures_and_as_nothing_else(home):
+    png = b"\x89PNG\r\n\x1a\n" + b"<script>"
+    with reenact.record(home=home) as recording:
+        ask([{"role": "user", "content": [{"type": "image", "data": png}]}])
+    with Asking(Path(home)) as asked:
+        address = f"/recordings/{recording.id}/steps/1"
+        (picture,) = asked(address)["pictures"]
+        assert (picture["kind"], picture["size"], picture["asked"]) == ("png", len(png), True)
+        given = asked.client.get(f"/api/v1{address}/pictures/0")
+        assert given.content == png
+        assert given.headers["content-type"] == "image/png"
+        assert given.headers["x-content-type-options"] == "nosniff"
+        assert "no picture 1" in asked.refused(f"{address}/pictures/1", 404)
 
 
 def test_a_step_says_what_changed_in_the_prompt_and_in_the_state(home):

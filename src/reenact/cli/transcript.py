@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from reenact.analysis.views import browsed
+from reenact.analysis.views.step_pictures import given, in_question
 from reenact.analysis.views.steps import IMPORTED, commands_in
 from reenact.analysis.views.text import (
     count,
@@ -23,7 +24,6 @@ from reenact.analysis.views.text import (
     without_tokens,
 )
 from reenact.analysis.views.values import arguments, literal_or_text, pretty, spelled
-from reenact.cli import pictures
 from reenact.core import messages as reading
 from reenact.core.messages import Message
 from reenact.core.messages.shell import ShellCommand
@@ -290,8 +290,8 @@ def tell_step(page: Page, facts: RecordingFacts, number: int) -> None:
             )
     if call.outcome is not None and "value" in call.outcome and step.model_call is None:
         page.block("gave", pretty(step.output), 5)
-        for picture in pictures.of(step):
-            page.block("picture", f"{picture} (--pictures FOLDER writes it)", 5)
+    for picture in [*in_question(step), *given(step)]:
+        page.block("picture", f"{picture} (--pictures FOLDER writes it)", 5)
     if step.error:
         page.block("error", step.error, 5, "red")
         _details(page, call.outcome.get("error") if call.outcome is not None else None)

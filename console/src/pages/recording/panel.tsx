@@ -2,6 +2,7 @@
 
 import { Tabs } from "radix-ui";
 import { useEffect, useRef, useState } from "react";
+import { API, path } from "../../client";
 import { count, duration, money } from "../../format";
 import type { Finding, StepWhole } from "../../model";
 import { ChangedFiles, useFiles } from "../../parts/files";
@@ -182,6 +183,22 @@ function Inside({
         </Part>
       )}
       {whole.model && <Prompt id={id} whole={whole} model={whole.model} marks={marks} />}
+      {whole.pictures.length > 0 && (
+        <Part title={`Pictures: ${whole.pictures.length}`}>
+          <div className="pictures">
+            {whole.pictures.map((picture, place) => (
+              <figure key={picture.path}>
+                <img
+                  src={`${API}${path("recordings", id, "steps", whole.step, "pictures", place)}`}
+                  alt={`${picture.asked ? "In the question" : "In the answer"}: ${picture.kind}`}
+                  loading="lazy"
+                />
+                <figcaption className="quiet clip">{visible(picture.path)}</figcaption>
+              </figure>
+            ))}
+          </div>
+        </Part>
+      )}
       {Object.keys(settings).length > 0 && (
         <Part title={whole.model ? "Settings" : "Arguments"} folded={whole.model !== null}>
           <Value value={settings} marks={marks} />

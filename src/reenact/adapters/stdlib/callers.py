@@ -103,7 +103,7 @@ def place_of(frame: FrameType | None) -> str:
 
 
 def line_of(frame: FrameType | None) -> str:
-    """Return the file and line of the program's code that a frame was called from, or an empty text."""
+    """Return the file and line of the program's code that called a frame, or an empty text."""
     while frame is not None:
         place = place_in(frame)
         if place is not None:

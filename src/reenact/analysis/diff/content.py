@@ -46,7 +46,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def _worded(name: str, tree: Tree) -> Tree:
-    """Return the consequence of a browser's action as lines; other parts of an answer as they are."""
+    """Return the consequence of a browser's action as lines; other parts unchanged."""
     if name != "consequence" or not isinstance(tree, dict):
         return tree
     page, dom = tree.get("navigated"), tree.get("dom")

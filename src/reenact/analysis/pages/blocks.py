@@ -97,6 +97,15 @@ class Speech:
 
 
 @dataclass(frozen=True, slots=True)
+class PictureBlock:
+    """A picture: its kind (`png`), its bytes in base64, and its description."""
+
+    kind: str
+    data: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class StepLine:
     """A step on one line, which unfolds to `inside`."""
 
@@ -158,6 +167,7 @@ Block = (
     | Grid
     | Versus
     | Speech
+    | PictureBlock
     | StepLine
     | Fold
     | CardBlock
@@ -236,7 +246,9 @@ def redacted(page: StaticPage, redactor: Redactor) -> StaticPage:
 
 
 def _like(model: Any, tree: Any) -> Any:
-    """Return a tree in the classes of a model of the same shape."""
+    """Return a tree in the classes of a model of the same shape; a picture as it is."""
+    if isinstance(model, PictureBlock):
+        return model
     if is_dataclass(model) and not isinstance(model, type):
         changed = {field.name: _like(getattr(model, field.name), tree[field.name]) for field in fields(model)}
         return replace(model, **changed)

@@ -23,6 +23,7 @@ from reenact.analysis.pages.blocks import (
     LaneChart,
     Note,
     Paragraph,
+    PictureBlock,
     Speech,
     StaticPage,
     StepLine,
@@ -70,6 +71,7 @@ def _hash(text: str) -> str:
 
 POLICY = policy(STYLE)
 """The policy of static pages: they run nothing and fetch nothing."""
+_PICTURED = policy(STYLE, img_src="data:")
 
 
 def head(title: str, style: str = STYLE, allowed: str = POLICY) -> str:
@@ -93,7 +95,8 @@ def page_html(
         attached: The name and content of a file to save from it.
         player: A page of its own that plays in a frame below the head.
     """
-    allowed = POLICY if player is None else _with_player(player)
+    pictured = any(isinstance(block, PictureBlock) for section in page.sections for block in section.blocks)
+    allowed = _with_player(player) if player is not None else _PICTURED if pictured else POLICY
     sections = [(f"section-{number}", section) for number, section in enumerate(page.sections, 1)]
     film = '<a href="#film">Film</a>' if player is not None else ""
     links = film + "".join(
@@ -174,6 +177,8 @@ def _block(block: Block) -> Iterator[str]:
             yield f"<p{_id(anchor)}{_class('note', style)}>{words_html(words)}</p>"
         case Speech(role, words):
             yield f"<div{_class('said', _known('role', role.partition(' ')[0]))}>{_titled(role, words)}</div>"
+        case PictureBlock(kind, data, words):
+            yield f'<p><img class="shown" src="data:image/{kind};base64,{data}" alt="{escaped(words)}"></p>'
         case FactList(rows):
             cells = (f"<dt>{words_html(name)}</dt><dd>{words_html(value)}</dd>" for name, value in rows)
             yield f"<dl>{''.join(cells)}</dl>" if rows else ""

@@ -16,6 +16,7 @@ from reenact.analysis.pages.blocks import (
     LaneChart,
     Note,
     Paragraph,
+    PictureBlock,
     Speech,
     StaticPage,
     StepLine,
@@ -54,6 +55,8 @@ def _block(block: Block) -> Iterator[str]:
                 *([_line(plain(cell)) for cell in row] for row in rows),
             ]
             yield "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        case PictureBlock(kind, _, words):
+            yield f"({_line(words)}: image/{kind})"
         case Speech(title, words):
             yield from _titled((title, words))
         case Versus(rows):

@@ -1,7 +1,8 @@
-"""Sections of an exported page: the timeline of a recording, its conversation, and the files that it changed."""
+"""Sections of an exported page: timeline, conversation, and changed files."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 
 from reenact.analysis.pages.blocks import (
@@ -10,6 +11,7 @@ from reenact.analysis.pages.blocks import (
     Fold,
     LaneChart,
     Note,
+    PictureBlock,
     Section,
     Speech,
     Style,
@@ -18,6 +20,7 @@ from reenact.analysis.pages.blocks import (
 )
 from reenact.analysis.views.files import step_differences
 from reenact.analysis.views.lanes import Bar, lanes
+from reenact.analysis.views.step_pictures import LARGEST, StepPicture, pictures
 from reenact.analysis.views.text import cut, many, one_line, seconds
 from reenact.analysis.views.transcript import ItemView, Talk
 from reenact.analysis.views.values import arguments, spelled
@@ -30,6 +33,9 @@ LETTERS = 2_000_000
 
 STEPS = 2_000
 """Steps of a conversation on a page, and bars of its timeline."""
+
+PICTURES = 20_000_000
+"""Bytes of the pictures on a page."""
 
 _LANES = 40
 _OPEN = 3
@@ -90,7 +96,7 @@ def conversation(facts: RecordingFacts) -> Section:
     """Return what was said and done, up to a limit that is named."""
     talk, depths = Talk(facts), _depths(facts)
     blocks: list[Block] = []
-    left = LETTERS
+    left, room = LETTERS, PICTURES
     for number in range(1, len(facts.steps) + 1):
         if number > STEPS or left <= 0:
             more = many(len(facts.steps) - number + 1, "more step")
@@ -99,7 +105,17 @@ def conversation(facts: RecordingFacts) -> Section:
         for speech in map(_speech, talk.page(number, number, depths).items):
             left -= len(str(speech.words))
             blocks.append(speech)
+        step = facts.steps[number - 1]
+        # The film shows what a browser showed.
+        for picture in pictures(facts, step) if step.call.kind != "browser" else ():
+            if len(picture.data) <= min(LARGEST, room):
+                room -= len(picture.data)
+                blocks.append(_shown(picture))
     return Section("Conversation", tuple(blocks))
+
+
+def _shown(picture: StepPicture) -> PictureBlock:
+    return PictureBlock(picture.kind, base64.b64encode(picture.data).decode(), f"picture {picture.path}")
 
 
 def _depths(facts: RecordingFacts) -> list[int]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from reenact.analysis.views import browsed
+from reenact.analysis.views import browsed, step_pictures
 from reenact.analysis.views.base import Ended, Json, View
 from reenact.analysis.views.listing import TokensView
 from reenact.analysis.views.messages import ModelCallView, PromptChangeView, model_call, prompt_change
 from reenact.analysis.views.state import StateChangeView, ValueView, state_at
+from reenact.analysis.views.step_pictures import PictureView
 from reenact.analysis.views.text import one_line, without_tokens
 from reenact.analysis.views.values import spelled
 from reenact.core import messages as reading
@@ -71,7 +72,7 @@ class StepView(RowView):
 
     `changed` is null for a step that is no model call, and for the first model call of its scope. `state` is that of
     the moment when the step was asked, `state_changes` its differences from the step before. `events` are the step's
-    lines as they are stored.
+    lines as they are stored. `pictures` are those that are new in its question, then those in its answer.
     """
 
     address: str
@@ -84,6 +85,7 @@ class StepView(RowView):
     state_changes: tuple[StateChangeView, ...]
     events: tuple[str, ...]
     blobs: tuple[str, ...]
+    pictures: tuple[PictureView, ...]
 
 
 class CommandView(View):
@@ -233,6 +235,7 @@ def whole_step(
         state_changes=state.changes,
         events=tuple(line.decode("utf-8", "replace") for line in lines),
         blobs=tuple(blobs),
+        pictures=step_pictures.views(facts, step),
     )
 
 

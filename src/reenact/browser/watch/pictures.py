@@ -27,7 +27,7 @@ def encoded(footage: Footage, pictures: Iterable[PaintedPage], *, mask: bool = T
 def strip(
     footage: Footage, pictures: Iterable[tuple[int, PaintedPage]], *, mask: bool = True
 ) -> Iterator[str]:
-    """Yield each picture small, as base64, or an empty text where it is lost or cannot be covered."""
+    """Yield each picture small, as base64, or an empty text if it is lost."""
     for _, picture in pictures:
         try:
             yield base64.b64encode(thumbnail(jpeg(footage, picture, mask=mask), _ACROSS)).decode()

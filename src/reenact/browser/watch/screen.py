@@ -84,7 +84,7 @@ def chosen(scenes: Sequence[Scene], moments: Iterable[float], most: int = MOST) 
 def thumbnails(
     steps: Sequence[Mapping[str, Any]], scenes: Sequence[Scene], most: int = THUMBNAILS
 ) -> tuple[tuple[int, PaintedPage], ...]:
-    """Return the numbers of the actions, each with the last picture before the next action begins.
+    """Return the actions' numbers, each with the last picture before the next action.
 
     Of too many actions, one in every few is returned.
     """

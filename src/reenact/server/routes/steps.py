@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, get_args
 
 from fastapi import APIRouter, HTTPException, Path, Query
+from fastapi.responses import Response
 
 from reenact.analysis.views.messages import MessagesView
 from reenact.analysis.views.messages import messages as messages_view
+from reenact.analysis.views.step_pictures import LARGEST, MOST, Kind, pictures
 from reenact.analysis.views.steps import RowsView, StepView, whole_step
 from reenact.server.access import Access, Reader
 from reenact.server.cache import Loaded
@@ -55,6 +57,28 @@ def messages(access: Reader, id: Id, number: Number) -> MessagesView:
         if turn is None:
             raise HTTPException(404, f"step {number} is not a model call")
         return messages_view(turn)
+
+
+@router.get(
+    "/recordings/{id}/steps/{number}/pictures/{place}",
+    responses={**MISSING, 200: {"content": {f"image/{kind}": {} for kind in get_args(Kind)}}},
+    response_class=Response,
+)
+def picture(
+    access: Reader, id: Id, number: Number, place: Annotated[int, Path(ge=0, le=2 * MOST)]
+) -> Response:
+    """A picture of a step's question or answer, by its place among the step's `pictures`."""
+    with access.library.opened(id) as loaded:
+        loaded.recording.step(number)
+        found = pictures(loaded.facts, loaded.facts.steps[number - 1])
+    if place >= len(found) or len(found[place].data) > LARGEST:
+        raise HTTPException(404, f"step {number} has no picture {place} that can be shown")
+    headers = {
+        "Cache-Control": "private, max-age=60",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(found[place].data, media_type=f"image/{found[place].kind}", headers=headers)
 
 
 def _whole(access: Access, id: str, loaded: Loaded, number: int) -> StepView:
