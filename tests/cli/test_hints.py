@@ -124,6 +124,33 @@ def test_a_tool_that_ran_for_real_is_followed_by_a_fork(shell):
     assert (done.status, done.out) == (0, "sent lost\n")
 
 
+PAYING = """import reenact
+@reenact.tool(kind="shop")
+def refund(order):
+    return 'REF-1'
+@reenact.tool
+def cancel(order):
+    return refund(order)
+@reenact.tool(kind='model', name='gpt')
+def answer(messages):
+    return 'sent ' + messages
+print(answer(cancel(7)))
+"""
+
+
+def test_a_mended_tool_that_leaves_a_call_out_is_followed_by_a_fork_too(shell):
+    shell.write("agent.py", PAYING)
+    shell.record("agent.py")
+    shell.write("agent.py", PAYING.replace("return refund(order)", "return 'nothing'"))
+    replayed = shell.run("replay", "--live", "tool", "last")
+    assert replayed.status == 1
+    assert "MISSING" in replayed.err
+    assert "realign" not in replayed.err
+    (command,) = re.findall(r"go on live from there: reenact (.+)", replayed.err)
+    done = shell.run(*shlex.split(command))
+    assert (done.status, done.out) == (0, "sent nothing\n")
+
+
 @pytest.mark.parametrize("name", ["bug.reenact", "a bug.reenact"])
 def test_a_program_that_is_gone_is_replaced_by_the_suggested_command(shell, name):
     shell.write("agent.py", PROGRAM)

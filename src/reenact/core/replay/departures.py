@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from reenact.core.boundary import ReplayingTurnstile, Scope
 from reenact.core.model.log import CallRecord, Log
@@ -105,7 +106,13 @@ class Departures:
         )
         if first is None or (found.step is not None and self._steps[first.number] >= found.step):
             return None
-        return self.at(Departure.MISSING, first, detail=f"left out or moved; then the program asked: {found}")
+        then = replace(found, hint="")
+        return self.at(
+            Departure.MISSING,
+            first,
+            detail=f"left out or moved; then the program asked: {then}",
+            hint=found.hint,
+        )
 
     def _changed(self, question: Question, there: CallRecord | None) -> Divergence:
         scope, address = question.scope, question.address
