@@ -106,10 +106,17 @@ def test_control_characters_of_a_recording_do_not_reach_the_terminal(shell, run)
     assert "\x1b" not in shell.run("diagnose", "last", "--rule", "tool-error").out
 
 
+def test_without_an_id_the_newest_recording_is_diagnosed(shell, run):
+    run(says("hello"))
+    run(does("look", error="boom"))
+    newest = shell.run("diagnose", "last")
+    assert "look" in newest.out
+    assert shell.run("diagnose").out.replace("show last", "show") == newest.out.replace("show last", "show")
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("diagnose",), "which recordings?"),
         (("diagnose", "nope"), "nope"),
         (("diagnose", "last", "--rule", "lop"), "there is no rule 'lop'; did you mean 'loop'?"),
         (("diagnose", "last", "--no-rule", "lop"), "there is no rule 'lop'; did you mean 'loop'?"),

@@ -129,12 +129,10 @@ def run(options: Options, context: Context) -> Result:
     choice = chosen(rules=options.rules, without=options.without)
     if options.list_rules:
         return Result(rules=sorted(RULES.values(), key=lambda one: one.name))
-    if not options.refs:
-        raise UsageError("which recordings? `reenact diagnose last`, or ids that `reenact list` shows")
     found: list[tuple[Recording, list[Anomaly]]] = []
     failures = []
     with context.opened() as (store, index):
-        paths = list(dict.fromkeys(store.find(ref) for ref in options.refs))
+        paths = list(dict.fromkeys(store.find(ref) for ref in options.refs or ("last",)))
         lines = None
         if options.baseline is not None:
             report = partial(context.progress, "reading the baseline")
