@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reenact.analysis.interchange.importers import ImportedRun, keep
+from reenact.analysis.interchange.importers import Happened, ImportedRun, keep
 from reenact.core.store.local import LocalStore
 from tests.analysis.conftest import does, says
 
@@ -35,6 +35,13 @@ def test_findings_are_told_by_step_with_what_they_rest_on(shell, run):
     assert 'fetch_page({"n":1})' in lines[3]
     assert f"`reenact show {id} 2` shows the first" in lines[-1]
     assert all(line == line.rstrip() for line in lines)
+
+
+def test_evidence_that_the_sentence_repeats_is_told_once(shell, run):
+    run(Happened("browser", "click", {"selector": "#pay"}, None, "the button is covered"))
+    out = shell.run("diagnose", "last", "--rule", "failed-action").out
+    assert "click failed" in out
+    assert out.count("the button is covered") == 1
 
 
 def test_a_run_with_nothing_odd_is_exit_status_0(shell, run):

@@ -67,7 +67,7 @@ def _step(page: Page, recording: Recording, step: int | None, found: Sequence[An
         line = Text(f"{one.severity:<8}", _COLOURS[one.severity])
         line.append(one_line(one.sentence)).append(f"  [{one.rule}]", "dim")
         page.line(line, 4, 8)
-        if one.evidence:
+        if one.evidence and one_line(one.evidence) not in one_line(one.sentence):
             page.line(Text(one_line(one.evidence), "dim italic"), 12)
 
 
