@@ -55,7 +55,8 @@ class ReplayedUses:
     def own_change(self, path: str) -> None:
         """Note a path that the program's own code changes.
 
-        Raises `Halt` for one that is not on scratch. The user's own files stay as they are; an effect that runs for real may change them.
+        Raises `Halt` for one that is not on scratch. The user's own files stay as they are; an effect that runs for
+        real may change them.
         """
         above, name = os.path.split(os.path.abspath(path))
         full = os.path.join(os.path.realpath(above), name)
