@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 import textwrap
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -219,8 +221,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def tidy():
     """For programs that leave their clients and the loop of a `run_sync` to the end of the process, as small ones do."""
     yield
-    loop = getattr(asyncio.get_event_loop_policy()._local, "_loop", None)
-    if loop is not None and not loop.is_running():
-        loop.close()
+    with warnings.catch_warnings(), suppress(RuntimeError):
+        # From Python 3.12 on it warns where no loop is set, and from 3.14 on it raises.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        asyncio.get_event_loop().close()
         asyncio.set_event_loop(None)
     gc.collect()

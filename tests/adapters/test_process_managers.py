@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+
 import pytest
 
 from tests.adapters.changed_script import ChangedScript
@@ -150,10 +152,9 @@ def test_kinds_without_a_recorded_order_are_named(kind, tmp_path):
     assert f"not compared: an order that is not recorded ({named}" in " ".join(again.said.split())
 
 
-def test_objects_of_a_manager_work_without_a_recording():
-    from multiprocessing import Manager
-
-    with Manager() as made:
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_objects_of_a_manager_work_without_a_recording(method):
+    with multiprocessing.get_context(method).Manager() as made:
         rows, lock = made.list([1]), made.Lock()
         with lock:
             rows.append(2)

@@ -44,6 +44,7 @@ def work(tasks, results):
         tasks.task_done()
 
 if __name__ == "__main__":
+    mp = mp.get_context("fork")  # a worker that is spawned may be terminated before it has begun
     tasks, results = mp.JoinableQueue(), mp.SimpleQueue()
     workers = [mp.Process(target=work, args=(tasks, results), daemon=True) for _ in range(3)]
     for worker in workers: worker.start()

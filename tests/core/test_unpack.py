@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
 import time
 import tracemalloc
@@ -11,11 +12,11 @@ import zlib
 
 import brotli
 import pytest
-from backports import zstd
 
 from reenact.core import unpack
 from reenact.errors import CorruptRecording, TooLarge
 
+zstd = importlib.import_module(unpack.ZSTD)
 PACKERS = {
     "gzip": gzip.compress,
     "deflate": zlib.compress,

@@ -161,8 +161,6 @@ def _made(original: Callable[..., None], lock: Any, *args: Any, **options: Any) 
     caller = _getframe(2)
     if scope is None or scope.run.family is None or not _program(caller):
         return
-    if options.get("ctx") is not None and options["ctx"].get_start_method() == "forkserver":
-        return
     with entered(None):
         # Few programs share locks among processes, and it brings ctypes.
         shared = import_module("multiprocessing.sharedctypes").RawArray("q", 2)

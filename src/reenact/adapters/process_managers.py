@@ -26,7 +26,7 @@ from reenact.adapters.process_activity import StandStill
 from reenact.adapters.process_messages import SHARED, digest
 from reenact.adapters.readiness import resting
 from reenact.adapters.scopes import listening
-from reenact.adapters.stdlib import unseen
+from reenact.adapters.stdlib import early, unseen
 from reenact.core.boundary import Scope
 
 _GIVEN = "_reenact"
@@ -57,6 +57,9 @@ def install(module: ModuleType) -> None:
     ):
         patch(owner, name, partial(_around, wrapper), library="multiprocessing.managers")
     registry = module.SyncManager._registry
+    for kind, (maker, *rest) in registry.items():
+        # Imported before locks were patched, it has the plain ones: a spawned server would look for them by name.
+        registry[kind] = (early.stand_in(maker), *rest)
     _makers.extend(registry[kind][0] for kind in _KNOWN if kind in registry)
     found = module.Server.fallback_mapping
     module.Server.fallback_mapping = {name: partial(_fallback, function) for name, function in found.items()}
@@ -75,12 +78,7 @@ def _around(wrapper: Callable[..., Any], original: Callable[..., Any]) -> Callab
 def _start(original: Callable[..., None], manager: Any, *args: Any, **options: Any) -> None:
     """`BaseManager.start`: a server that is forked or spawned takes part in the run."""
     scope = listening()
-    manager._reenact = (
-        os.name != "nt"
-        and scope is not None
-        and scope.run.family is not None
-        and manager._ctx.get_start_method() in ("fork", "spawn")
-    )
+    manager._reenact = os.name != "nt" and scope is not None and scope.run.family is not None
     original(manager, *args, **options)
 
 

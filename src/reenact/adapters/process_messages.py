@@ -12,6 +12,7 @@ import io
 import multiprocessing.connection
 import multiprocessing.pool
 import multiprocessing.queues
+import multiprocessing.synchronize
 import multiprocessing.util
 import os
 import queue
@@ -340,7 +341,7 @@ def _put(
     original: Callable[..., None], box: Any, item: Any, block: bool = True, timeout: float | None = None
 ) -> None:
     """`Queue.put` of a queue with a limit."""
-    if box._maxsize >= multiprocessing.queues._multiprocessing.SemLock.SEM_VALUE_MAX:  # type: ignore[attr-defined]
+    if box._maxsize >= multiprocessing.synchronize.SEM_VALUE_MAX:  # type: ignore[attr-defined]
         original(box, item, block, timeout)
         return
     seconds = _UNLIMITED if timeout is None else max(timeout, 0.0)

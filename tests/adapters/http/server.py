@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import importlib
 import json
 import socket
 import struct
@@ -11,6 +12,8 @@ import zlib
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
+
+from reenact.core.unpack import ZSTD
 
 TEXT = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich. " * 40
 BINARY = bytes(range(256)) * 100
@@ -192,8 +195,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.answer(brotli.compress(TEXT.encode()), kind="text/plain; charset=utf-8", Content_Encoding="br")
 
     def on_zstd(self, *_):
-        from backports import zstd
-
+        zstd = importlib.import_module(ZSTD)
         self.answer(zstd.compress(TEXT.encode()), kind="text/plain; charset=utf-8", Content_Encoding="zstd")
 
     def on_gzip_sse(self, *_):

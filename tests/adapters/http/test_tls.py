@@ -6,6 +6,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import urllib.request
 from contextlib import suppress
 
 import aiohttp  # reads SSL_CERT_FILE once, when it is imported: here, before a test sets it
@@ -45,6 +46,8 @@ def tls(server, certificate, monkeypatch):
     monkeypatch.setattr(server.http, "get_request", accept)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate / "cert.pem"))
+    # It keeps the certificates of its first request.
+    monkeypatch.setattr(urllib.request, "_opener", None)
     return f"https://localhost:{server.port}"
 
 

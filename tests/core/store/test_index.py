@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.filter import Filter
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
+from reenact.core.store.tables import created
 
 
 @reenact.tool
@@ -235,6 +237,16 @@ def test_several_threads_may_refresh_at_once(store):
     for thread in threads:
         thread.join()
     assert found == [3] * 6
+
+
+def test_a_database_whose_tables_another_process_makes_is_closed(tmp_path):
+    other = created(sqlite3.connect(tmp_path / "index.sqlite"))
+    refused = sqlite3.connect(tmp_path / "index.sqlite")
+    with pytest.raises(sqlite3.OperationalError):
+        created(refused)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        refused.execute("SELECT 1")
+    other.close()
 
 
 def test_the_index_is_as_private_as_the_recordings(store):

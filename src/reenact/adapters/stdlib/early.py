@@ -38,6 +38,12 @@ def put(module: ModuleType, name: str, stand_in: Any, *, everywhere: bool = Fals
     setattr(module, name, stand_in)
 
 
+def stand_in(original: Any) -> Any:
+    """Return the stand-in for a function, or the function itself where it has none."""
+    found = _stand_ins.get(id(original))
+    return found[1] if found is not None and found[0] is original else original
+
+
 def rebind() -> None:
     """Put the stand-ins into modules that hold the originals: the program's, by any name."""
     for names in callers.program_modules():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import inspect
+import multiprocessing.context
 import multiprocessing.process
 import multiprocessing.util
 import os
@@ -17,6 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any
 
 from reenact.adapters.hooks import wrap
@@ -42,6 +44,7 @@ def install() -> None:
     popen.install()
     loop_processes.install()
     wrap(multiprocessing.process.BaseProcess, "start", _start)
+    _spawn_instead_of_serving()
     wrap(multiprocessing.util, "spawnv_passfds", _spawnv)
     for name in ("fork", "forkpty"):
         if hasattr(os, name):
@@ -140,14 +143,32 @@ def _start(
     witness.starts(listening[0])
     target = getattr(instance, "_target", None)
     name = f"proc:{plain(getattr(target, '__qualname__', None) or type(instance).__name__)}"
-    if (getattr(instance, "_start_method", None) or multiprocessing.get_start_method()) == "forkserver":
-        # Forked by a server that serves everybody: it cannot be told who it is. That it ran is said, at least.
-        listening[1].spawning(listening[0], name, [f"{name[5:]} (multiprocessing forkserver)"])
     token = _next.set(name)
     try:
         wrapped(*args, **kwargs)
     finally:
         _next.reset(token)
+
+
+def _spawn_instead_of_serving() -> None:
+    """Spawn the processes that Python's fork server would start: the server cannot tell one which scope it is.
+
+    From Python 3.14 on the server is the default on Linux. Such a process imports the program anew either way.
+    """
+    served = getattr(multiprocessing.context, "ForkServerProcess", None)
+    if served is None:
+        return
+    original = served._Popen
+
+    def start(process: Any) -> Any:
+        if _listening() is None:
+            return original(process)
+        with entered(None):
+            # Few programs start such a process.
+            spawned = import_module("multiprocessing.popen_spawn_posix").Popen
+        return spawned(process)
+
+    served._Popen = staticmethod(start)
 
 
 def _spawnv(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:

@@ -91,6 +91,16 @@ def block(database: sqlite3.Connection, key: int, part: str) -> bytes:
 
 
 def created(database: sqlite3.Connection) -> sqlite3.Connection:
+    """Make the tables of an empty database; close it if they cannot be made."""
+    try:
+        _create(database)
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _create(database: sqlite3.Connection) -> None:
     recordings = ", ".join(RECORDING)
     steps = ", ".join(f"{name} INTEGER" if name in WORDS else name for name in STEP)
     database.executescript(
@@ -103,7 +113,6 @@ def created(database: sqlite3.Connection) -> sqlite3.Connection:
         PRAGMA user_version = {VERSION};
         """
     )
-    return database
 
 
 def delete(database: sqlite3.Connection, folder: str) -> None:

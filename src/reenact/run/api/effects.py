@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 from collections.abc import Callable, Iterator
@@ -171,7 +170,7 @@ class effect:  # noqa: N801 - read as a verb: `reenact.effect("db", "orders").pe
     def stream(self, live: Callable[[], Any], *, writes: bool | None = None) -> Any:
         """The chunks of `live()`, an iterator or async iterator, or the recorded ones."""
         asked = self._asked(writes)
-        if inspect.isasyncgenfunction(live) or asyncio.iscoroutinefunction(live):
+        if inspect.isasyncgenfunction(live) or inspect.iscoroutinefunction(live):
             return boundary.astream(asked, live)
         return boundary.stream(asked, live)
 
