@@ -32,7 +32,7 @@ from reenact.run import state_at_end
 from reenact.run.exit import on_exit
 from reenact.run.files.comparison import logs
 from reenact.run.files.disk import FILES
-from reenact.run.files.replayed import ReplayedFiles
+from reenact.run.files.replayed import ReplayedFiles, redirect
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.guarding import GuardedRecorder
 from reenact.run.plan import GUARD, Plan, key
@@ -98,6 +98,8 @@ class Member:
                 "parent": os.getppid(),
             }
         )
+        if plan.options.get(FILES) and self.run is None:
+            redirect(plan.options[FILES])
         run = self._enter(self._recorder, RecordingTurnstile(), replaying=False)
         run.files = None
         if plan.files is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 import reenact
@@ -203,6 +205,23 @@ def test_behind_an_edited_answer_a_process_runs_for_real(shell, begun):
     assert "other" in forked.out
     again = shell.run("replay", shell.last().id)
     assert (again.status, again.out) == (0, forked.out)
+
+
+def test_without_overlays_a_process_of_the_live_part_uses_the_fork_s_files(shell, begun):
+    code = """
+    told = ask("first")
+    print(run(told).stdout)
+    print(log())
+    """
+    _, recording = begun(code)
+    before = tree(shell.folder)
+    forked = subprocess.run(
+        shell.command("fork", recording.id, "--at", 1, "--set", "output = other"),
+        cwd=shell.folder, env={**shell.environ, "REENACT_PORTABLE": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert forked.returncode == 0, forked.stderr
+    assert forked.stdout.count("other ") == 2
+    assert tree(shell.folder) == before
 
 
 KILLED = """

@@ -125,9 +125,7 @@ class ReplayedFiles:
     def begin(self, *, first: bool) -> None:
         """Redirect where there is no overlay; in the first process, say what could not be laid."""
         if not self._laid.entered:
-            uppers = [Upper(Path(layer.path), Path(layer.upper)) for layer in self._laid.layers]
-            self._redirection = FileRedirection(uppers, list(self._laid.keep), self.uses.changing)
-            self._redirection.install()
+            self._redirection = _redirected(self._laid, self.uses.changing)
             why = f" (no overlay: {self._laid.forbidden})" if self._laid.forbidden else ""
             self._replayer.uncompared.append(f"{NOT_COVERED}{why}")
         else:
@@ -349,6 +347,20 @@ class ReplayedFiles:
         if any(above.is_relative_to(kept) or path.is_relative_to(kept) for kept in self._laid.keep):
             return False
         return any(above.is_relative_to(os.path.realpath(layer.path)) for layer in self._laid.layers)
+
+
+def redirect(scratch: str) -> None:
+    """Redirect a process that the live part of a fork has started to the fork's files, until its end."""
+    laid = Laid.read(Path(scratch))
+    if not laid.entered:
+        _redirected(laid, lambda _path, _file: None)
+
+
+def _redirected(laid: Laid, changing: Callable[[str, str], object]) -> FileRedirection:
+    uppers = [Upper(Path(layer.path), Path(layer.upper)) for layer in laid.layers]
+    redirection = FileRedirection(uppers, list(laid.keep), changing)
+    redirection.install()
+    return redirection
 
 
 def _digest(path: Path) -> str:

@@ -176,13 +176,18 @@ class Child:
             self._guarding = replace(self._guarding, folder=self._exchange)
         self._children = True
         plan = self._own("record", self.folder.absolute(), self._id)
-        return replace(plan, began=self.recorder.started, options={GUARD: self._guarding.tree()})
+        options = {GUARD: self._guarding.tree(), FILES: self._scratch}
+        return replace(plan, began=self.recorder.started, options=options)
 
     def _replaying_plan(self) -> Plan:
         """Return the plan of the processes that ended before the step: they replay their own files."""
         plan = self._own("replay", self._source, self.parent.id)
-        scratch = self._plan.options.get(FILES, "") if self._plan is not None else ""
-        return replace(plan, options={"ignore": self._point.ignore, "policy": "raise", FILES: scratch})
+        return replace(plan, options={"ignore": self._point.ignore, "policy": "raise", FILES: self._scratch})
+
+    @property
+    def _scratch(self) -> str:
+        """The folder of the fork's files, or an empty text."""
+        return str(self._plan.options.get(FILES, "")) if self._plan is not None else ""
 
     def _own(self, mode: str, folder: Path, id: str) -> Plan:
         home, patterns = str(self._store.root), tuple(self._rules.patterns)
