@@ -135,3 +135,14 @@ def test_the_switch_forces_the_portable_ways(value, forced):
     )
     native = sys.platform == "linux" and not forced
     assert done.stdout.split() == [str(forced or sys.platform == "win32"), str(native), str(native)]
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (-signal.SIGTERM, "the process was ended by SIGTERM"),
+        (3, "the process ended with exit status 3, and without a message"),
+    ],
+)
+def test_the_end_of_a_process_is_named(status, said):
+    assert system.ending(status) == said

@@ -22,6 +22,7 @@ from reenact.verbs.prove.calling import FunctionCall, call_again
 from reenact.verbs.prove.perturbing import Condition, Perturbed, perturbed, shared_out
 from reenact.verbs.prove.proving import Proved, Round
 from reenact.verbs.reproduce.rerun import RECORDED
+from tests.systems import CORES
 
 STEADY = """
     import random, threading, reenact
@@ -71,6 +72,7 @@ def of(recording, *departures, **more):
 # -- the command line ----------------------------------------------------------------------------------------
 
 
+@CORES
 def test_a_steady_program_is_recorded_and_proved_at_once_until_its_recording_changes(shell):
     shell.environ.pop("PYTHONHASHSEED", None)
     shell.write("city.txt", "Ulm")
@@ -178,6 +180,7 @@ def test_every_condition_comes_up_with_any_number_of_replays():
 # -- the conditions ------------------------------------------------------------------------------------------
 
 
+@CORES
 def test_the_core_is_busy_as_long_as_the_program_runs(recording):
     with perturbed([Condition.CORE], recording, 1) as conditions:
         program = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)

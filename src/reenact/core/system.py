@@ -255,6 +255,14 @@ def exit_status(given: int) -> int:
     return number & (0xFFFFFFFF if sys.platform == "win32" else 0xFF)
 
 
+def ending(status: int) -> str:
+    """Return how a process has ended that left no message, from its status as `subprocess` gives it."""
+    if status < 0:
+        with suppress(ValueError):
+            return f"the process was ended by {signal.Signals(-status).name}"
+    return f"the process ended with exit status {status}, and without a message"
+
+
 def runs(pid: int) -> bool:
     """Return True if a process has not ended; on Windows, False."""
     if os.name == "nt":

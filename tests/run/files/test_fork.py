@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.run.files.byhand import PRELUDE, tree
+from tests.systems import LIVE_FILES
 
 AGENT = (
     PRELUDE
@@ -104,6 +105,7 @@ def kept_by(shell, folder, *words):
     return shell.last().id
 
 
+@LIVE_FILES
 def test_what_a_fork_changes_is_recorded_with_it(shell, recorded, tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept")
     fork = kept_by(shell, folder / "one", recorded.id, "--at", "3", "--policy", "ask=live")
@@ -130,6 +132,7 @@ READS_LATE = """
 """
 
 
+@LIVE_FILES
 def test_a_fork_of_a_fork_has_the_files_that_the_first_recording_used_later(shell, tmp_path_factory):
     shell.write("data/late", "as it was")
     shell.write("agent.py", READS_LATE)

@@ -7,6 +7,8 @@ import shutil
 
 import pytest
 
+from tests.systems import OVERLAYS
+
 PROGRAM = """
     import os, pathlib
     def walk(folder):
@@ -65,6 +67,7 @@ def test_a_replay_lists_the_files_with_their_sizes_times_and_links(shell, record
     assert sorted(shell.folder.rglob("*")) == before
 
 
+@OVERLAYS
 def test_a_read_of_a_file_that_was_only_listed_is_said(shell):
     (shell.folder / "data").mkdir()
     (shell.folder / "data" / "big.bin").write_bytes(b"x" * 10)
@@ -90,6 +93,7 @@ def test_a_read_of_a_file_that_was_only_listed_is_said(shell):
     assert "big.bin is not as it was" in " ".join(again.err.split())
 
 
+@OVERLAYS
 @pytest.mark.parametrize("read_before", [False, True])
 def test_a_file_that_a_command_makes_new_is_as_the_command_left_it(shell, read_before):
     big = shell.folder / "data" / "big.bin"
@@ -115,6 +119,7 @@ def test_a_file_that_a_command_makes_new_is_as_the_command_left_it(shell, read_b
     assert ("big.bin is not as it was" in " ".join(again.err.split())) is read_before
 
 
+@OVERLAYS
 def test_a_file_that_native_code_made_is_not_there_when_the_replay_begins(shell):
     shell.write(
         "agent.py",

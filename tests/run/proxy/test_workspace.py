@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.systems import OVERLAYS
+
 AGENT = '''
     """A coding agent that speaks Anthropic's protocol, and sees the world by one tool: a shell."""
     import json, os, subprocess, urllib.request
@@ -131,6 +133,7 @@ def session(shell, request):
 LONG = pytest.param(50, marks=pytest.mark.slow)
 
 
+@OVERLAYS
 @pytest.mark.parametrize("session", [8, LONG], indirect=True)
 def test_a_session_of_a_coding_agent_replays_on_the_recorded_files(session):
     shell, model, before, _ = session
@@ -197,6 +200,7 @@ def test_a_fork_at_a_turn_goes_on_with_that_turns_files_and_leaves_the_users(ses
     assert "return" in str(child.steps[-1].call.called["args"])
 
 
+@OVERLAYS
 def test_a_replay_whose_command_leaves_another_file_is_a_departure(session):
     shell, _, _, _ = session
     program = shell.folder / "agent.py"

@@ -15,6 +15,7 @@ from reenact.errors import ProgramError, UsageError
 from reenact.verbs.verify import Status, verification, verify
 from reenact.verbs.verify.engine import Local
 from reenact.verbs.verify.outcome import outcome_of
+from tests.systems import COPIES
 
 SHOP = """
     import os
@@ -127,6 +128,7 @@ def test_recordings_that_cannot_run_for_one_reason_are_one_group():
     )
 
 
+@COPIES
 def test_a_zygote_that_is_killed_costs_one_recording_only(shop, shell):
     shell.write(
         "shop.py", SHOP.replace("if fail:", "if question == 'q2': os.kill(os.getppid(), 9)\n        if fail:")

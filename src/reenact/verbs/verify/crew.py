@@ -101,8 +101,13 @@ class Forking:
         seconds = round(monotonic() - began, 4)
         if not system.FORKS:
             self.close()
-        if not reply and not system.FORKS and seconds >= self._timeout:
-            return {"failed": f"no end after {self._timeout:g} seconds", "seconds": seconds}
+            if not reply:
+                late = seconds >= self._timeout
+                failed = (
+                    f"no end after {self._timeout:g} seconds" if late else system.ending(process.returncode)
+                )
+                # As a fork that was killed, it is tried once more.
+                return {"failed": failed, "seconds": seconds, "killed": not late and process.returncode == -9}
         if not reply:
             self.close()
             return {"failed": "the process that imported the program is gone", "killed": True}

@@ -96,7 +96,4 @@ def _await(child: int, reading: int, until: float) -> tuple[bytes, int]:
 def _how(status: int, timeout: float) -> str:
     if status == -1000:
         return f"no end after {timeout:g} seconds"
-    if status < 0:
-        with suppress(ValueError):
-            return f"the process was ended by {signal.Signals(-status).name}"
-    return f"the process ended with exit status {status}, and without a message"
+    return system.ending(status)
