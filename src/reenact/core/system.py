@@ -256,7 +256,7 @@ def exit_status(given: int) -> int:
 
 
 def ending(status: int) -> str:
-    """Return how a process has ended that left no message, from its status as `subprocess` gives it."""
+    """Return a sentence on the end of a process, from its status as `subprocess` gives it."""
     if status < 0:
         with suppress(ValueError):
             return f"the process was ended by {signal.Signals(-status).name}"

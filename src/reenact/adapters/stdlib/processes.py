@@ -151,9 +151,10 @@ def _start(
 
 
 def _spawn_instead_of_serving() -> None:
-    """Spawn the processes that Python's fork server would start: the server cannot tell one which scope it is.
+    """Spawn the processes that Python's fork server would start.
 
-    From Python 3.14 on the server is the default on Linux. Such a process imports the program anew either way.
+    The server cannot tell a process which scope it is. From Python 3.14 on it is the default on Linux. Such a
+    process imports the program anew either way.
     """
     served = getattr(multiprocessing.context, "ForkServerProcess", None)
     if served is None:

@@ -350,7 +350,7 @@ class ReplayedFiles:
 
 
 def redirect(scratch: str) -> None:
-    """Redirect a process that the live part of a fork has started to the fork's files, until its end."""
+    """Redirect a process that the live part of a fork has started to the fork's files."""
     laid = Laid.read(Path(scratch))
     if not laid.entered:
         _redirected(laid, lambda _path, _file: None)

@@ -102,12 +102,12 @@ class Forking:
         if not system.FORKS:
             self.close()
             if not reply:
-                late = seconds >= self._timeout
+                over = seconds >= self._timeout
                 failed = (
-                    f"no end after {self._timeout:g} seconds" if late else system.ending(process.returncode)
+                    f"no end after {self._timeout:g} seconds" if over else system.ending(process.returncode)
                 )
                 # As a fork that was killed, it is tried once more.
-                return {"failed": failed, "seconds": seconds, "killed": not late and process.returncode == -9}
+                return {"failed": failed, "seconds": seconds, "killed": not over and process.returncode == -9}
         if not reply:
             self.close()
             return {"failed": "the process that imported the program is gone", "killed": True}
