@@ -12,16 +12,19 @@ from collections import Counter
 import pytest
 
 HEAD = """
-    import asyncio, os, random, threading, time, uuid
+    import asyncio, ctypes, os, random, threading, time, uuid
     from concurrent.futures import ThreadPoolExecutor
     import reenact
+
+    libc = ctypes.CDLL(None)
 
     def kill_at(place):
         if os.path.exists(f"counts/{place}"):
             os.kill(os.getpid(), 9)
 
     def count(name):
-        fd = os.open("counts/calls", os.O_APPEND | os.O_CREAT | os.O_WRONLY)
+        # The world outside: by Python, the line would be a change of the program's own, which is set back.
+        fd = libc.open(b"counts/calls", os.O_APPEND | os.O_WRONLY)
         os.write(fd, name.ljust(15).encode() + b"\\n")
         number = os.fstat(fd).st_size // 16
         os.close(fd)
@@ -97,7 +100,6 @@ class Counts:
 
     def __init__(self, folder):
         self.folder = folder
-        # What the program makes itself would be set back.
         (folder / "calls").touch()
 
     def kill(self, *places):

@@ -136,6 +136,8 @@ class Member:
         files = ReplayedFiles.begun(recording, log, self._replayer, self.plan.options.get(FILES, ""))
         run = self._enter(self._replayer, self._replayer.turnstile, replaying=True)
         run.scratch = files.covers if files is not None else None
+        scratch = self.plan.options.get(FILES, "")
+        run.files = ReplayedFiles.sensor(files, recording, self._replayer, scratch)
         run.rules = rules_number(recording.header)
         self._family = run.family = ReplayedProcesses(
             run, self._replayer, recording, log, self.plan, join=replay_fork

@@ -28,6 +28,9 @@ _READERS = (
 _HOOKS = ("reenact.adapters.", "reenact.run.files.renames")
 """Modules of Reenact that a program's call passes through."""
 
+_PLUMBING = ("asyncio", "concurrent", "importlib", "multiprocessing")
+"""Packages of the standard library with files of their own: sockets, the code of modules."""
+
 _FAR = 12
 """The number of frames between the opening of a module and the import, or less."""
 
@@ -95,6 +98,8 @@ def _is_own(frame: FrameType | None) -> bool:
         file = frame.f_code.co_filename
         if not file.startswith((*callers.STANDARD, callers.OURS, "<frozen ")):
             return callers.kind_of(frame) == callers.OWN
+        if frame.f_globals.get("__name__", "").partition(".")[0] in _PLUMBING:
+            return False
         frame = frame.f_back
     return False
 

@@ -15,9 +15,8 @@ _LONGEST = 8192
 _MOST = 128  # values
 _TOGETHER = 16  # values that are compiled at a time
 _RANDOM_RUN = lazy(r"[A-Za-z0-9]{24}")
-_CHANGES = (
-    0.3  # a character, from small letters to capital ones or digits and back; camel case has about that
-)
+_CHANGES = 0.3
+"""The least number of changes a character between small letters, capital ones and digits; camel case has about that."""
 
 
 class FoundValues:

@@ -13,7 +13,6 @@ from zlib import crc32
 from reenact.adapters import loops, stdlib
 from reenact.core import boundary
 from reenact.core.boundary import Run, tracked
-from reenact.core.files.trees import has_files
 from reenact.core.model.divergence import Verdict, merged
 from reenact.core.query.recording import Recording
 from reenact.core.replay.match import mismatches
@@ -27,7 +26,6 @@ from reenact.run.debugger.breaks import Breakpoints, Breaks, Stop
 from reenact.run.debugger.prompt import prompting
 from reenact.run.files.disk import FILES, LIVE, RECORDED
 from reenact.run.files.replayed import ReplayedFiles
-from reenact.run.files.uses import ReplayedUses, store_of
 from reenact.run.plan import ACTS, DEBUG, SHIFTED, Plan
 from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of
 from reenact.run.replayer import rules_number
@@ -119,10 +117,7 @@ class Replay(Session):
         )
         if self._files is not None:
             self._run.scratch, self._run.waits = self._files.covers, self._files.waits
-            self._run.files = self._files.uses
-        elif self.recording.header.get("files") and self.scratch != LIVE and not has_files(self.recording):
-            # The recorded run changed no file: a replay changes none of the user's.
-            self._run.files = ReplayedUses(lambda _: False, self._replayer, store_of(self.recording))
+        self._run.files = ReplayedFiles.sensor(self._files, self.recording, self._replayer, self.scratch)
         self._run.family = self._family = ReplayedProcesses(
             self._run, self._replayer, self.recording, log, self._plan(), join=replay_fork
         )

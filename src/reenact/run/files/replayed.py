@@ -117,6 +117,20 @@ class ReplayedFiles:
         files.begin(first=log is recording.logs[0])
         return files
 
+    @classmethod
+    def sensor(
+        cls, files: ReplayedFiles | None, recording: Recording, replayer: Replayer, scratch: str
+    ) -> ReplayedUses | None:
+        """Return what hears of the files that a process changes; None where nothing is said of them.
+
+        A run that has changed no file has no scratch: its replay changes none of the user's.
+        """
+        if files is not None:
+            return files.uses
+        if not recording.header.get("files") or scratch == LIVE or has_files(recording):
+            return None
+        return ReplayedUses(lambda _: False, replayer, store_of(recording))
+
     @property
     def overlaid(self) -> bool:
         """True if the program and its processes see scratch, by an overlay of the kernel."""
