@@ -16,6 +16,7 @@ COMBINATIONS = [
     pytest.param(False, 1280, marks=pytest.mark.thorough),
     pytest.param(False, 2560, marks=pytest.mark.thorough),
     pytest.param(True, 1280, marks=pytest.mark.thorough),
+    pytest.param(True, 1440, marks=pytest.mark.thorough),
     pytest.param(False, 390, marks=pytest.mark.thorough),
 ]
 

@@ -17,6 +17,8 @@ WINDOWS = (
     (1280, "light"),
     (2560, "dark"),
     pytest.param(1280, "dark", marks=pytest.mark.thorough),
+    pytest.param(1440, "light", marks=pytest.mark.thorough),
+    pytest.param(1440, "dark", marks=pytest.mark.thorough),
     pytest.param(2560, "light", marks=pytest.mark.thorough),
 )
 PAGES = ("watch.html", "two.html", "exported.html", "diff.html", "report.html")
