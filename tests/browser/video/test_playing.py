@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from collections import defaultdict
+from datetime import datetime
 
 import av
 import pytest
@@ -15,6 +16,7 @@ from reenact.browser.camera.footage import sessions
 from reenact.browser.session.replay import replay
 from reenact.browser.video import render
 from tests.browser.filming import Driver, executable, filmed, served
+from tests.browser.frames import decoded, greyed, pointed, ringed
 from tests.browser.sketching import BITS, BLOCK, Filming, clock_page, read_clock
 
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chrome or Chromium is installed here")
@@ -81,6 +83,47 @@ def test_every_frame_of_a_real_session_stands_where_the_page_s_own_clock_says(tm
     (before,) = ((e.t - video.begin) * 1000 for e in footage.entries("before") if e["call"] == 3)
     (after,) = ((e.t - video.begin) * 1000 for e in footage.entries("after") if e["call"] == 3)
     assert before <= clicked <= after + 400
+
+
+PRESSES = """<title>Presses</title><style>body{margin:0;background:#fff} button{position:absolute;width:120px;height:50px;
+background:#cde;border:0}</style><button id=a style="left:80px;top:80px"></button><button id=b style="left:700px;top:120px">
+</button><button id=c style="left:300px;top:500px"></button><script>
+const presses=[]; addEventListener('mousedown',({target})=>presses.push([target.id,Date.now()]))</script>"""
+
+
+def test_ring_and_pointer_stand_on_an_element_within_100_ms_of_the_press_that_the_page_saw(tmp_path):
+    presses = []
+
+    async def deed(browser):
+        with served({"/": PRESSES}) as site:
+            async with filmed(browser, tmp_path) as (page, camera):
+                driver = Driver(camera, page)
+                await driver.do("goto", url=site + "/")
+                for id in "abcabacb":
+                    await driver.do("click", f"#{id}")
+                await driver.do("wait", time_ms=300)
+                presses.extend(await page.evaluate("presses"))
+
+    browsing(deed)
+    (footage,) = sessions(tmp_path)
+    video = render(footage)
+    boxes = {
+        entry["action"]["selector"][1:]: entry["target"]["box"]
+        for entry in footage.entries("before")
+        if entry["action"]["type"] == "click"
+    }
+    began = datetime.fromisoformat(footage.head["started"]).timestamp() * 1000
+    frames = decoded(video.path)
+    assert [id for id, _ in presses] == list("abcabacb")
+    assert max(greyed(image) for _, _, image in frames if not image.getpixel((5, 5))[0] < 60) < 0.01
+    for id, at in presses:
+        pressed = video.video_ms(at - began)
+        x, y, across, down = box = boxes[id]
+        near = [image for ms, end, image in frames if ms <= pressed + 100 and end >= pressed - 100]
+        assert any(
+            ringed(image, box, ["script"]) and pointed(image, (x + across / 2, y + down / 2))
+            for image in near
+        ), (id, pressed, [(round(ms), round(end)) for ms, end, _ in frames])
 
 
 @pytest.mark.thorough

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from pathlib import Path
 
 import av
 import pytest
@@ -11,9 +12,12 @@ from pydantic import BaseModel
 
 import reenact
 from reenact import ActionError, Client, load
+from reenact.browser.camera.footage import sessions
+from reenact.browser.video import render
 from reenact.errors import SessionError, UsageError
 from tests.browser.agent.scripted import click, done, fill
 from tests.browser.conftest import Shared
+from tests.browser.frames import decoded, greyed, unmarked
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +181,20 @@ def test_the_video_is_fetched_now_and_by_the_sessions_id_later(client, form, tmp
         with av.open(file) as video:
             assert video.streams.video[0].frames > 1
         file.unlink()
+
+
+def test_the_frames_of_the_video_show_each_action_s_ring_and_are_not_grey(client, form, wired, tmp_path):
+    for action in (
+        {"type": "fill", "selector": "#name", "value": "Ada"},
+        {"type": "click", "selector": "#name"},
+        {"type": "select_dropdown_option", "selector": "#colour", "value": "Green"},
+    ):
+        form.execute(**action)
+    fetched = form.replay().download(tmp_path)
+    (footage,) = sessions(Path(load(form.id, home=wired.home / "projects" / "own").path))
+    missing, count = unmarked(footage, render(footage), fetched)
+    assert (missing, count >= 3) == ([], True)
+    assert [round(ms) for ms, _, image in decoded(fetched)[1:] if greyed(image) > 0.25] == []
 
 
 @pytest.mark.thorough

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import av
 import pytest
 
 from reenact import load
+from reenact.browser.camera.footage import sessions
+from reenact.browser.video import render
+from tests.browser.frames import decoded, greyed, unmarked
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +124,16 @@ def test_the_video_is_fetched_from_a_signed_address_and_plays(told):
         with av.open(file) as video:
             assert video.streams.video[0].codec_context.name == "h264"
             assert next(video.decode(video=0)).width >= 1000
+
+
+def test_the_frames_of_the_video_show_each_action_s_ring_and_are_not_grey(told, wired):
+    recording = load(told["started"]["session_id"], home=wired.home / "projects" / "team")
+    (footage,) = sessions(Path(recording.path))
+    fetched = told["folder"] / "after.mp4"
+    missing, count = unmarked(footage, render(footage), fetched)
+    assert (missing, count > 10) == ([], True)
+    grey = [round(ms) for ms, _, image in decoded(fetched)[1:] if greyed(image) > 0.25]
+    assert grey == []
 
 
 def test_what_happened_is_recorded_in_the_project_of_the_key(told, wired):
