@@ -244,3 +244,34 @@ def test_a_test_whose_folder_is_gone_says_so(received):
         cwd=received.folder, env=received.environ, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert re.search("there is no folder .*theirs to run", checked.stdout), checked.stdout
+
+
+def test_the_commands_of_a_report_and_of_a_record_work_where_the_report_lies(shell):
+    shell.write("agent.py", PROGRAM)
+    _, good = shell.record("agent.py")
+    recorded = shell.run("record", "--", sys.executable, "agent.py")
+    (replay,) = re.findall(r"replay it with: reenact (.+)", recorded.err)
+    assert "faithful" in shell.run(*shlex.split(replay)).err
+    assert shell.run("report", "last", "--good", good.id, "-o", "page.md").status == 0
+    commands = re.findall(r"^- (.+): `reenact (.+)`$", (shell.folder / "page.md").read_text(), re.MULTILINE)
+    assert len(commands) == 6, commands
+    assert (
+        shell.run("rm", "last", "--yes").status == 0
+    )  # as for a reader who has the report and its file alone
+    for purpose, command in commands:
+        done = shell.run(*shlex.split(command))
+        # Both runs printed the same: there is no difference for a search to explain.
+        assert done.status == (2 if "decisive" in purpose else 0), (command, done.err)
+        assert "did you mean" not in done.err
+
+
+def test_the_lists_that_errors_name_are_printed(run, home):
+    id = keep(LocalStore(home), RUN)
+    asked = (("show", "support"), ("diagnose", id, "--rule", "zzzz"), ("trust", "remove", "zzzz"))
+    for words in asked:
+        status, out, err = run(*words)
+        assert status, words
+        commands = named(out + err)
+        assert commands, out + err
+        for command in commands:
+            assert run(*command)[0] == 0, command
