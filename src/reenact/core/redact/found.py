@@ -16,7 +16,10 @@ _MOST = 128  # values
 _TOGETHER = 16  # values that are compiled at a time
 _RANDOM_RUN = lazy(r"[A-Za-z0-9]{24}")
 _CHANGES = 0.3
-"""The least number of changes a character between small letters, capital ones and digits; camel case has about that."""
+"""The least number of changes between kinds of letters, for each letter.
+
+The kinds are small letters, capital ones and digits. Camel case has about that many.
+"""
 
 
 class FoundValues:
