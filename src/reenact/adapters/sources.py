@@ -28,7 +28,7 @@ from dataclasses import replace
 from typing import Any
 
 from reenact.adapters.stdlib import callers
-from reenact.adapters.writers import writers_near
+from reenact.adapters.writers import DRIVERS, writers_near
 from reenact.core.boundary import Run, current, entered
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Source, Substitute
@@ -37,11 +37,8 @@ _MOST = 300
 """The maximum number of functions that are followed from one tool."""
 
 OUTSIDE = {
-    "MySQLdb", "aiomysql", "aiopg", "aiosqlite", "asyncpg", "chromadb", "confluent_kafka", "curl_cffi", "cx_Oracle",
-    "duckdb", "grpc", "jax", "kuzu", "lancedb", "llama_cpp", "lmdb", "mysql", "onnxruntime", "oracledb", "pika",
-    "playwright", "polars", "psutil", "psycopg", "psycopg2", "pyarrow", "pycurl", "pymongo", "pymssql", "pyodbc",
-    "redis", "rocksdb", "selenium", "serial", "sqlalchemy", "tensorflow", "torch", "transformers", "uuid_utils",
-    "uvloop", "valkey", "vllm", "zmq",
+    *DRIVERS, "jax", "llama_cpp", "onnxruntime", "playwright", "polars", "psutil", "pyarrow", "selenium", "sqlalchemy",
+    "tensorflow", "torch", "transformers", "uuid_utils", "uvloop", "vllm",
 }  # fmt: skip
 """Libraries with input or output that is not recorded, or with random numbers of their own."""
 

@@ -12,12 +12,15 @@ from typing import Any
 
 from reenact.adapters.stdlib import callers
 
-WRITERS = {
+DRIVERS = {
     "MySQLdb", "aiomysql", "aiopg", "aiosqlite", "asyncpg", "chromadb", "confluent_kafka", "curl_cffi", "cx_Oracle",
-    "duckdb", "grpc", "kuzu", "lancedb", "lmdb", "mysql", "oracledb", "pika", "psycopg", "psycopg2", "pycurl",
-    "pymongo", "pymssql", "pyodbc", "redis", "rocksdb", "serial", "sqlite3", "valkey", "zmq",
+    "duckdb", "grpc", "kuzu", "lancedb", "lmdb", "mysql", "oracledb", "pika", "primp", "psycopg", "psycopg2", "pycurl",
+    "pymongo", "pymssql", "pynng", "pyodbc", "redis", "rocksdb", "serial", "tls_client", "valkey", "zmq",
 }  # fmt: skip
-"""Packages that write to other machines, devices or databases, by import name."""
+"""Unrecorded packages that write to machines, devices or databases, by import name."""
+
+WRITERS = {*DRIVERS, "sqlite3"}
+"""These, and the one whose databases are recorded."""
 
 _MOST = 2000
 

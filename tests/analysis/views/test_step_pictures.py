@@ -13,7 +13,7 @@ import reenact
 from reenact.analysis.pages.blocks import StaticPage
 from reenact.analysis.pages.html import page_html
 from reenact.analysis.report.exported import conversation
-from reenact.analysis.views.step_pictures import pictures, views
+from reenact.analysis.views.step_pictures import picture_kind, pictures, views
 from reenact.core.query.facts import RecordingFacts
 
 
@@ -119,3 +119,17 @@ def test_an_exported_page_shows_the_pictures_and_may_show_nothing_else(tmp_path)
     assert f'src="data:image/jpeg;base64,{in_base64(BLUE)}"' in shown
     assert "img-src data:;" in shown
     assert "img-src" not in page_html(StaticPage("x", "", ()))
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0\0\r", "png"),
+        (b"RIFF\x24\0\0\0WEBP", "webp"),
+        (b"RIFF\x24\0\0\0WAVE", None),
+        (b"<svg onload=x>", None),
+        (b"", None),
+    ],
+)
+def test_a_picture_is_known_by_its_first_bytes_and_a_sound_is_none(head: bytes, kind: str | None) -> None:
+    assert picture_kind(head) == kind

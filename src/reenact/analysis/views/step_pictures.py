@@ -129,7 +129,14 @@ def _written(step: StepFacts, text: str, path: str) -> Iterator[StepPicture]:
             yield from _found(step, inside, path)
 
 
+def picture_kind(head: bytes) -> Kind | None:
+    """Return the kind of a picture by its first 12 bytes; None for other data."""
+    if head.startswith(b"RIFF") and head[8:12] != b"WEBP":
+        return None  # a sound
+    return next((kind for mark, kind in _KINDS if head.startswith(mark)), None)
+
+
 def _picture(data: bytes, path: str) -> Iterator[StepPicture]:
-    kind = next((kind for mark, kind in _KINDS if data.startswith(mark)), None)
+    kind = picture_kind(data[:12])
     if kind is not None:
         yield StepPicture(path, kind, data)

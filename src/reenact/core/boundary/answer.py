@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from reenact.core.boundary.inside import ToolInside
 from reenact.core.dataclass import dataclass
-from reenact.core.model.event import Outcome, Tree
+from reenact.core.model.event import Cancelled, Failure, Outcome, Tree
 
 
 @dataclass(slots=True)
@@ -28,6 +28,14 @@ class Ticket:
     code: bool = False
     limits: Mapping[str, float | None] | None = None
     expired: bool = False
+
+    def ended_by(self, outcome: Outcome) -> dict[str, Tree]:
+        """Return the member `limits` of the outcome's entry if a time limit made it; else nothing."""
+        if self.limits is None:
+            return {}
+        cancelled = isinstance(outcome, Cancelled) and self.expired
+        late = isinstance(outcome, Failure) and _tells_of_limit(outcome.error)
+        return {"limits": dict(self.limits)} if cancelled or late else {}
 
     @property
     def again(self) -> bool:
@@ -119,3 +127,11 @@ class _PlainWire:
 
 
 PLAIN: Wire = _PlainWire()
+
+
+def _tells_of_limit(error: BaseException) -> bool:
+    """Return True for the error of a time limit, by the names of its classes.
+
+    Each library has its own.
+    """
+    return any("timeout" in kind.__name__.lower() for kind in type(error).__mro__)

@@ -322,8 +322,7 @@ class Recorder(Handler):
             # What an exception drags along (a response, a frame) may be unkept; its type and text are not.
             tree = codec.encode_error(outcome.error, self._encoder())
             line_ = {"event": "raised", "call": ticket.call, "error": tree, "t": self._now()}
-            if ticket.limits is not None and _timed_out(outcome.error):
-                line_["limits"] = dict(ticket.limits)
+            line_ |= ticket.ended_by(outcome)
             if ticket.tool is not None:
                 line_["unrecorded"] = ticket.tool.unrecorded
                 if ticket.tool.files:
@@ -331,9 +330,7 @@ class Recorder(Handler):
             self._write(line_)
         else:
             line_ = {"event": "cancelled", "call": ticket.call, "t": self._now()}
-            if ticket.expired and ticket.limits is not None:
-                line_["limits"] = dict(ticket.limits)
-            self._write(line_)
+            self._write(line_ | ticket.ended_by(outcome))
 
     def _json(self, unkept: list[str], value: Any) -> bytes:
         """The JSON of any value; adds the types that it could not keep to `unkept`."""
@@ -402,8 +399,3 @@ class Recorder(Handler):
             self.note("hole", text)
         except Exception:
             warn("and the recording could not note it")
-
-
-def _timed_out(error: BaseException) -> bool:
-    """Return True for an error that tells of a time limit, by the names of its classes."""
-    return any("timeout" in kind.__name__.lower() for kind in type(error).__mro__)

@@ -62,7 +62,7 @@ class ReplayedUses:
         full = os.path.join(os.path.realpath(above), name)
         if self._covers(full):
             self._own.add(full)
-        elif not self.paused and not _is_device(full) and not _may_change() and self._would_be_recorded(full):
+        elif not self.paused and not _may_change() and self._would_be_recorded(full):
             raise self._refused(full)
 
     def _would_be_recorded(self, path: str) -> bool:
@@ -129,10 +129,6 @@ def store_of(recording: Recording) -> Path:
     """Return the folder of the store that a recording lies in, or its own."""
     folder = Path(recording.path)
     return folder.parents[1] if folder.parent.name == "recordings" else folder
-
-
-def _is_device(path: str) -> bool:
-    return path.startswith(("/proc/", "/sys/", "/dev/")) and not path.startswith("/dev/shm/")  # noqa: S108 - files like any other
 
 
 def _may_change() -> bool:

@@ -13,6 +13,7 @@ from typing import Annotated, BinaryIO
 from fastapi import APIRouter, HTTPException, Path, Response
 from fastapi.responses import FileResponse
 
+from reenact.analysis.views.step_pictures import picture_kind
 from reenact.core.store import shared
 from reenact.errors import CorruptRecording
 from reenact.server.access import Reader
@@ -23,12 +24,6 @@ router = APIRouter(tags=["blobs"])
 Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The SHA-256, in hex.")]
 
 _BLOCK = 1 << 20
-
-_IMAGES = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-}
 
 
 @router.get(
@@ -76,6 +71,5 @@ def _digest(file: BinaryIO, head: bytes) -> str:
 
 
 def _kind(head: bytes) -> str:
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for mark, kind in _IMAGES.items() if head.startswith(mark)), "application/octet-stream")
+    kind = picture_kind(head)
+    return "application/octet-stream" if kind is None else f"image/{kind}"
