@@ -20,7 +20,7 @@ DRIVERS = {
 """Unrecorded packages that write to machines, devices or databases, by import name."""
 
 WRITERS = {*DRIVERS, "sqlite3"}
-"""These, and the one whose databases are recorded."""
+"""The drivers, and `sqlite3`, whose databases are recorded."""
 
 _MOST = 2000
 

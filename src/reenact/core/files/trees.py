@@ -47,7 +47,7 @@ class FileChange:
         root: The folder that the paths are under.
         states: The states by absolute path.
         t: Seconds since the recording began.
-        single: True where of the folder only the files are recorded that the program itself changes.
+        single: True for a folder of which only the files that the program itself changes are recorded.
         within: The call whose code made them; None: the program outside of calls; or `UNKNOWN`. Of a `first`, the one
             whose code is about to change the paths; `UNKNOWN`: it reads them.
     """

@@ -40,7 +40,7 @@ class Place:
         root: The recorded folder.
         name: The path within it; `.` for the folder itself.
         path: The absolute path.
-        single: True where of the folder only the files are recorded that the program itself changes.
+        single: True for a folder of which only the files that the program itself changes are recorded.
     """
 
     root: str
@@ -137,7 +137,7 @@ class Places:
         self._folders.clear()
 
     def add_single(self, path: str) -> None:
-        """Record a path too that the program itself changes, wherever it is."""
+        """Record a path that the program itself changes, also outside of the folders."""
         if self.find(path, makes=True) is not None:
             return
         folder, name = os.path.split(os.path.abspath(path))

@@ -466,7 +466,7 @@ class Replayer(Handler):
         if self._gone_live:
             return self._go_live(question)
         if effect.limits is not None and (found := time_limits.differing(call, effect, self.rules)):
-            detail = "a time limit ended this call when it was recorded; with another one its answer may come"
+            detail = "a time limit ended this call when it was recorded; with a different limit an answer may arrive"
             self._named(
                 Divergence(Departure.CHANGED, call.address, self._steps[call.number], found, detail, HINT)
             )

@@ -121,7 +121,7 @@ class ReplayedFiles:
     def sensor(
         cls, files: ReplayedFiles | None, recording: Recording, replayer: Replayer, scratch: str
     ) -> ReplayedUses | None:
-        """Return what hears of the files that a process changes; None where nothing is said of them.
+        """Return the sensor for the files of a process; None if their changes are not watched.
 
         A run that has changed no file has no scratch: its replay changes none of the user's.
         """
