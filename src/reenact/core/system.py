@@ -215,6 +215,14 @@ def user() -> int:
         return os.getuid()
 
 
+def own_group() -> int:
+    """Return the number of this process's group; 0 on Windows, which has none."""
+    if sys.platform == "win32":
+        return 0
+    else:
+        return os.getpgrp()
+
+
 def cores() -> int:
     """Return the number of processors that this process may use."""
     if sys.platform == "linux" and hasattr(os, "sched_getaffinity"):

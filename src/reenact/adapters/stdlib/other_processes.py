@@ -28,7 +28,7 @@ def sends(function: Callable[..., None], number: int, signal: int, *, group: boo
     scope = listening()
     if not system.LINUX or scope is None or signal == 0 or target < 2:
         return False
-    if target == os.getpgrp() and (group or number < 0):
+    if target == system.own_group() and (group or number < 0):
         return False
     above = {os.getpid()} if scope.run.root.path == "main" else {os.getpid(), os.getppid()}
     if target in above or _descends(target, above):
