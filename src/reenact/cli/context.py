@@ -17,8 +17,6 @@ import click
 
 from reenact.analysis.views.text import visible
 from reenact.cli.printing import say
-from reenact.core.store.base import Library
-from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from reenact.core.query.recording import Recording
+    from reenact.core.store.base import Library
 
 EVERY = 10.0
 """Seconds between lines on the progress if standard error is no terminal."""
@@ -170,6 +169,8 @@ def _new_bar() -> Progress:
 def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Library]]:
     """Open the local recordings, or the team's, and their index. Raises UsageError."""
     if not team:
+        from reenact.core.store.index import Index  # noqa: PLC0415 - SQLite and queries, which `record` needs not
+
         here = Reaching(home)
         with closing(Index(here)) as index:
             yield here, index

@@ -17,10 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, dataclass_trans
 
 from reenact.core.extras import needing
 from reenact.core.model.storable import why_not
-from reenact.core.query.facts import RecordingFacts
-from reenact.core.query.recording import Recording
-from reenact.core.store.base import Library
-from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore, nameable
 from reenact.errors import UsageError
 from reenact.verbs.fields import NotValid, OptionField, fields_of
@@ -28,6 +24,9 @@ from reenact.verbs.marks import HOME, INSTEAD, JSON, Common
 
 if TYPE_CHECKING:
     from reenact.analysis.views.base import View
+    from reenact.core.query.facts import RecordingFacts
+    from reenact.core.query.recording import Recording
+    from reenact.core.store.base import Library
 
 # -- fields --------------------------------------------------------------------------------------------------
 
@@ -169,12 +168,16 @@ class Context:
     @contextmanager
     def opened(self) -> Iterator[tuple[LocalStore, Library]]:
         """Open the recordings and their index."""
+        from reenact.core.store.index import Index  # noqa: PLC0415 - SQLite and queries, which `record` needs not
+
         store = self.store
         with closing(Index(store)) as index:
             yield store, index
 
     def facts(self, *refs: str) -> list[RecordingFacts]:
         """Read recordings. Raises RecordingError."""
+        from reenact.core.query.facts import RecordingFacts  # noqa: PLC0415 - as above
+
         with self.opened() as (store, _):
             return [RecordingFacts(store.load(ref)) for ref in refs]
 
