@@ -45,7 +45,7 @@ GUARD = "guard"
 RESUME = "resume"
 """The mode of a plan that resumes a recording."""
 
-BOOTSTRAP = Path(__file__).parents[1] / "_bootstrap"
+BOOTSTRAP = Path(__file__).parent / "bootstrap"
 """The folder whose `sitecustomize` makes a Python join."""
 
 _NEEDED = (

@@ -252,7 +252,7 @@ class Browser(App[None]):
 
     # -- one recording ---------------------------------------------------------------------------------------
 
-    def on_rows_moved(self) -> None:
+    def on_rows_highlighted(self) -> None:
         """Show details of the recording under the cursor."""
         row, about = self.rows.current, Text()
         if row is not None:
@@ -273,7 +273,7 @@ class Browser(App[None]):
             about = Text("  ").join(part for part in parts if part.plain)
         self.screen_stack[0].query_one("#about", Static).update(about)
 
-    def on_rows_chosen(self) -> None:
+    def on_rows_opened(self) -> None:
         """Open it."""
         self.action_open()
 

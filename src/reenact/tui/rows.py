@@ -107,10 +107,10 @@ class Rows(CursorList):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor"}
 
-    class Moved(Message):
+    class Highlighted(Message):
         """The cursor stands on another recording."""
 
-    class Chosen(Message):
+    class Opened(Message):
         """The recording under the cursor is to be opened."""
 
     def __init__(self, **options: Any) -> None:
@@ -130,7 +130,7 @@ class Rows(CursorList):
         self.cursor = next((place for place, row in enumerate(rows) if row.line.id == known), 0)
         self.virtual_size = Size(self.size.width, len(rows))
         self.go_to(self.cursor)
-        self.post_message(self.Moved())
+        self.post_message(self.Highlighted())
         self.refresh()
 
     def go_to(self, place: int) -> None:
@@ -138,7 +138,7 @@ class Rows(CursorList):
         place = min(max(place, 0), max(len(self.rows) - 1, 0))
         if place != self.cursor:
             self.cursor = place
-            self.post_message(self.Moved())
+            self.post_message(self.Highlighted())
         self.scroll_to_region(
             Region(0, place - 1, 1, 3), animate=False, force=True, immediate=True, x_axis=False
         )
@@ -155,7 +155,7 @@ class Rows(CursorList):
     def action_choose(self) -> None:
         """Open the one under the cursor."""
         if self.rows:
-            self.post_message(self.Chosen())
+            self.post_message(self.Opened())
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""

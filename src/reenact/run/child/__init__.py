@@ -1,6 +1,6 @@
 """Run a program under Reenact: the code before its first line and after its last.
 
-Called by `_bootstrap/sitecustomize.py`. The program notices nothing: the environment is put back, its streams stay
+Called by `run/bootstrap/sitecustomize.py`. The program notices nothing: the environment is put back, its streams stay
 what they were, and whatever goes wrong here while recording costs one line on standard error.
 """
 
