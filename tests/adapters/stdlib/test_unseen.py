@@ -243,7 +243,7 @@ def test_a_forked_process_is_searched_for_its_own_number(
         ask("before")
         os.getpid()
         monkeypatch.setitem(unseen._own, "getpid", lambda: 987654)
-        values = unseen._values[recording._run]  # type: ignore[index]
+        values = unseen._values[recording.active]  # type: ignore[index]
         found = list(values._found(b'{"q":"process 987654"}'))
         monkeypatch.undo()
     assert found == ["the process's number (os.getpid)"]

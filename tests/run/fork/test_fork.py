@@ -148,7 +148,7 @@ class TestUpToTheStep:
         def program():
             for number in range(3):
                 if not boundary.current().run.replaying:
-                    boundary.current().run.handler._write(
+                    boundary.current().run.handler.write(
                         {"event": "marked", "n": number, "call": number, "t": 0.0}
                     )
                 look(number)

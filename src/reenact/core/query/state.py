@@ -90,11 +90,11 @@ class State(Mapping[str, Any]):
         step: The requested step: the state is as it was when that step was asked. None: at the end.
     """
 
-    def __init__(self, step: int | None, log: Log) -> None:
+    def __init__(self, step: int | None, log: Log, known: Mapping[str, tuple[Tree, Taken]]) -> None:
         self.step = step
         self._log = log
-        self._trees: dict[str, Tree] = {}
-        self._taken: dict[str, Taken] = {}
+        self._trees = {name: tree for name, (tree, _) in known.items()}
+        self._taken = {name: taken for name, (_, taken) in known.items()}
         self._values: dict[str, Any] = {}
 
     def of(self, name: str) -> Taken:
@@ -127,13 +127,7 @@ class State(Mapping[str, Any]):
 
     def only(self, names: Iterable[str]) -> State:
         """Return the state with these values only."""
-        found = State(self.step, self._log)
-        for name in names:
-            found._add(name, self._trees[name], self.of(name))
-        return found
-
-    def _add(self, name: str, tree: Tree, taken: Taken) -> None:
-        self._trees[name], self._taken[name] = tree, taken
+        return State(self.step, self._log, {name: (self._trees[name], self.of(name)) for name in names})
 
 
 def state_at(log: Log, asked_at: CallRecord | None, steps: Mapping[int, int]) -> State:
@@ -142,7 +136,7 @@ def state_at(log: Log, asked_at: CallRecord | None, steps: Mapping[int, int]) ->
     `steps` has the step of each call.
     """
     call = asked_at.number if asked_at is not None else None
-    found = State(steps[call] if call is not None else None, log)
+    found: dict[str, tuple[Tree, Taken]] = {}
     for name, snapshots in log.snapshots.items():
         before = [at for at, data in enumerate(snapshots) if call is None or (data["call"] or 0) < call]
         if not before:
@@ -153,10 +147,10 @@ def state_at(log: Log, asked_at: CallRecord | None, steps: Mapping[int, int]) ->
         if call is None:
             exact = data["why"] == "end"
         taken = Taken(steps.get(asked), exact, str(data["why"]), str(data.get("label") or ""))
-        found._add(name, tree_of(log, name, before[-1]), taken)
+        found[name] = tree_of(log, name, before[-1]), taken
     for name, tree, taken in _histories(log, asked_at, steps):
-        found._add(name, tree, taken)
-    return found
+        found[name] = tree, taken
+    return State(steps[call] if call is not None else None, log, found)
 
 
 def tree_of(log: Log, name: str, place: int) -> Tree:

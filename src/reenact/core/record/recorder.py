@@ -169,7 +169,7 @@ class Recorder(Handler):
             data = exact(kept)
             if at is None or what is None or data is None:
                 tree = codec.Encoder().encode(kept)
-                self._write(
+                self.write(
                     {"event": "drew", "at": scope.path, "in": scope.call, "source": source, "value": tree}
                 )
                 return value
@@ -183,8 +183,8 @@ class Recorder(Handler):
             # Where, and what: mostly as before, and clean.
             at, what = self._redactor.member("at", scope.path), self._redactor.member("name", name)
             if at is None or what is None:
-                self._write(
-                    {"event": "fired", "at": scope.path, "in": scope.call, "name": name, "t": self._now()}
+                self.write(
+                    {"event": "fired", "at": scope.path, "in": scope.call, "name": name, "t": self.seconds()}
                 )
                 return
             self._writer.append(_FIRED % (at.data, number_of(scope.call), what.data, self._seconds()))
@@ -193,18 +193,18 @@ class Recorder(Handler):
 
     def locked(self, scope: Scope, lock: str, count: int) -> None:
         try:
-            self._write({"event": "locked", "at": scope.path, "in": scope.call, "lock": lock, "count": count})
+            self.write({"event": "locked", "at": scope.path, "in": scope.call, "lock": lock, "count": count})
         except Exception as error:
             self.failed(error)
 
     def note(self, what: str, text: str, **more: Tree) -> None:
-        self._write({"event": "noted", "what": what, "text": text, "t": self._now(), **more})
+        self.write({"event": "noted", "what": what, "text": text, "t": self.seconds(), **more})
 
     def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
         """Write that the program starts a process; its own events go to a file of their own."""
         self.alone = False
         line: dict[str, Tree] = {"event": "spawned", "at": scope.path, "in": scope.call, "process": process}
-        self._write({**line, "command": [word[:1000] for word in command], "t": self._now()})
+        self.write({**line, "command": [word[:1000] for word in command], "t": self.seconds()})
 
     def open(self, header: dict[str, Tree]) -> None:
         """Write the header, the first line."""
@@ -222,7 +222,7 @@ class Recorder(Handler):
         """Write the last line and sync it to the disk."""
         if self.files is not None:
             self.files.finish()
-        line = self._redactor.line(codec.dumps({"event": "sealed", **ending, "t": self._now()}))
+        line = self._redactor.line(codec.dumps({"event": "sealed", **ending, "t": self.seconds()}))
         self._writer.seal(line, None if self._identity is None else signing(self._identity))
 
     def record_files(self, places: Places, salt: bytes) -> FileRecorder:
@@ -234,7 +234,7 @@ class Recorder(Handler):
             lambda line: self._writer.append(codec.dumps(line)),
             lambda: self.snapshots.last or None,
             self.failed,
-            now=self._now,
+            now=self.seconds,
         )
         return self.files
 
@@ -321,16 +321,16 @@ class Recorder(Handler):
         elif isinstance(outcome, Failure):
             # What an exception drags along (a response, a frame) may be unkept; its type and text are not.
             tree = codec.encode_error(outcome.error, self._encoder())
-            line_ = {"event": "raised", "call": ticket.call, "error": tree, "t": self._now()}
+            line_ = {"event": "raised", "call": ticket.call, "error": tree, "t": self.seconds()}
             line_ |= ticket.ended_by(outcome)
             if ticket.tool is not None:
                 line_["unrecorded"] = ticket.tool.unrecorded
                 if ticket.tool.files:
                     line_["files"] = ticket.tool.files
-            self._write(line_)
+            self.write(line_)
         else:
-            line_ = {"event": "cancelled", "call": ticket.call, "t": self._now()}
-            self._write(line_ | ticket.ended_by(outcome))
+            line_ = {"event": "cancelled", "call": ticket.call, "t": self.seconds()}
+            self.write(line_ | ticket.ended_by(outcome))
 
     def _json(self, unkept: list[str], value: Any) -> bytes:
         """The JSON of any value; adds the types that it could not keep to `unkept`."""
@@ -341,7 +341,12 @@ class Recorder(Handler):
             unkept += encoder.unkept
         return data
 
-    def _write(self, line: dict[str, Tree]) -> None:
+    def append(self, line: bytes) -> bool:
+        """Write an event that holds no secrets. Return False if writing has stopped."""
+        return self._writer.append(line)
+
+    def write(self, line: dict[str, Tree]) -> None:
+        """Write an event, without its secrets."""
         self._append(codec.dumps(line))
 
     def _append(self, line: bytes) -> None:
@@ -351,7 +356,7 @@ class Recorder(Handler):
 
     def stamped(self, line: dict[str, Tree]) -> None:
         """Write an event with the present time."""
-        self._write({**line, "t": self._now()})
+        self.write({**line, "t": self.seconds()})
 
     def _hole(self, text: str) -> None:
         self.note("hole", text)
@@ -376,7 +381,8 @@ class Recorder(Handler):
             stream = self._streams[number] = self._redactor.stream()
         return stream
 
-    def _now(self) -> float:
+    def seconds(self) -> float:
+        """Return the seconds since the recording began."""
         return round(self._seconds(), 6)
 
     def _seconds(self) -> float:

@@ -190,7 +190,7 @@ class Replayer(Handler):
                 self.turnstile.abandon(self.cursor.places_inside(call))
                 return self._answers.recorded(call)
             else:
-                self._named(found)
+                self.depart(found)
         return None
 
     def act(self, effect: Effect, scope: Scope) -> None:
@@ -220,7 +220,7 @@ class Replayer(Handler):
 
     def _compare(self, found: tuple[CallRecord, tuple[Mismatch, ...]] | None) -> None:
         if found is not None and found[1] and not self._gone_live and self._poison is None:
-            self._named(departure(found[0], self._steps[found[0].number], found[1]))
+            self.depart(departure(found[0], self._steps[found[0].number], found[1]))
 
     def passed(self, answer: Answer, piece: int | None) -> None:
         self.prints.passed(answer, piece)
@@ -412,7 +412,7 @@ class Replayer(Handler):
                 self.cursor.asked.add(nearest.number)
             return nearest
         there = self.cursor.by_address.get((question.scope.path, question.label, question.ordinal))
-        self._named(self._departures.first(question, there), question)
+        self.depart(self._departures.first(question, there), question)
         return self._go_live(question)
 
     def _asks(self, call: CallRecord, effect: Effect, args: dict[str, Tree]) -> bool:
@@ -452,14 +452,14 @@ class Replayer(Handler):
             del known[call.number]
             if self.cursor.overtaken(call, threading.get_ident()):
                 detail = "it was requested later than recorded"
-                self._named(self._departures.at(Departure.REORDERED, call, detail=detail))
+                self.depart(self._departures.at(Departure.REORDERED, call, detail=detail))
             return
         self.cursor.taken(call, threading.get_ident())
         for other in skipped:
             known[other.number] = other
         if skipped and self._policy == "raise" and self._live:
             detail = f"step {self._steps[call.number]} was requested in its place"
-            self._named(self._departures.at(Departure.MISSING, skipped[0], detail=detail))
+            self.depart(self._departures.at(Departure.MISSING, skipped[0], detail=detail))
 
     def _answer(self, question: Question, call: CallRecord) -> Answer | Ticket:
         effect = question.effect
@@ -467,7 +467,7 @@ class Replayer(Handler):
             return self._go_live(question)
         if effect.limits is not None and (found := time_limits.differing(call, effect, self.rules)):
             detail = "a time limit ended this call when it was recorded; with a different limit an answer may arrive"
-            self._named(
+            self.depart(
                 Divergence(Departure.CHANGED, call.address, self._steps[call.number], found, detail, HINT)
             )
         ticket = self._again(effect, call)
@@ -511,7 +511,7 @@ class Replayer(Handler):
 
     # -- departures ------------------------------------------------------------------------------------------
 
-    def _named(self, divergence: Divergence, question: Question | None = None) -> None:
+    def depart(self, divergence: Divergence, question: Question | None = None) -> None:
         """A departure is found: stop there, or go on as asked, but never without naming it."""
         if self._ran is not None and divergence.hint == HINT:
             divergence = replace(divergence, hint=forking_hint(self._ran))

@@ -151,7 +151,7 @@ class Fork(Session):
         """True if the fork has gone live."""
         return self._child is not None and self._child.forker.gone_live
 
-    def _begin(self) -> Run:
+    def begin_run(self) -> Run:
         if boundary.current() is not None:
             raise UsageError("a fork cannot begin inside a recording or a replay")
         self._child = Child(
@@ -178,7 +178,7 @@ class Fork(Session):
         else:
             self.child.recorder.note(SOURCE, UNRECORDED)
 
-    def _end(self, error: BaseException | None) -> None:
+    def end_run(self, error: BaseException | None) -> None:
         child = self._child
         if child is None or os.getpid() != self._pid:
             return

@@ -65,6 +65,7 @@ class RecordingInProgress(Session):
         id: The recording's id, known from the start.
         path: The folder that it is written to, as text.
         output: The run's output; set it to keep it (a replay compares it).
+        active: The run, once it has begun.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class RecordingInProgress(Session):
         self._store = _store_of(home)
         self.path = str(self._store.folder(self.id))
         self._recorder: Recorder | None = None
-        self._run: Run | None = None
+        self.active: Run | None = None
         self._family: Recorded | None = None
         self._held: ship.Held | None = None
         self._streams: StandardStreams | None = None
@@ -124,7 +125,7 @@ class RecordingInProgress(Session):
     def __repr__(self) -> str:
         return f"<recording {self.id} {self.name!r} at {self.path}>"
 
-    def _begin(self) -> Run | None:
+    def begin_run(self) -> Run | None:
         if (scope := boundary.current()) is not None:
             family = scope.run.family
             if family is not None and family.begins_block(self.name):
@@ -151,26 +152,26 @@ class RecordingInProgress(Session):
         self._recorder.snapshots.every, self._recorder.snapshots.risky = self._every, self._filter
         RECORDED.add(self.id)
         self._recorder.open(self._header(salt, redactor.told()))
-        self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
-        tracked.of_run(self._run)
+        self.active = Run(self._recorder, RecordingTurnstile(), replaying=False)
+        tracked.of_run(self.active)
         if self._files is not None:
             places = Places.of_program(self._files, store=str(self._store.root))
-            self._run.files = self._recorder.record_files(places, salt)
-        self._run.family = self._family = Recorded(self._run, self._recorder, self._plan(), _record_fork)
-        stdlib.begin(self._run)
-        loops.check(self._run)
+            self.active.files = self._recorder.record_files(places, salt)
+        self.active.family = self._family = Recorded(self.active, self._recorder, self._plan(), _record_fork)
+        stdlib.begin(self.active)
+        loops.check(self.active)
         if self.plan is None:
             # The output of a whole program is heard by its process.
-            self._streams = StandardStreams(self._run)
+            self._streams = StandardStreams(self.active)
             self._streams.install()
-        return self._run
+        return self.active
 
     def _replayed(self, replay: Replay | Fork | None) -> Run | None:
         """Replay the recorded block under `reenact replay`; other blocks are not recorded again."""
         if replay is None:
             return None
         self._replay = replay
-        run = replay._begin()
+        run = replay.begin_run()
         self.id, self.path = replay.recording.id, replay.recording.path
         return run
 
@@ -230,14 +231,14 @@ class RecordingInProgress(Session):
         given = {name: self._recorder.encode(value) for name, value in self.function["args"].items()}
         return {"function": {"name": self.function["name"], "args": given}}
 
-    def _end(self, error: BaseException | None) -> None:
+    def end_run(self, error: BaseException | None) -> None:
         if self._block is not None:
             self._block.ends_block(self.output)
             return
         if self._replay is not None:
             self._replay.output = self.output
             try:
-                self._replay._end(error)
+                self._replay.end_run(error)
             except DivergenceError as diverged:
                 # Here the program runs on, and no caller waits for a DivergenceError.
                 raise Halt(diverged.divergence) from None
@@ -249,11 +250,11 @@ class RecordingInProgress(Session):
             return
         if self._streams is not None:
             self._streams.uninstall()
-        state = state_at_end.sealed(self._run) if self._run is not None else {}
-        if self._run is not None:
-            stdlib.end(self._run)
-            self._recorder.snapshots.finish(self._run)
-            tracked.ended(self._run)
+        state = state_at_end.sealed(self.active) if self.active is not None else {}
+        if self.active is not None:
+            stdlib.end(self.active)
+            self._recorder.snapshots.finish(self.active)
+            tracked.ended(self.active)
         if self._family is not None:
             self._family.finish()
         ending: dict[str, Tree] = {
@@ -261,7 +262,7 @@ class RecordingInProgress(Session):
             **self.ending,
             **state,
         }
-        if uncertain := self._run.turnstile.uncertain if self._run is not None else 0:
+        if uncertain := self.active.turnstile.uncertain if self.active is not None else 0:
             ending["uncertain"] = uncertain
         if self.output is not UNSET:
             ending["output"] = self._recorder.encode(self.output)

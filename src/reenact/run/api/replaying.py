@@ -89,13 +89,18 @@ class Replay(Session):
         return merged([self.replayer.verdict(self.recording.id), *self._others])
 
     @property
+    def begun(self) -> bool:
+        """True once the body has begun."""
+        return self._replayer is not None
+
+    @property
     def replayer(self) -> Replayer:
         """The handler behind this replay."""
         if self._replayer is None:
             raise UsageError("the replay has not begun: use it in a `with` statement")
         return self._replayer
 
-    def _begin(self) -> Run:
+    def begin_run(self) -> Run:
         if boundary.current() is not None:
             raise UsageError("a replay cannot begin inside a recording or another replay")
         loops.check(None)
@@ -129,7 +134,7 @@ class Replay(Session):
         self._hook = prompting(self._replayer.turnstile, self.terminal)
         return self._run
 
-    def _end(self, error: BaseException | None) -> None:
+    def end_run(self, error: BaseException | None) -> None:
         if self._run is None or self._replayer is None or os.getpid() != self._pid:
             return
         try:

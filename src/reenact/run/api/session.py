@@ -18,15 +18,17 @@ class Session:
 
     _token: Any = None
 
-    def _begin(self) -> Run | None:
+    def begin_run(self) -> Run | None:
+        """Begin without a `with` statement. Return the run, or None if there is none of its own."""
         raise NotImplementedError
 
-    def _end(self, error: BaseException | None) -> None:
+    def end_run(self, error: BaseException | None) -> None:
+        """End with the error that the body raised, if any."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
         adapters.install()
-        run = self._begin()
+        run = self.begin_run()
         if run is not None:
             self._token = _scope.set(run.root)
         return self
@@ -34,7 +36,7 @@ class Session:
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._token is not None:
             _scope.reset(self._token)
-        self._end(error)
+        self.end_run(error)
 
     async def __aenter__(self) -> Self:
         return self.__enter__()

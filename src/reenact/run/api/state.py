@@ -236,16 +236,16 @@ def _resumed(recording: Recording, step: int | None) -> Iterator[RecordingInProg
     going = record(recording.name, tags=recording.tags, home=_home(recording))
     going.parent = {"id": recording.id, "step": step, "how": "resume"}
     with going:
-        if going._run is not None:
-            here = tracked.of_run(going._run)
+        if going.active is not None:
+            here = tracked.of_run(going.active)
             for name in names:
                 if name in known:
                     here.entries.setdefault(name, known[name])
                 here.pending[name] = state.tree(name)
             here.due = 0
         yield going
-    if going._run is not None:
-        for name in tracked.of_run(going._run).pending:
+    if going.active is not None:
+        for name in tracked.of_run(going.active).pending:
             if name not in known and not name.startswith(BELONGINGS):
                 warn(f"the state {name!r} was not put back: the resumed program has not tracked it")
 

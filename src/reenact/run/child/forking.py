@@ -48,15 +48,15 @@ class Forking(Fork):
         self._own = plan
         self._halted = halted
 
-    def _begin(self) -> Run:
-        run = super()._begin()
+    def begin_run(self) -> Run:
+        run = super().begin_run()
         forker = self.child.forker
         forker.on_stop = forker.replayer.on_halt = self._halted
         return run
 
-    def _end(self, error: BaseException | None) -> None:
+    def end_run(self, error: BaseException | None) -> None:
         try:
-            super()._end(error)
+            super().end_run(error)
         except (DivergenceError, ForkStopped) as found:
             self.ended = found
             raise

@@ -190,8 +190,8 @@ class _Claimed(Replay):
         super().__init__(recording, _options(plan), plan.options.get("pace", "fast"))
         self._debugged = debugged
 
-    def _begin(self) -> Any:
-        run = super()._begin()
+    def begin_run(self) -> Any:
+        run = super().begin_run()
         Watch(self.replayer).install()
         self._debugged.attach(self)
         return run
@@ -215,7 +215,7 @@ class ForkedProgram(ProgramProcess):
         how = "error" if error is not None or status else "ok"
         self.session.ending = {**self.ending(status), "status": how}
         with suppress(DivergenceError, ForkStopped):
-            self.session._end(error)
+            self.session.end_run(error)
         self.session.tell(status)
 
 
@@ -282,7 +282,7 @@ def _replay(recording: Recording, plan: Plan) -> Replay:
 
 def _ended(session: Replay, error: BaseException | None) -> Verdict:
     try:
-        session._end(error)
+        session.end_run(error)
     except DivergenceError:
         # It is in the verdict.
         pass
@@ -291,7 +291,7 @@ def _ended(session: Replay, error: BaseException | None) -> Verdict:
 
 def _outcome(session: Replay) -> dict[str, Any]:
     """Rechange the outcome of a replay, for comparison with others."""
-    if session._replayer is None:
+    if not session.begun:
         return {"halted": True}
     found: dict[str, Any] = {"halted": session.replayer.poison is not None}
     if session.output is not family.UNSET:

@@ -43,7 +43,7 @@ class RecordedProgram(ProgramProcess):
             **self.ending(status),
             "status": "error" if error is not None or status else "ok",
         }
-        self._session._end(error)
+        self._session.end_run(error)
 
 
 def _silent(text: str) -> None:

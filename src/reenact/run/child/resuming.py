@@ -60,7 +60,7 @@ class Resuming(Session):
         """True if the world answers by now."""
         return self._resumption is not None and self._resumption.handler.gone_live
 
-    def _begin(self) -> Run:
+    def begin_run(self) -> Run:
         if boundary.current() is not None:
             raise UsageError("a recording cannot be resumed inside a recording or a replay")
         options = self.plan.options
@@ -70,7 +70,7 @@ class Resuming(Session):
         self._resumption = found
         return found.run
 
-    def _end(self, error: BaseException | None) -> None:
+    def end_run(self, error: BaseException | None) -> None:
         resumed = self._resumption
         if resumed is None:
             return

@@ -63,7 +63,7 @@ class Sharing:
         else:
             # What it was written against has not come to pass here.
             whole = codec.dumps({**call.called, "args": args})
-            step = self._recorder.counted(lambda: self._recorder._writer.append(whole))
+            step = self._recorder.counted(lambda: self._recorder.append(whole))
         self.written[number] = step
 
     def came(self, answer: Answer, number: int, piece: int | None) -> None:
@@ -119,6 +119,6 @@ class Sharing:
             if edit.pieces is not None:
                 line["stream"] = True
         outcome: Mapping[str, Tree] = call.outcome or {}
-        t = max(float(outcome.get("t", 0.0)), self._recorder._now())
+        t = max(float(outcome.get("t", 0.0)), self._recorder.seconds())
         self._recorder.started = perf_counter() - t
-        self._recorder._write({**line, "call": call.number, "edited": True, "t": round(t, 6)})
+        self._recorder.write({**line, "call": call.number, "edited": True, "t": round(t, 6)})

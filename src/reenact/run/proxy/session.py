@@ -76,7 +76,7 @@ class Recording(RecordingInProgress):
         redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
         self._recorder = Recorder(writer, redactor, identity=own_identity(self._store.root))
         self._recorder.open(self._header(salt, redactor.told()))
-        self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
+        self.active = Run(self._recorder, RecordingTurnstile(), replaying=False)
         if self._folders is not None:
             places = Places(self._folders, (str(self._store.root),))
             self._workspace = self._recorder.record_files(places, salt)
@@ -89,14 +89,14 @@ class Recording(RecordingInProgress):
 
     async def begin(self, effect: Effect) -> Call | None:
         """Each request has its place by its arrival."""
-        if self._run is None:
+        if self.active is None:
             return None
         self._asked = True
         if self._workspace is not None:
             # What the program did since the last answer belongs to that step.
             async with self._looking:
                 await asyncio.to_thread(self._workspace.walked)
-        with entered(self._run.root):
+        with entered(self.active.root):
             return begin(effect, Coding())
 
     def given_up(self, call: Call) -> None: ...
@@ -215,7 +215,7 @@ class Replaying(_Answering):
         other = f", {waited.address}" if waited is not None and waited is not call else ""
         step = next(step.number for step in self._recording if step.call is call)
         detail = f"it was requested before earlier recorded calls{other}"
-        self.replayer._named(Divergence(Departure.REORDERED, call.address, step, detail=detail))
+        self.replayer.depart(Divergence(Departure.REORDERED, call.address, step, detail=detail))
 
     def verdict(self, *, whole: bool) -> Verdict:
         """Return the verdict after the program's end, by itself (`whole`) or by force."""

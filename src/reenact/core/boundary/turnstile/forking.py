@@ -31,8 +31,7 @@ class ForkingTurnstile(ReplayingTurnstile):
 
     def __init__(self, total: int) -> None:
         super().__init__(total)
-        self._after = RecordingTurnstile()
-        self._after._lock, self._after._cond, self._after._pumps = self._lock, self._cond, self._pumps
+        self._after = RecordingTurnstile(beside=(self._lock, self._cond, self._pumps))
 
     @property
     def uncertain(self) -> int:
@@ -43,8 +42,8 @@ class ForkingTurnstile(ReplayingTurnstile):
         """From here on the world answers."""
         with self._cond:
             if not self._open:
-                self._after._running = {*(self._alive - self._blocked - self._waiting.keys()), get_ident()}
-                self._after._threaded = len(self._alive) > 1 or self._coming > 0
+                running = {*(self._alive - self._blocked - self._waiting.keys()), get_ident()}
+                self._after.take_over(running, threaded=len(self._alive) > 1 or self._coming > 0)
                 self._open = True
         self._moved()
 
@@ -92,12 +91,12 @@ class ForkingTurnstile(ReplayingTurnstile):
         # Those that waited for their turn keep it among each other.
         return self._open and order <= min(self._waiting.values(), default=order)
 
-    def _passes_at_once(self, order: int | None) -> bool:
-        return self._after._passes_at_once(order) if self._open else super()._passes_at_once(order)
+    def passes_at_once(self, order: int | None) -> bool:
+        return self._after.passes_at_once(order) if self._open else super().passes_at_once(order)
 
-    def _may_release(self, entry: _Entry) -> bool:
+    def may_release(self, entry: _Entry) -> bool:
         if not self._open or self._paused:
-            return super()._may_release(entry)
+            return super().may_release(entry)
         pump = self._pumps[asyncio.get_running_loop()]
         loop = cast("asyncio.base_events.BaseEventLoop", pump.loop)
         if entry.when is not None and entry.when > loop.time() + _SOON:
@@ -106,7 +105,7 @@ class ForkingTurnstile(ReplayingTurnstile):
             _call_at(loop, entry.when, lambda: pump.push(0, entry), context=Context())
             loop.call_soon(pump.wake, context=Context())
             return False
-        return self._after._may_release(entry)
+        return self._after.may_release(entry)
 
     # -- who is there ----------------------------------------------------------------------------------------
 
@@ -115,7 +114,7 @@ class ForkingTurnstile(ReplayingTurnstile):
             super()._idle()
             return
         self._after.settle()
-        if self._hanging and not self._after._threaded:
+        if self._hanging and not self._after.threaded:
             self._look_for_stuck(self._pumps[asyncio.get_running_loop()])
 
     def _alone(self, me: int) -> bool:

@@ -96,6 +96,10 @@ class _Entry:
         self.when = when
 
 
+Parts = tuple[threading.RLock, threading.Condition, WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump]]
+"""The lock of a turnstile, its condition, and the pump of each loop."""
+
+
 class _Base:
     """The base class of the turnstiles: it holds the pump of each loop."""
 
@@ -127,14 +131,14 @@ class _Base:
         return pump
 
     def _new_pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
-        pump = self._pumps[loop] = _Pump(loop, self._may_release)
+        pump = self._pumps[loop] = _Pump(loop, self.may_release)
         pump.idle, pump.rest = self._idle, self.blocks
         return pump
 
-    def _may_release(self, entry: _Entry) -> bool:
+    def may_release(self, entry: _Entry) -> bool:
         raise NotImplementedError
 
-    def _passes_at_once(self, order: int | None) -> bool:
+    def passes_at_once(self, order: int | None) -> bool:
         raise NotImplementedError
 
     def _idle(self) -> None:
@@ -145,7 +149,7 @@ class _Base:
 
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
         loop = asyncio.get_running_loop()
-        if self._pump(loop).quiet and self._passes_at_once(order):
+        if self._pump(loop).quiet and self.passes_at_once(order):
             # It would be the next one anyhow: spare the loop a turn.
             if write is not None:
                 write()

@@ -10,7 +10,7 @@ from threading import get_ident
 from time import monotonic
 
 from reenact.core.boundary.turnstile.protocol import GRACE
-from reenact.core.boundary.turnstile.pump import _Base, _Entry, _wait
+from reenact.core.boundary.turnstile.pump import Parts, _Base, _Entry, _wait
 from reenact.core.boundary.turnstile.working import ThreadWork
 
 _LOOKS = 5
@@ -23,16 +23,29 @@ Others could hardly run beside it.
 
 
 class RecordingTurnstile(_Base):
-    """Lets outcomes pass as they come, one at a time, so that their recorded order is true."""
+    """Lets outcomes pass as they come, one at a time, so that their recorded order is true.
 
-    def __init__(self) -> None:
+    Args:
+        beside: The lock, the condition and the pumps of the turnstile from which this one takes over.
+
+    Attributes:
+        threaded: Several threads run, or may come to.
+    """
+
+    def __init__(self, beside: Parts | None = None) -> None:
         super().__init__()
+        if beside is not None:
+            self._lock, self._cond, self._pumps = beside
         self._running: set[int] = set()
-        self._threaded = False
+        self.threaded = False
         self._waiting = 0
         self._turns = 0
         self._work = ThreadWork()
         self.uncertain = 0
+
+    def take_over(self, running: set[int], *, threaded: bool) -> None:
+        """Go on with the threads that run now."""
+        self._running, self.threaded = running, threaded
 
     def settle(self) -> None:
         if self._running:
@@ -81,7 +94,7 @@ class RecordingTurnstile(_Base):
     def live_ends(self) -> None: ...
 
     def thread_started(self) -> None:
-        self._threaded = True
+        self.threaded = True
         self._runs()
 
     def thread_begins(self) -> None: ...
@@ -116,16 +129,16 @@ class RecordingTurnstile(_Base):
     def blocks(self, still: Callable[[], bool] | None = None) -> None:
         self.settle()
 
-    def _may_release(self, entry: _Entry) -> bool:
+    def may_release(self, entry: _Entry) -> bool:
         with self._lock:
             if self._others_run():
                 self._await_others()
             self._running.add(get_ident())
         return True
 
-    def _passes_at_once(self, order: int | None) -> bool:
+    def passes_at_once(self, order: int | None) -> bool:
         # With threads about, the others must see that this one runs, and when it has come to rest.
-        return not self._threaded
+        return not self.threaded
 
     def _await_others(self) -> None:
         # A thread that has no processor, on a busy machine, is waited for longer: its grace is time that it has.

@@ -202,7 +202,7 @@ class ReplayingTurnstile(_Base):
 
     # -- within ----------------------------------------------------------------------------------------------
 
-    def _passes_at_once(self, order: int | None) -> bool:
+    def passes_at_once(self, order: int | None) -> bool:
         with self._cond:
             # With others about, whose turn it is shows only at the pump.
             others = len(self._alive) > 1 or self._coming or self._jobs or self._outstanding
@@ -319,7 +319,7 @@ class ReplayingTurnstile(_Base):
         """Return True if no other thread could still bring the due outcome. Call with the lock held."""
         return not self._able(me) and not self._coming and not self._jobs and not self._outstanding
 
-    def _may_release(self, entry: _Entry) -> bool:
+    def may_release(self, entry: _Entry) -> bool:
         order = entry.order
         with self._cond:
             me = get_ident()

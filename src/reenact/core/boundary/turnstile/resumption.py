@@ -42,11 +42,11 @@ class ResumingTurnstile(ForkingTurnstile):
         finally:
             self.unblocks()
 
-    def _may_release(self, entry: _Entry) -> bool:
+    def may_release(self, entry: _Entry) -> bool:
         if not self._open and entry.order is None and entry.when and self.over(self._total):
             # No recorded outcome comes any more: from here on timers take their time.
             self._mark(self._total)
-        return super()._may_release(entry)
+        return super().may_release(entry)
 
     def over_all(self) -> bool:
         """Return True if all recorded outcomes have passed."""

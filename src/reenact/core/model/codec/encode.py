@@ -73,7 +73,7 @@ class Encoder:
         finally:
             self._depth -= 1
 
-    def _dict(self, value: dict[Any, Any]) -> Tree:
+    def encode_dict(self, value: dict[Any, Any]) -> Tree:
         encode = self.encode
         plain = True
         tree = {}
@@ -86,23 +86,23 @@ class Encoder:
             return tree
         return {"$dict": [[encode(key), encode(item)] for key, item in value.items()]}
 
-    def _list(self, value: list[Any]) -> Tree:
+    def encode_list(self, value: list[Any]) -> Tree:
         encode = self.encode
         return [item if type(item) is str else encode(item) for item in value]
 
-    def _items(self, value: Items) -> Tree:
+    def encode_items(self, value: Items) -> Tree:
         if not value.rest:
             return value
         data = [item if type(item) is bytes else packed(self.encode(item)) for item in value.data]
         return Items(data, memory=value.memory)
 
-    def _int(self, value: int) -> Tree:
+    def encode_int(self, value: int) -> Tree:
         return value if -_SAFE_INT <= value < _SAFE_INT else {"$int": str(value)}
 
-    def _float(self, value: float) -> Tree:
+    def encode_float(self, value: float) -> Tree:
         return value if math.isfinite(value) else {"$float": repr(value)}
 
-    def _bytes(self, value: bytes) -> Tree:
+    def encode_bytes(self, value: bytes) -> Tree:
         try:
             return {"$utf8": value.decode()}
         except UnicodeDecodeError:
@@ -111,11 +111,11 @@ class Encoder:
             return {"$blob": self.blob(raw)}
         return {"$bytes": base64.b64encode(raw).decode()}
 
-    def _set(self, value: set[Any] | frozenset[Any]) -> Tree:
+    def encode_set(self, value: set[Any] | frozenset[Any]) -> Tree:
         # Iteration order of a set depends on the process's hash seed: sorted, equal sets are equal trees.
         return {f"${type(value).__name__}": sorted((self.encode(item) for item in value), key=repr)}
 
-    def _datetime(self, value: dt.datetime) -> Tree:
+    def encode_datetime(self, value: dt.datetime) -> Tree:
         tree: dict[str, Any] = {"at": value.isoformat()}
         # A module that is not imported has no objects.
         zones = sys.modules.get("zoneinfo")
@@ -138,7 +138,7 @@ class Encoder:
     def _other(self, value: Any) -> Tree:
         kind = type(value)
         if isinstance(value, Viewed):
-            return value._tree
+            return value.__tree__
         if isinstance(value, Enum):
             return {"$enum": [type_name(kind), value.name]}
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -163,7 +163,7 @@ class Encoder:
                 inner = _ENCODE[base](self, base(value))
                 return {"$sub": {"type": type_name(kind), "base": name, "value": inner}}
         if isinstance(value, Mapping):
-            return self._dict(dict(value))
+            return self.encode_dict(dict(value))
         found = http.encode(value, self.encode)
         return self._unkept(value) if found is None else found
 
@@ -215,35 +215,35 @@ _ENCODE: dict[type, Callable[[Encoder, Any], Tree]] = {
     str: lambda _, value: value,
     bool: lambda _, value: value,
     type(None): lambda _, value: value,
-    int: Encoder._int,
-    float: Encoder._float,
-    dict: Encoder._dict,
-    list: Encoder._list,
-    tuple: lambda self, value: {"$tuple": self._list(value)},
+    int: Encoder.encode_int,
+    float: Encoder.encode_float,
+    dict: Encoder.encode_dict,
+    list: Encoder.encode_list,
+    tuple: lambda self, value: {"$tuple": self.encode_list(value)},
     RecordedTuple: lambda self, value: {
-        "$namedtuple": {"type": value.type_name, "items": self._list(list(value))}
+        "$namedtuple": {"type": value.type_name, "items": self.encode_list(list(value))}
     },
-    bytes: Encoder._bytes,
-    bytearray: lambda encoder, value: {"$bytearray": encoder._bytes(bytes(value))},
-    memoryview: lambda self, value: self._bytes(value.tobytes()),
-    set: Encoder._set,
-    frozenset: Encoder._set,
-    dt.datetime: Encoder._datetime,
+    bytes: Encoder.encode_bytes,
+    bytearray: lambda encoder, value: {"$bytearray": encoder.encode_bytes(bytes(value))},
+    memoryview: lambda self, value: self.encode_bytes(value.tobytes()),
+    set: Encoder.encode_set,
+    frozenset: Encoder.encode_set,
+    dt.datetime: Encoder.encode_datetime,
     dt.date: lambda _, value: {"$date": value.isoformat()},
     dt.time: lambda _, value: {"$time": value.isoformat()},
     dt.timedelta: lambda _, value: {"$timedelta": [value.days, value.seconds, value.microseconds]},
     Decimal: lambda _, value: {"$decimal": str(value)},
     Fraction: lambda _, value: {"$fraction": str(value)},
-    complex: lambda self, value: {"$complex": [self._float(value.real), self._float(value.imag)]},
+    complex: lambda self, value: {"$complex": [self.encode_float(value.real), self.encode_float(value.imag)]},
     uuid.UUID: lambda _, value: {"$uuid": str(value)},
     OrderedDict: lambda self, value: {
         "$ordereddict": [[self.encode(k), self.encode(v)] for k, v in value.items()]
     },
     Counter: lambda self, value: {"$counter": [[self.encode(k), self.encode(v)] for k, v in value.items()]},
-    deque: lambda self, value: {"$deque": [self._list(list(value)), value.maxlen]},
+    deque: lambda self, value: {"$deque": [self.encode_list(list(value)), value.maxlen]},
     range: lambda _, value: {"$range": [value.start, value.stop, value.step]},
     type(Ellipsis): lambda _, __: {"$ellipsis": True},
     # What an adapter has encoded already.
     orjson.Fragment: lambda _, value: value,
-    Items: Encoder._items,
+    Items: Encoder.encode_items,
 }

@@ -42,7 +42,7 @@ class RecordedValue(Viewed):
         for name, value in (
             ("type_name", type_name),
             ("fields", MappingProxyType(dict(fields))),
-            ("_tree", tree),
+            ("__tree__", tree),
         ):
             object.__setattr__(self, name, value)
 
@@ -64,13 +64,13 @@ class RecordedValue(Viewed):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, RecordedValue):
-            return packed(_compared(self._tree)) == packed(_compared(other._tree))
+            return packed(_compared(self.__tree__)) == packed(_compared(other.__tree__))
         if type_name(type(other)) != self.type_name:
             return NotImplemented
-        return packed(_compared(self._tree)) == packed(_compared(Encoder().encode(other)))
+        return packed(_compared(self.__tree__)) == packed(_compared(Encoder().encode(other)))
 
     def __hash__(self) -> int:
-        return hash(packed(_compared(self._tree)))
+        return hash(packed(_compared(self.__tree__)))
 
     def __copy__(self) -> RecordedValue:
         return self
@@ -79,7 +79,7 @@ class RecordedValue(Viewed):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return view, (self._tree,)
+        return view, (self.__tree__,)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.fields})

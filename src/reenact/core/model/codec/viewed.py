@@ -10,8 +10,8 @@ from reenact.core.model.event import Tree
 class Viewed:
     """Base of inert views: the tree that was read."""
 
-    __slots__ = ("_tree",)
-    _tree: Tree
+    __slots__ = ("__tree__",)
+    __tree__: Tree
 
 
 class RecordedTuple(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has no room for slots with names
