@@ -18,6 +18,7 @@ import click
 import reenact
 from reenact.cli.application import application
 from reenact.cli.click_commands import CliArgument
+from reenact.browser.watch.viewer import viewer
 from reenact.cli.panels import PANELS
 from reenact.server.openapi import document
 
@@ -47,6 +48,9 @@ def main(target: Path) -> None:
     for name, text in (("python.md", python()), ("cli.md", cli()), ("rest.md", rest())):
         (target / "reference").mkdir(exist_ok=True)
         (target / "reference" / name).write_text(text, encoding="utf-8")
+    (target / "viewer.html").write_text(viewer(), encoding="utf-8")
+    page = target / "sharing.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("`viewer.html`", "[`viewer.html`](viewer.html)", 1), "utf-8")
 
 
 def inside(text: str, page: Path, *, top: bool = False) -> str:

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -32,6 +33,8 @@ from reenact.core.trust import Book
 from reenact.errors import FilterError, ReenactError
 from reenact.tui.reader import Line, LinesPane
 from reenact.tui.rows import SORTED, Rows, arranged, tags_of, titles
+from reenact.verbs.export_html import packed
+from reenact.verbs.interface import Context
 
 Told = Callable[[str, int], str]
 """Render a recording as a conversation of a given width, in colours.
@@ -328,7 +331,8 @@ class Browser(App[None]):
         if row is None:
             return
         try:
-            target = bundle.export(self.store, row.line.id, Path())
+            page = partial(packed, context=Context(self.store.root), frames=True)
+            target = bundle.export(self.store, row.line.id, Path(), page=page)
         except (ReenactError, OSError) as error:
             self.say(_first(error))
         else:

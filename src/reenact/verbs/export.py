@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -26,7 +27,7 @@ STDOUT = Path("-")
 class Options(interface.Options):
     """Write a recording to one file, for example to attach to a bug report.
 
-    `reenact import` and `reenact show` read it.
+    `reenact import` and `reenact show` read it, and the viewer shows it in any browser.
 
     With [bold]--html[/bold], or a name that ends with .html, it becomes one page for readers without Reenact.
 
@@ -56,6 +57,14 @@ class Options(interface.Options):
         ),
         LOCAL,
     ] = False
+    viewer: Annotated[
+        Path | None,
+        Field(
+            description="Write the viewer instead, a page into which such files are dropped, for your own site."
+        ),
+        Cli(metavar="FILE"),
+        LOCAL,
+    ] = None
     beside: Annotated[
         str | None,
         Field(description="With a page: another recording, to show the differences from it."),
@@ -133,6 +142,8 @@ def run(options: Options, context: Context) -> Result:
     if options.file is not None and options.output is not None:
         raise UsageError(f"{options.file} and -o {options.output} are two files: name one")
     name = options.file or options.output
+    if options.viewer is not None:
+        return Result(_viewer(options.viewer, force=options.force))
     if options.html or (name is not None and name.suffix == ".html"):
         return Result(_page(options, name, context))
     if options.beside is not None:
@@ -145,6 +156,7 @@ def run(options: Options, context: Context) -> Result:
             force=options.force,
             whole=not options.salvage,
             progress=partial(context.progress, "exporting"),
+            page=lambda path: export_html.packed(path, context),
         )
         return Result(target, load(target).notes if options.salvage else ())
     if options.salvage:
@@ -171,6 +183,15 @@ def _page(options: Options, name: Path | None, context: Context) -> Path:
     if options.otlp or options.otlp_json is not None or options.salvage:
         raise UsageError("--html writes a page alone: leave out --otlp, --otlp-json and --salvage")
     return export_html.write(options.ref, name, context, beside=options.beside, force=options.force)
+
+
+def _viewer(file: Path, *, force: bool) -> Path:
+    """Write the page that shows exported files."""
+    if file.exists() and not force:
+        raise UsageError(f"{file} exists; --force replaces it")
+    # The browser's code is loaded only for a page with its player.
+    file.write_text(import_module("reenact.browser.watch.viewer").viewer(), encoding="utf-8")
+    return file
 
 
 def _written(file: Path, recording: Recording, data: bytes, *, force: bool) -> Path:

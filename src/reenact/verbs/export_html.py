@@ -1,13 +1,14 @@
-"""Write a recording as one HTML file that needs no server."""
+"""Write a recording as one HTML file, or as the page in an exported recording."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from reenact.analysis.diff import compare
 from reenact.analysis.pages.blocks import Section, redacted
-from reenact.analysis.pages.html import page_html
+from reenact.analysis.pages.html import PlayerPage, page_html
 from reenact.analysis.report import sections
 from reenact.analysis.report.exported import conversation, files, timeline
 from reenact.analysis.report.story import page
@@ -16,7 +17,7 @@ from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
 from reenact.core.store.local import LocalStore
 from reenact.core.trust.consent import standing_of
-from reenact.errors import UsageError
+from reenact.errors import ReenactError, UsageError
 from reenact.verbs.diagnose import anomalies
 from reenact.verbs.interface import Context
 from reenact.verbs.player import player_of
@@ -37,13 +38,39 @@ def write(ref: str, target: Path | None, context: Context, *, beside: str | None
         UsageError: A file is in the way.
         RecordingError: There is no such recording.
     """
-    store = context.store
-    recording = store.load(ref)
-    other = store.load(beside) if beside is not None else None
+    recording = context.store.load(ref)
     path = target or Path(f"{recording.id}.html")
     path = path / f"{recording.id}.html" if path.is_dir() else path
     if path.exists() and not force:
         raise UsageError(f"{path} exists; --force replaces it")
+    player = player_of([ref, beside] if beside else [ref], recording, context)
+    private.write(path, _page(recording, beside, player, context).encode())
+    return path
+
+
+def packed(ref: str, context: Context, *, frames: bool = False) -> bytes:
+    """Return the page for an exported recording, without the player: a viewer has it.
+
+    Args:
+        ref: The recording. For one that cannot be shown there is no page.
+        context: The home and the progress.
+        frames: Play the pictures themselves, not a video.
+    """
+    try:
+        recording = context.store.load(ref)
+        player = player_of([ref], recording, context, frames=frames)
+        if player is not None:
+            player = replace(
+                player, markup=player.markup.replace(player.script, "").replace(player.style, "")
+            )
+        return _page(recording, None, player, context).encode()
+    except ReenactError as error:
+        context.say(f"without a page for the viewer: {error}")
+        return b""
+
+
+def _page(recording: Recording, beside: str | None, player: PlayerPage | None, context: Context) -> str:
+    other = context.store.load(beside) if beside is not None else None
     facts = RecordingFacts(recording)
     more = [section for section in _more(recording, other, context) if section.blocks]
     standing = standing_of(recording, LocalStore(context.home).root)
@@ -56,10 +83,7 @@ def write(ref: str, target: Path | None, context: Context, *, beside: str | None
         tuple(section for section in shown if section.blocks),
         kind="A recording",
     )
-    refs = [each for each in (ref, beside) if each is not None]
-    player = player_of(store, refs, recording, context.say)
-    private.write(path, page_html(redacted(whole, redactor_of(recording)), None, player).encode())
-    return path
+    return page_html(redacted(whole, redactor_of(recording)), None, player)
 
 
 def _more(recording: Recording, other: Recording | None, context: Context) -> Iterator[Section]:

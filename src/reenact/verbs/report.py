@@ -136,7 +136,7 @@ def run(options: Options, context: Context) -> Result:
     standing = standing_of(recording, LocalStore(context.home).root)
     whole = redacted(page(recording, more, commands, standing=standing), redactor_of(recording))
     if output.suffix == ".html":
-        player = player_of(store, [options.ref], recording, context.say)
+        player = player_of([options.ref], recording, context)
         _write(output, page_html(whole, (name, data) if inside else None, player).encode())
     else:
         _write(output, markdown(whole).encode("utf-8", "replace"))

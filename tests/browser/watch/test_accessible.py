@@ -1,4 +1,4 @@
-"""Pages that are files, to those who hear them or use the keyboard: `watch`, `export --html`, `diff --html`, `report`."""
+"""Pages that are files, to those who hear them or use the keyboard: `watch`, `export`, `diff --html`, `report`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WINDOWS = (
     pytest.param(1440, "dark", marks=pytest.mark.thorough),
     pytest.param(2560, "light", marks=pytest.mark.thorough),
 )
-PAGES = ("watch.html", "two.html", "exported.html", "diff.html", "report.html")
+PAGES = ("watch.html", "two.html", "exported.html", "diff.html", "report.html", "viewer.html")
 
 pytestmark = [
     pytest.mark.skipif(executable() is None, reason="no Chrome or Chromium is installed here"),
@@ -43,6 +43,7 @@ def folder(tmp_path_factory):
         ["export", good, "exported.html"],
         ["diff", good, bad, "--html", "diff.html"],
         ["report", bad, "--good", good, "-o", "report.html"],
+        ["export", "--viewer", "viewer.html"],
     ):
         place = [str(folder / word) if word.endswith(".html") else word for word in words]
         assert main([*place, "--home", str(home)]) in {0, 1}

@@ -44,6 +44,9 @@ TOKENS = (_SHEETS / "tokens.css").read_text(encoding="utf-8")
 STYLE = TOKENS + (_SHEETS / "page.css").read_text(encoding="utf-8")
 """The stylesheet of static pages."""
 
+NUMBER = 1
+"""The number of the form of pages and of a film's data, which the viewer must know to show them."""
+
 _TAGS: dict[Style, str] = {"code": "code", "strong": "strong", "removed": "del", "added": "ins"}
 _SHORT = 200
 _LONG = 48
@@ -65,6 +68,13 @@ def policy(style: str, script: str = "", **sources: str) -> str:
     return f"default-src 'none'; {rules}; base-uri 'none'; form-action 'none'"
 
 
+def policies(styles: Iterable[str], scripts: Iterable[str]) -> str:
+    """Return a policy for pages around a player, whose frame obeys it, too."""
+    rules = f"style-src {' '.join(map(_hash, styles))}; script-src {' '.join(map(_hash, scripts))}"
+    own = "img-src blob: data:; media-src blob:"
+    return f"default-src 'none'; {rules}; {own}; base-uri 'none'; form-action 'none'"
+
+
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
@@ -80,7 +90,7 @@ def head(title: str, style: str = STYLE, allowed: str = POLICY) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{allowed}">\n'
-        '<meta name="referrer" content="no-referrer">\n'
+        f'<meta name="referrer" content="no-referrer">\n<meta name="reenact-page" content="{NUMBER}">\n'
         f"<title>{escaped(title)}</title>\n<style>{style}</style>\n</head>\n"
     )
 
@@ -96,7 +106,9 @@ def page_html(
         player: A page of its own that plays in a frame below the head.
     """
     pictured = any(isinstance(block, PictureBlock) for section in page.sections for block in section.blocks)
-    allowed = _with_player(player) if player is not None else _PICTURED if pictured else POLICY
+    allowed = _PICTURED if pictured else POLICY
+    if player is not None:
+        allowed = policies((STYLE, player.style), (player.script,))
     sections = [(f"section-{number}", section) for number, section in enumerate(page.sections, 1)]
     film = '<a href="#film">Film</a>' if player is not None else ""
     links = film + "".join(
@@ -132,15 +144,6 @@ class PlayerPage:
     style: str
     script: str
     frames: bool = False
-
-
-def _with_player(player: PlayerPage) -> str:
-    """Return the policy of a page around a player: a frame's document obeys it too."""
-    style = f"{_hash(STYLE)} {_hash(player.style)}"
-    return (
-        f"default-src 'none'; style-src {style}; script-src {_hash(player.script)}; img-src blob: data:; "
-        "media-src blob:; base-uri 'none'; form-action 'none'"
-    )
 
 
 def _framed(player: PlayerPage) -> str:

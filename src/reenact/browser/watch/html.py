@@ -10,7 +10,7 @@ import base64
 import gzip
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -27,7 +27,7 @@ from reenact.browser.watch.pictures import encoded, strip
 from reenact.core import private
 from reenact.errors import RecordingError
 
-SCRIPTS = ("time.js", "screen.js", "strip.js", "list.js", "panes.js", "keys.js", "page.js")
+SCRIPTS = ("unpack.js", "time.js", "screen.js", "strip.js", "list.js", "panes.js", "keys.js", "page.js")
 """The files of the page's script, in order; those of moments come before them."""
 
 PAGES = 30_000_000
@@ -83,6 +83,11 @@ def write(
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def filled(name: str, slots: Mapping[str, str]) -> str:
+    """Return one of the page's source files, with texts in its slots."""
+    return _SLOT.sub(lambda slot: slots[slot[1]], asset(name))
 
 
 def head(title: str, script: str) -> str:

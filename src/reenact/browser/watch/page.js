@@ -6,12 +6,6 @@ const ICONS = { play: "M4 2l10 6-10 6z", pause: "M3 2h4v12H3zM9 2h4v12H9z", prev
 
 const part = (name) => document.getElementById(name);
 
-/** What the page was written with: packed JSON. */
-async function unpacked(name) {
-  const stream = new Blob([bytesOf(dataOf(name))]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
-}
-
 class Page {
   constructor({ sides, together: pairing, settings }) {
     this.sides = sides;
@@ -382,10 +376,10 @@ function whole() {
 }
 
 async function open() {
-  const [data] = await Promise.all([unpacked("data"), whole()]);
+  const [data] = await Promise.all([inflated(dataOf("data")), whole()]);
   const page = new Page(data);
   page.start();
-  page.add(await unpacked("rest"));
+  page.add(await inflated(dataOf("rest")));
 }
 
 open().catch((error) => {

@@ -188,9 +188,9 @@ function treePane(side, place, entry, which, t) {
 
 // -- the page itself ------------------------------------------------------------------------------------------
 
+/** Return the value of packed JSON, as the page was written with it. */
 async function inflated(line) {
-  const stream = new Blob([bytesOf(line)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
+  return JSON.parse(await (await unpacked(new Blob([bytesOf(line)]), "gzip")).text());
 }
 
 /** The pages themselves of one side, unpacked when they are shown. */

@@ -1,4 +1,3 @@
-"use strict";
 // Times are in seconds. Each side has its own time, from the beginning of its session; the page's time is what the
 // slider shows. Alone they are the same; beside each other the sides wait for each other at every step they share.
 

@@ -4,6 +4,7 @@
     events.jsonl, events.<n>.jsonl   as in the store
     session.<n>.jsonl, labels.<n>.jsonl  as in the store
     blobs/ab/abcd…                   as in the store
+    page.html                        the recording as a page, for viewers; in no manifest, and no part of the recording
 
 The compression is deflate, not a better one: browsers, `unzip` and simple scripts read it. The file is written
 under another name and then renamed, so that no half-written file ever has the name.
@@ -20,7 +21,7 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from reenact.core import private
 from reenact.core.model.event import FORMAT
 from reenact.core.model.storable import storable
 from reenact.core.patterns import lazy
+from reenact.core.query.recording import Recording
 from reenact.core.store import shared
 from reenact.core.store.base import Progress
 from reenact.core.store.deleted import Deleted
@@ -51,6 +53,7 @@ from reenact.errors import (
 )
 
 MANIFEST = "manifest.json"
+PAGE = "page.html"
 _MEMBER = lazy(
     r"events(\.[\w-]+)?\.jsonl|(session|labels)\.[\w-]+\.jsonl|blobs/[0-9a-f]{2}/[0-9a-f]{64}", re.ASCII
 )
@@ -73,6 +76,7 @@ def export(
     force: bool = False,
     whole: bool = True,
     progress: Progress | None = None,
+    page: Callable[[str], bytes] | None = None,
 ) -> Path:
     """Write a recording to one file; return the file.
 
@@ -83,6 +87,7 @@ def export(
         force: Replace an existing file.
         whole: Refuse a damaged recording; otherwise keep its whole parts, and note a hole for lines left out.
         progress: Called after each member, with (done, all).
+        page: Makes a page about the recording, by its path; it is kept in the file for viewers.
 
     Raises:
         RecordingError: It is not there, or cannot be read.
@@ -94,7 +99,7 @@ def export(
             folder = Path(name, source.name)
             folder.mkdir()
             salvage(source, folder)
-            return export(store, f"{folder}{os.sep}", target, force=force, progress=progress)
+            return export(store, f"{folder}{os.sep}", target, force=force, progress=progress, page=page)
     recording = load(source)
     if source.is_file():
         raise UsageError(f"{source} is an exported file already; copy it")
@@ -106,9 +111,10 @@ def export(
     if target.exists() and not force:
         raise UsageError(f"{target} exists; --force replaces it")
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    shown = page(f"{source}{os.sep}") if page is not None else b""
     try:
         with _complete(source) as folder:
-            _write(folder, part, recording.id, recording.name, progress)
+            _write(folder, part, recording, shown, progress)
         part.replace(target)
     except OSError as error:
         raise UsageError(f"{target} cannot be written: {error.strerror or error}") from None
@@ -131,7 +137,7 @@ def _complete(source: Path) -> Iterator[Path]:
         yield folder
 
 
-def _write(source: Path, part: Path, id: str, name: str, progress: Progress | None) -> None:
+def _write(source: Path, part: Path, recording: Recording, page: bytes, progress: Progress | None) -> None:
     members = members_of(source)
     # The run's own events first: who reads the file as it comes finds the header at once.
     members.sort(key=lambda member: (member.startswith("blobs/"), member != EVENTS, member))
@@ -143,7 +149,9 @@ def _write(source: Path, part: Path, id: str, name: str, progress: Progress | No
                 listed[member] = _add(archive, source / member, member)
                 if progress is not None:
                     progress(number + 1, len(members))
-            manifest = {"reenact": FORMAT, "id": id, "name": name, "members": listed}
+            if page:
+                archive.writestr(_entry(PAGE), page)
+            manifest = {"reenact": FORMAT, "id": recording.id, "name": recording.name, "members": listed}
             archive.writestr(_entry(MANIFEST), orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
         file.flush()
         os.fsync(file.fileno())

@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 import time
+from functools import partial
 from pathlib import Path
 
 from fastapi import APIRouter, HTTPException, Request
@@ -27,6 +28,8 @@ from reenact.server.readers import LARGE, Job, Readers
 from reenact.server.refusals import refusals
 from reenact.server.routes.common import MISSING, Id
 from reenact.server.routes.uploads import no_room
+from reenact.verbs.export_html import packed
+from reenact.verbs.interface import Context
 
 router = APIRouter(tags=["recordings"])
 
@@ -148,4 +151,6 @@ def _exported(library: ProjectLibrary, id: str) -> Path:
 
 
 def _export(store: LocalStore, folder: Path, target: Path) -> Path:
-    return bundle.export(store, str(folder), target, force=True)
+    # A video would take longer than a request may.
+    page = partial(packed, context=Context(store.root), frames=True)
+    return bundle.export(store, str(folder), target, force=True, page=page)
