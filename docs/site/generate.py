@@ -16,9 +16,9 @@ from pathlib import Path
 import click
 
 import reenact
+from reenact.browser.watch.viewer import viewer
 from reenact.cli.application import application
 from reenact.cli.click_commands import CliArgument
-from reenact.browser.watch.viewer import viewer
 from reenact.cli.panels import PANELS
 from reenact.server.openapi import document
 
@@ -50,7 +50,9 @@ def main(target: Path) -> None:
         (target / "reference" / name).write_text(text, encoding="utf-8")
     (target / "viewer.html").write_text(viewer(), encoding="utf-8")
     page = target / "sharing.md"
-    page.write_text(page.read_text(encoding="utf-8").replace("`viewer.html`", "[`viewer.html`](viewer.html)", 1), "utf-8")
+    page.write_text(
+        page.read_text(encoding="utf-8").replace("`viewer.html`", "[`viewer.html`](viewer.html)", 1), "utf-8"
+    )
 
 
 def inside(text: str, page: Path, *, top: bool = False) -> str:

@@ -245,7 +245,16 @@ def test_of_a_hostile_page_only_known_elements_and_attributes_are_built(viewer, 
         "[...document.querySelectorAll('#shown *')].flatMap((one) =>"
         " [one.localName, ...Array.from(one.attributes, (each) => `${one.localName} ${each.name}`)])"
     )
-    assert {name for name in found if " " not in name} <= {"a", "header", "h1", "img", "main", "p", "span", "svg"}
+    assert {name for name in found if " " not in name} <= {
+        "a",
+        "header",
+        "h1",
+        "img",
+        "main",
+        "p",
+        "span",
+        "svg",
+    }
     assert {name for name in found if " " in name} <= {
         "a href",
         "h1 tabindex",
