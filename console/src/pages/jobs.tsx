@@ -56,7 +56,7 @@ function All() {
         {items.map((job, at) => (
           <li key={job.id} className={at === here ? "here" : ""}>
             <Link to={`/jobs/${job.id}`}>
-              <b>{job.kind}</b> <span className="quiet clip">{named(job)}</span>
+              <b>{job.title}</b> <span className="quiet clip">{named(job)}</span>
             </Link>
             <Status of={job.status} />
             <span className="quiet">{when(job.created)}</span>
@@ -221,7 +221,7 @@ function One({ id }: { id: string }) {
     structuralSharing: (known, told) => later(known as Job | undefined, told as Job),
   });
   const job = asked.data;
-  useTitle(job ? `${job.kind} ${named(job)}` : "Job");
+  useTitle(job ? `${job.title} ${named(job)}` : "Job");
   const goes = job !== undefined && !ENDED.includes(job.status);
   useStream(goes ? `${path("jobs", id)}/live` : null, {
     job: (moved: Job) => cache.setQueryData<Job>(["job", id], (known) => later(known, moved)),
@@ -240,7 +240,7 @@ function One({ id }: { id: string }) {
   return (
     <div className="page job">
       <header className="row">
-        <h1>{job.kind}</h1>
+        <h1>{job.title}</h1>
         <Status of={job.status} />
         <span className="quiet">
           {whenExactly(job.created)}

@@ -36,7 +36,7 @@ export function Progress({ job }: { job: Job }) {
   return (
     <div className="job-progress">
       <progress
-        aria-label={`Progress of ${job.kind}`}
+        aria-label={`Progress of ${job.title}`}
         {...(total && job.status === "running" ? { value: done, max: total } : {})}
       />
       <span className="quiet clip">

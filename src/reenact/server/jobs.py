@@ -79,6 +79,7 @@ class Job:
         result: The result, as the verb gives it with `--json`.
         error: The reason of its failure, in one line.
         files: The names of the files that it made.
+        title: Its name for people: a single replay is *Run again*, as the console calls it.
         created, began, ended: Moments, ISO 8601 in UTC; None for not yet.
     """
 
@@ -90,6 +91,7 @@ class Job:
     result: Any = None
     error: str | None = None
     files: tuple[str, ...] = ()
+    title: str = ""
     created: str = ""
     began: str | None = None
     ended: str | None = None
@@ -136,7 +138,7 @@ class Jobs:
         with self._lock:
             if self._closing or sum(job.status == "queued" for job in self._own.values()) >= WAITING:
                 raise UsageError(f"{WAITING} jobs wait already")
-            job = Job(new_id(), order.kind, tuple(order.ids), created=_now())
+            job = Job(new_id(), order.kind, tuple(order.ids), title=order.title, created=_now())
             folder = self._folder(project, job.id)
             private.folder(folder)
             private.write(folder / ORDER, ORDERS.dump_json(order))

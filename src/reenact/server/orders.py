@@ -53,6 +53,12 @@ class Order(Strict):
         return verb_of(self).module.Options.of_order(self.values)
 
     @property
+    def title(self) -> str:
+        """The name of the job for people."""
+        once = self.kind == "reproduce" and getattr(self.options, "times", None) == 1
+        return "Run again" if once else self.kind.replace("-", " ").capitalize()
+
+    @property
     def ids(self) -> list[str]:
         """The recordings that it is about."""
         return list(_ids(self.asked))

@@ -121,16 +121,18 @@ def test_a_failure_is_reproduced_and_kept_as_a_test(opened, agent):
         page.get_by_role("link", name="test_recordings.py").click()
     assert "def test_" in kept.value.path().read_text()
     page.keyboard.press("Escape")
-    page.get_by_role("link", name=f"keep {agent}").first.wait_for()
+    page.get_by_role("link", name=f"Keep {agent}").first.wait_for()
     sound(page)
 
 
-@pytest.mark.thorough
-def test_a_recording_is_replayed_from_its_page(opened, agent):
+def test_run_again_is_the_title_of_the_job_that_it_starts(opened, agent):
     page = opened(f"/r/{agent}")
     page.get_by_role("button", name="Run again").click()
+    page.get_by_role("heading", name="Run again").wait_for()
     page.get_by_text("faithful").first.wait_for()
-    assert "/jobs/" in page.url
+    assert page.title().startswith(f"Run again {agent}")
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name=f"Run again {agent}").first.wait_for()
 
 
 def test_a_recording_is_forked_from_a_step_with_another_answer(opened, agent):

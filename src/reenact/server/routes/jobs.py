@@ -55,6 +55,7 @@ class Job(BaseModel):
 
     id: str
     kind: str
+    title: str
     recordings: list[str]
     status: Status
     progress: JobProgress
@@ -158,8 +159,9 @@ def shown(known: jobs.Jobs, project: str, job: jobs.Job, links: Links) -> Job:
     ]
     progress = JobProgress(done=job.progress.done, total=job.progress.total, label=job.progress.label)
     return Job(
-        id=job.id, kind=job.kind, recordings=list(job.recordings), status=job.status, progress=progress,
-        result=job.result, error=job.error, files=files, created=job.created, began=job.began, ended=job.ended,
+        id=job.id, kind=job.kind, title=job.title or job.kind, recordings=list(job.recordings), status=job.status,
+        progress=progress, result=job.result, error=job.error, files=files, created=job.created, began=job.began,
+        ended=job.ended,
     )  # fmt: skip
 
 
