@@ -95,6 +95,7 @@ def _bucket(at: int, entries: list[Entry]) -> BucketView:
         failed=sum(line.status == "error" for line in lines),
         tokens=sum(line.input_tokens + line.output_tokens for line in lines),
         cost=round(sum(line.cost or 0.0 for line in lines), 9),
+        unpriced=sum(line.cost is None and bool(line.models) for line in lines),
         p50=_share(durations, 50),
         p95=_share(durations, 95),
     )

@@ -40,6 +40,30 @@ def test_runs_failures_cost_tokens_and_time_stand_on_one_page(opened, home):
     page.get_by_text("2 recordings").wait_for()
 
 
+@reenact.tool(kind="model", name="own-model")
+def ask_own(messages, model="own-model"):
+    return ask(messages, model)
+
+
+def test_a_cost_that_is_not_known_is_said_to_be_unknown_and_not_nothing(opened, home):
+    for act, tags in ((ask_own, ["unpriced"]), (ask, ["unpriced", "priced"])):
+        with reenact.record("support", home=home, tags=tags):
+            act([{"role": "user", "content": "hello"}])
+    page = opened("/")
+    page.get_by_role("link", name="Trends").click()
+    for words, told in (
+        ("tag:unpriced and not tag:priced", "unknown"),
+        ("tag:unpriced", "and unknown of 1 run"),
+    ):
+        page.get_by_label("Only recordings that match").fill(words)
+        page.get_by_role("button", name="Show").click()
+        page.locator(".sums dd", has_text=told).wait_for()
+        page.get_by_text("As a table").click()
+        page.get_by_role("cell", name=told).wait_for()
+        page.get_by_text("As a table").click()
+    sound(page)
+
+
 @pytest.mark.thorough
 def test_trends_without_a_recording_say_so(opened):
     page = opened("/trends?q=tag:none-such")

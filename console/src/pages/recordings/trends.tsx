@@ -22,7 +22,13 @@ export const MEASURES = {
     of: (at: Bucket) => [at.recordings ? (100 * at.failed) / at.recordings : 0],
     write: (share: number) => `${Math.round(share)} %`,
   },
-  cost: { name: "Cost", about: "US dollars", of: (at: Bucket) => [at.cost], write: money },
+  cost: {
+    name: "Cost",
+    about: "US dollars",
+    // A bar is drawn of what is known, and none where nothing is.
+    of: (at: Bucket) => [unknown([at]) ? null : at.cost],
+    write: money,
+  },
   tokens: { name: "Tokens", about: "in and out", of: (at: Bucket) => [at.tokens], write: count },
   time: {
     name: "Time",
@@ -31,6 +37,19 @@ export const MEASURES = {
     write: duration,
   },
 } as const;
+
+/** True if runs asked models, and no price of any of them is known. */
+export function unknown(buckets: readonly Bucket[]): boolean {
+  return buckets.some((at) => at.unpriced > 0) && buckets.every((at) => at.cost === 0);
+}
+
+/** The cost in words: `$1.20`, `unknown`, `$1.20 and unknown of 3 runs`. */
+export function costOf(buckets: readonly Bucket[]): string {
+  if (unknown(buckets)) return "unknown";
+  const unpriced = buckets.reduce((all, at) => all + at.unpriced, 0);
+  const known = money(buckets.reduce((all, at) => all + at.cost, 0));
+  return unpriced ? `${known} and unknown of ${counted(unpriced, "run")}` : known;
+}
 
 export type Measure = keyof typeof MEASURES;
 
@@ -60,7 +79,7 @@ export function TrendStrip({ filter }: { filter: string }) {
     "run",
   )}, ${sum((at) => at.failed)} failed, ${count(
     sum((at) => at.tokens),
-  )} tokens, ${money(sum((at) => at.cost))}, by ${by}${by === "day" ? ` in ${DAYS} days` : ""}`;
+  )} tokens, ${unknown(buckets) ? "cost unknown" : costOf(buckets)}, by ${by}${by === "day" ? ` in ${DAYS} days` : ""}`;
   return (
     <figure className="trends">
       <figcaption>

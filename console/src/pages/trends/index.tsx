@@ -3,13 +3,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { Link, useSearchParams } from "wouter";
-import { count, counted, duration, money } from "../../format";
+import { count, counted, duration } from "../../format";
 import type { Bucket } from "../../model";
 import { Table } from "../../parts/table";
 import { useTitle } from "../../shell";
 import { Failure, Nothing } from "../../ui";
 import { useFresh } from "../recordings/fresh";
-import { MEASURES, type Measure, useTrends } from "../recordings/trends";
+import { costOf, MEASURES, type Measure, unknown, useTrends } from "../recordings/trends";
 import "./trends.css";
 
 const Chart = lazy(() => import("../recordings/chart"));
@@ -73,7 +73,7 @@ function Charts({ buckets, by, filter }: { buckets: Bucket[]; by: "hour" | "day"
       <dl className="sums">
         <Sum name="Runs" value={count(runs)} />
         <Sum name="Failed" value={`${count(failed)} (${Math.round((100 * failed) / runs)} %)`} />
-        <Sum name="Cost" value={money(sum((at) => at.cost))} />
+        <Sum name="Cost" value={costOf(buckets)} />
         <Sum name="Tokens" value={count(sum((at) => at.tokens))} />
       </dl>
       <div className="charts">
@@ -82,7 +82,9 @@ function Charts({ buckets, by, filter }: { buckets: Bucket[]; by: "hour" | "day"
             <figcaption>
               <h2>{MEASURES[name].name}</h2>
               <span className="quiet">
-                {MEASURES[name].about}, by {by}
+                {name === "cost" && unknown(buckets)
+                  ? "unknown: no price of these models is known"
+                  : `${MEASURES[name].about}, by ${by}`}
               </span>
             </figcaption>
             <Suspense fallback={<div className="chart" />}>
@@ -100,7 +102,7 @@ function Charts({ buckets, by, filter }: { buckets: Bucket[]; by: "hour" | "day"
                 <td>{written(at.at, by)}</td>
                 <td>{count(at.recordings)}</td>
                 <td>{count(at.failed)}</td>
-                <td>{money(at.cost)}</td>
+                <td>{costOf([at])}</td>
                 <td>{count(at.tokens)}</td>
                 <td>{duration(at.p50)}</td>
                 <td>{duration(at.p95)}</td>
@@ -129,6 +131,7 @@ function Sum({ name, value }: { name: string; value: string }) {
 /** A chart in a sentence, for readers who cannot see it. */
 function spoken(measure: Measure, buckets: Bucket[]): string {
   const { name, about, of, write } = MEASURES[measure];
+  if (measure === "cost" && unknown(buckets)) return `${name}: unknown`;
   const values = buckets.map((at) => of(at)[0] ?? 0);
   const last = values.at(-1) ?? 0;
   return `${name}, ${about}: from ${write(Math.min(...values))} to ${write(Math.max(...values))}, last ${write(last)}`;

@@ -141,13 +141,17 @@ class FacetsView(View):
 
 
 class BucketView(View):
-    """One hour or day from `at` (ISO 8601, UTC); `p50`, `p95`: the runs' durations in seconds."""
+    """One hour or day from `at` (ISO 8601, UTC); `p50`, `p95`: the runs' durations in seconds.
+
+    `unpriced` is how many runs have model calls, but no known cost: they are not in `cost`.
+    """
 
     at: str
     recordings: int
     failed: int
     tokens: int
     cost: float
+    unpriced: int
     p50: float
     p95: float
 
