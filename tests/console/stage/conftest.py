@@ -111,9 +111,9 @@ def opened(chromium, address):
 
 
 def sound(page):
-    """Nothing that axe finds fault with, and nothing wider than the page: in both themes, on a screen and a telephone."""
+    """Nothing that axe finds fault with, and nothing wider than the page: in both themes, on telephones and the largest screens."""
     page.evaluate(AXE.read_text())
-    for width, theme in ((1440, "light"), (1440, "dark"), (390, "dark"), (390, "light")):
+    for width, theme in ((1440, "light"), (2560, "light"), (2560, "dark"), (390, "dark"), (390, "light")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=theme)
         found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
