@@ -2,7 +2,7 @@
 
 import Copy from "lucide-react/dist/esm/icons/copy.mjs";
 import { type ReactNode, useEffect, useRef } from "react";
-import { Refused } from "./client";
+import { API, path, Refused } from "./client";
 import { useKeys } from "./keys";
 import type { Line } from "./model";
 import { copy } from "./toasts";
@@ -36,6 +36,23 @@ export function Nothing({
       <Heading>{title}</Heading>
       {children}
     </div>
+  );
+}
+
+/** Pictures of a step, by their places among all that it has. */
+export function Pictures({ id, step, places }: { id: string; step: number; places: readonly number[] }) {
+  if (places.length === 0) return null;
+  return (
+    <p className="held">
+      {places.map((place) => (
+        <img
+          key={place}
+          src={`${API}${path("recordings", id, "steps", step, "pictures", place)}`}
+          alt={`Step ${step}, number ${place + 1}`}
+          loading="lazy"
+        />
+      ))}
+    </p>
   );
 }
 

@@ -14,6 +14,7 @@ from reenact.analysis.pages.blocks import StaticPage
 from reenact.analysis.pages.html import page_html
 from reenact.analysis.report.exported import conversation
 from reenact.analysis.views.step_pictures import picture_kind, pictures, views
+from reenact.analysis.views.transcript import Talk
 from reenact.core.query.facts import RecordingFacts
 
 
@@ -73,6 +74,23 @@ def test_a_picture_of_a_prompt_is_found_as_each_provider_sends_it(tmp_path, part
     assert (found.kind, found.data) == ("png", RED)
     (view,) = views(facts, facts.steps[0])
     assert (view.asked, view.size) == (True, len(RED))
+
+
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+def test_a_conversation_has_the_pictures_of_a_prompt_at_their_message(tmp_path, part):
+    facts = facts_of(lambda: model([{"role": "system", "content": "Look."}, user(part)]), tmp_path)
+    items = Talk(facts).page(1, 1, [0]).items
+    assert [(item.role, item.pictures) for item in items] == [
+        ("system", ()),
+        ("user", (0,)),
+        ("assistant", ()),
+    ]
+
+
+def test_a_conversation_has_the_pictures_that_a_tool_gave(tmp_path):
+    facts = facts_of(shot, tmp_path)
+    (item,) = Talk(facts).page(1, 1, [0]).items
+    assert item.pictures == (0,)
 
 
 def test_a_picture_in_a_text_of_json_is_found(tmp_path):

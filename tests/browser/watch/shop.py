@@ -154,6 +154,20 @@ class Shop:
         self.file.close()
 
 
+def see(home, data) -> Path:
+    """Record a session whose model is asked about a picture, in base64; return its folder."""
+    with reenact.record("look at a lamp", home=home) as recording:
+        shop = Shop(recording)
+        part = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+        shop.chat = [{"role": "user", "content": [{"type": "text", "text": "What is it?"}, part]}]
+        shop.act("shop", actor="script", type="goto", url="https://shop.test/shop")
+        shop.think("It is a lamp.")
+        shop.act("item", type="click", selector="a.brass", name="Brass lamp")
+        shop.close()
+    timed(Path(recording.path), shop.moments)
+    return Path(recording.path)
+
+
 def buy(home, *, consent=True, dom=False) -> Path:
     """Record a run of the shop; returns its folder."""
     with reenact.record("buy a lamp" if consent else "buy a lamp, again", home=home) as recording:

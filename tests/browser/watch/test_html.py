@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 from importlib.resources import files
@@ -14,7 +15,7 @@ from reenact.browser.video import means
 from reenact.browser.watch import html as pages
 from reenact.browser.watch import write
 from tests.browser.filming import executable
-from tests.browser.watch.shop import COLOURS, SIZE, Shop, buy
+from tests.browser.watch.shop import COLOURS, SIZE, Shop, buy, picture, see
 
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chrome or Chromium is installed here")
 
@@ -375,7 +376,7 @@ def test_a_video_that_is_too_large_for_the_page_lies_beside_it(opened, folders, 
 
 
 def pages_video(page):
-    return page.evaluate("() => unpacked('data').then((data) => data.sides[0].video)")
+    return page.evaluate("() => inflated(dataOf('data')).then((data) => data.sides[0].video)")
 
 
 # -- what it must stand ---------------------------------------------------------------------------------------
@@ -467,3 +468,22 @@ def test_nothing_sticks_out_of_the_window(opened, bad, width):
     for key in "12345":
         press(page, key)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_pane_of_the_model_shows_the_pictures_of_its_prompt(home, tmp_path, opened):
+    folder = see(home, base64.b64encode(picture("item")).decode())
+    page = opened(write(folder, tmp_path / "see.html"))
+    page.get_by_role("option", name="Brass lamp").click()
+    page.get_by_role("tab", name="Model").click()
+    image = page.locator(".message img")
+    assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") == SIZE[0]
+    assert image.evaluate("image => image.previousSibling.textContent") == "What is it?\n[image]"
+
+
+def test_a_picture_for_which_a_page_has_no_room_is_named(home, tmp_path, opened, monkeypatch):
+    monkeypatch.setattr("reenact.browser.watch.content.PICTURES", 100)
+    folder = see(home, base64.b64encode(picture("item")).decode())
+    page = opened(write(folder, tmp_path / "see.html"))
+    page.get_by_role("option", name="Brass lamp").click()
+    page.get_by_role("tab", name="Model").click()
+    page.locator(".message", has_text="A picture is left out: the page is full.").wait_for()

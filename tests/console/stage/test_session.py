@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reenact import Client
-from tests.browser.watch.shop import buy
+from tests.browser.watch.shop import SIZE, buy, picture, see
 from tests.console.stage.conftest import sound
 
 PAGES = Path(__file__).parents[3] / "examples" / "lamp_shop" / "pages"
@@ -80,6 +81,7 @@ def test_a_session_is_seen_while_it_goes_on_and_played_when_it_is_over(opened, h
     assert page.get_by_role("button", name="Live").get_attribute("aria-pressed") == "false"
     page.get_by_role("button", name="Live").click()
     page.locator(".stage-url", has_text="/item.html").wait_for()
+    sound(page)
     visit.turns.release()
     visit.join()
 
@@ -95,6 +97,22 @@ def test_a_session_is_seen_while_it_goes_on_and_played_when_it_is_over(opened, h
     last.wait_for()
     assert video.evaluate("video => video.currentTime") > before
     page.keyboard.press("Space")
+    sound(page)
+
+
+def test_the_pictures_of_a_prompt_stand_in_the_conversation_and_beside_the_film(opened, home):
+    see(home, base64.b64encode(picture("item")).decode())
+    page = opened("/")
+    page.get_by_role("link", name="look at a lamp").first.click()
+    said = page.locator(".said", has_text="What is it?")
+    width = "image => image.decode().then(() => image.naturalWidth)"
+    assert said.locator("img").evaluate(width) == SIZE[0]
+    sound(page)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("link", name="Session").click()
+    page.get_by_role("option", name="Brass lamp").click()
+    page.get_by_role("tab", name="Model").click()
+    assert page.locator(".film-said img").evaluate(width) == SIZE[0]
     sound(page)
 
 

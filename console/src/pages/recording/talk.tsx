@@ -4,7 +4,7 @@ import { count, counted, duration, money } from "../../format";
 import type { Finding, Item } from "../../model";
 import { Text, visible } from "../../text";
 import { Calls, Odd } from "../../told";
-import { Failure } from "../../ui";
+import { Failure, Pictures } from "../../ui";
 import type { Page } from "../../windowed";
 import { askTalk, TALK } from "./data";
 import { type ListProps, useRows } from "./rows";
@@ -47,6 +47,7 @@ export function Talk(props: ListProps) {
                 <Said
                   // biome-ignore lint/suspicious/noArrayIndexKey: the items of a step have no other name
                   key={index}
+                  id={id}
                   item={one}
                   marks={marks}
                   odd={index === noted(all) ? (odd.get(step) ?? []) : []}
@@ -69,7 +70,19 @@ function noted(items: Item[]): number {
   );
 }
 
-function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Finding[]; open: () => void }) {
+function Said({
+  id,
+  item,
+  marks,
+  odd,
+  open,
+}: {
+  id: string;
+  item: Item;
+  marks: string[];
+  odd: Finding[];
+  open: () => void;
+}) {
   const effect = item.part === "done";
   const who = effect ? item.name || item.kind : item.part === "answer" ? item.model || "model" : item.role;
   const spent = item.tokens ? item.tokens.input + item.tokens.output : 0;
@@ -111,6 +124,7 @@ function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Fi
       )}
       {item.args && <Given args={item.args} />}
       {item.text && <Text text={item.text} marks={marks} more={item.more ?? 0} />}
+      <Pictures id={id} step={item.step} places={item.pictures ?? []} />
       {item.calls && item.calls.length > 0 && <Calls calls={item.calls} />}
       {odd.map((finding) => (
         <Odd key={finding.rule} finding={finding} />

@@ -3,7 +3,7 @@
 import { Tabs } from "radix-ui";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { counted, duration } from "../../format";
-import { Status } from "../../ui";
+import { Pictures, Status } from "../../ui";
 import { PageItself } from "./page";
 import { type Clock, clockText, lastAt, useClock } from "./time";
 import {
@@ -74,7 +74,7 @@ export function Panes({
         {step ? <Step step={step} /> : <p className="quiet">No step up to this moment.</p>}
       </Tabs.Content>
       <Tabs.Content value="model" className="film-pane" tabIndex={0}>
-        <Model steps={film.steps} place={place} />
+        <Model id={film.recording} steps={film.steps} place={place} />
       </Tabs.Content>
       <Tabs.Content value="network" className="film-pane flat" tabIndex={0}>
         <Log all={film.network} here={network} line={requestLine} more={requestMore} word="request" />
@@ -160,7 +160,7 @@ function Facts({ rows }: { rows: readonly (readonly [string, string])[] }) {
   );
 }
 
-function Model({ steps, place }: { steps: readonly FilmStep[]; place: number }) {
+function Model({ id, steps, place }: { id: string; steps: readonly FilmStep[]; place: number }) {
   const calls = modelCalls(steps, place);
   if (!calls.length) return <p className="quiet">No model call before this step.</p>;
   return calls.map((call) => (
@@ -176,7 +176,7 @@ function Model({ steps, place }: { steps: readonly FilmStep[]; place: number }) 
       </p>
       {call.said?.map((said, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the messages of a call do not change
-        <Message key={at} said={said} />
+        <Message key={at} said={said} id={id} step={call.n} />
       ))}
     </section>
   ));
@@ -195,12 +195,13 @@ function modelCalls(steps: readonly FilmStep[], place: number): FilmStep[] {
   return found;
 }
 
-function Message({ said }: { said: Said }) {
+function Message({ said, id, step }: { said: Said; id: string; step: number | null }) {
   return (
     <div className={said.answer ? "film-said answer" : "film-said"}>
       <b>{said.role}</b>
       {said.thinking && <p className="thinking">{said.thinking}</p>}
       {said.text && <p className="words">{said.text}</p>}
+      {step !== null && <Pictures id={id} step={step} places={said.pictures} />}
       {said.calls.map(([name, given]) => (
         <pre key={`${name} ${given}`}>{`${name}(${given})`}</pre>
       ))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import islice
 from typing import Any, Literal
@@ -86,6 +86,37 @@ def views(facts: RecordingFacts, step: StepFacts) -> tuple[PictureView, ...]:
         PictureView(path=one.path, kind=one.kind, size=len(one.data), asked=one.path.startswith("args."))
         for one in pictures(facts, step)
     )
+
+
+_NAMED = ("[image]", "[file]", "[binary]", ' bytes>"', *_ENCODED)
+"""What stands in a message's text in the place of a picture, by provider."""
+
+
+def beside(facts: RecordingFacts, step: StepFacts) -> tuple[list[int], list[int]]:
+    """Return the places of the pictures to show beside a step's messages: those asked, those given.
+
+    Those of browsers are left out, which films show, as are pictures that are too large for a page. A model call is
+    searched only if a new message says that it holds a picture, as a prompt may have hundreds.
+    """
+    turn = step.turn
+    if turn is not None:
+        told = [*turn.new, *([turn.call.answer] if turn.call.answer is not None else [])]
+        if not any(_named(message.text) for message in told):
+            return [], []
+    elif step.call.kind in {"browser", "http"}:
+        return [], []
+    found = [(place, one) for place, one in enumerate(pictures(facts, step)) if len(one.data) <= LARGEST]
+    before = [place for place, one in found if one.path.startswith("args.")]
+    return before, [place for place, _ in found if place not in before]
+
+
+def _named(text: str) -> bool:
+    return any(mark in text for mark in _NAMED)
+
+
+def holder(texts: Sequence[str]) -> int:
+    """Return the place of the message that a question's pictures are shown with: the last that names one."""
+    return next((place for place in reversed(range(len(texts))) if _named(texts[place])), len(texts) - 1)
 
 
 def in_question(step: StepFacts) -> list[StepPicture]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import orjson
 
-from reenact.analysis.views import browsed
+from reenact.analysis.views import browsed, step_pictures
 from reenact.analysis.views.base import Ended, Json, View
 from reenact.analysis.views.listing import TokensView
 from reenact.analysis.views.messages import CallView, call_view
@@ -28,7 +28,8 @@ class ItemView(View):
 
     `part` is `asked` (a message that is new in a model call), `answer` (the model's answer), or `done` (a tool or
     another effect, with its arguments and its result as `text`). `more` is how many characters of a very long text
-    are left out; the step has them. `dropped` is how many earlier messages the program left out of its history.
+    are left out; the step has them. `pictures` are places among the step's pictures, for its route of a picture.
+    `dropped` is how many earlier messages the program left out of its history.
     """
 
     step: int
@@ -43,6 +44,7 @@ class ItemView(View):
     name: str = ""
     calls: tuple[CallView, ...] = ()
     args: dict[str, Json] | None = None
+    pictures: tuple[int, ...] = ()
     model: str | None = None
     dropped: int = 0
     error: str | None = None
@@ -98,15 +100,19 @@ class Talk:
             "depth": depth,
             "process": step.step.log.process,
         }
+        before, after = step_pictures.beside(self.facts, step)
         if turn is not None:
-            for message in turn.new:
-                if message.role != "tool" or (message.name, _same(message.text)) not in self._known:
-                    yield ItemView(**about, part="asked", **_said(message), dropped=0)
+            holder = step_pictures.holder([message.text for message in turn.new])
+            for place, message in enumerate(turn.new):
+                held = _pictured(before if place == holder else [])
+                if held or message.role != "tool" or (message.name, _same(message.text)) not in self._known:
+                    yield ItemView(**about, part="asked", **_said(message), **held, dropped=0)
             answer = turn.call.answer or Message("assistant")
             yield ItemView(
                 **about,
                 part="answer",
                 **_said(answer),
+                **_pictured(after),
                 dropped=turn.dropped,
                 model=turn.call.model or None,
                 error=turn.call.problem or step.error or None,
@@ -129,6 +135,7 @@ class Talk:
             args=None if call.kind == "http" else _folded_args(step.args),
             text=text,
             more=more,
+            **_pictured([*before, *after]),
             error=step.error or None,
             **_ended(step),
         )
@@ -141,6 +148,10 @@ class Talk:
             and within is not None
             and self.facts.steps[within - 1].call.kind == "model"
         )
+
+
+def _pictured(places: Sequence[int]) -> dict[str, Any]:
+    return {"pictures": tuple(places)} if places else {}
 
 
 def _ended(step: StepFacts) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from reenact.browser.video import Video, means, render
 from reenact.browser.video.pace import KINDS, Kind
 from reenact.browser.video.render import Progress
 from reenact.browser.watch import html
-from reenact.browser.watch.content import WatchContent, film
+from reenact.browser.watch.content import WatchContent, film, images_of
 from reenact.browser.watch.pairs import pairs
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
@@ -67,7 +68,9 @@ def write(
         video = None
         if not frames and found:
             video = _video(found[session - 1], pace, progress, mask=mask)
-        films.append(film(RecordingFacts(recording), found, session, video))
+        facts = RecordingFacts(recording)
+        content = film(facts, found, session, video)
+        films.append(replace(content, images=images_of(facts, content.view)))
     together = None
     if beside is not None:
         together = pairs(compare(recordings[0], recordings[1], ignore), [each.view.steps for each in films])

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from reenact.analysis.views.step_pictures import pictures
 from reenact.browser.camera.footage import Footage, FootageEntry
 from reenact.browser.camera.moments import moments_of
 from reenact.browser.video import Video
@@ -20,6 +21,9 @@ from reenact.browser.watch.rows import ActionMarks, rows
 from reenact.browser.watch.screen import chosen, follow, thumbnails
 from reenact.core.query.facts import RecordingFacts
 from reenact.errors import CorruptRecording
+
+PICTURES = 20_000_000
+"""Bytes of the pictures in messages that one side of a page takes."""
 
 LETTERS = 24_000_000
 """Letters of texts that one side of a page takes; packed they are about a tenth of that."""
@@ -42,6 +46,7 @@ class WatchContent:
         video: The video that it shows instead.
         file: The name of the video's file, if that lies beside the page.
         moments: The addresses of the pages themselves.
+        images: The pictures in messages: step, place among its pictures, and the bytes.
         thumbnails: The numbers of the actions in the strip of pictures, each with the page as the action left it.
     """
 
@@ -53,6 +58,7 @@ class WatchContent:
     video: Video | None = None
     file: str | None = None
     moments: Sequence[str] = ()
+    images: Sequence[tuple[int, int, bytes]] = ()
     thumbnails: Sequence[tuple[int, PaintedPage]] = ()
 
     def data(self) -> dict[str, Any]:
@@ -65,6 +71,7 @@ class WatchContent:
             "rows": told.pop("steps"),
             "steps": self.count,
             "scenes": self.scenes,
+            "images": [(step, place) for step, place, _ in self.images],
             "thumbnails": [place for place, _ in self.thumbnails],
             "sizes": [(picture.width, picture.height) for picture in self.pictures],
             "video": None if video is None else [(one / 1000, other / 1000) for one, other in video.segments],
@@ -143,6 +150,20 @@ def film(
         moments=tuple(pages),
         thumbnails=strip,
     )
+
+
+def images_of(facts: RecordingFacts, view: Film) -> list[tuple[int, int, bytes]]:
+    """Return the pictures in a film's messages, up to a limit: step, place, and bytes."""
+    found: list[tuple[int, int, bytes]] = []
+    room = PICTURES
+    for row in view.steps:
+        wanted = {place for said in row.said or () for place in said.pictures}
+        held = pictures(facts, facts.steps[row.n - 1]) if wanted and row.n is not None else []
+        for place in sorted(wanted):
+            if row.n is not None and len(held[place].data) <= room:
+                room -= len(held[place].data)
+                found.append((row.n, place, held[place].data))
+    return found
 
 
 def _moments(steps: Sequence[Mapping[str, Any]]) -> list[float]:

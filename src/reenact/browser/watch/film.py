@@ -22,13 +22,14 @@ class FilmPart(BaseModel):
 
 
 class FilmSaid(FilmPart):
-    """One message of a model call."""
+    """One message of a model call; `pictures` are places among the step's pictures."""
 
     role: Text
     text: Text = ""
     thinking: Text = ""
     calls: tuple[tuple[Text, Text], ...] = ()
     answer: bool = False
+    pictures: tuple[int, ...] = ()
 
 
 class Target(FilmPart):

@@ -124,6 +124,8 @@ def _packed(data: Any) -> Iterator[bytes]:
 
 def _screens(file: BinaryIO, films: Sequence[WatchContent], *, mask: bool) -> None:
     for side, film in enumerate(films):
+        if film.images:
+            _script(file, f"images-{side}", (base64.b64encode(data) + b"\n" for _, _, data in film.images))
         if film.footage is not None and film.thumbnails:
             lines = (f"{line}\n".encode() for line in strip(film.footage, film.thumbnails, mask=mask))
             _script(file, f"thumbnails-{side}", lines)

@@ -9,6 +9,7 @@ const part = (name) => document.getElementById(name);
 class Page {
   constructor({ sides, together: pairing, settings }) {
     this.sides = sides;
+    sides.forEach((side, number) => { side.number = number; });
     this.pairing = pairing;
     const joined = pairing ? together(sides, pairing.pairs) : alone(sides[0]);
     Object.assign(this, { lines: joined.lines, entries: joined.entries });

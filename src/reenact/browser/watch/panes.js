@@ -85,7 +85,7 @@ function modelPane(side, place) {
     make("h2", "", `${call.n ? `${call.n}. ` : ""}${call.model || call.name}`),
     make("p", "dim", `${clockText(call.t)}, ${lengthText(call.end === null ? null : call.end - call.t)}`
       + (call.known ? `, ${call.known} message${call.known === 1 ? "" : "s"} as before, and:` : "")),
-    ...call.said.map(messageOf),
+    ...call.said.map((message) => messageOf(message, side, call)),
   ]);
 }
 
@@ -97,12 +97,24 @@ function modelRows(rows, place) {
   return found;
 }
 
-function messageOf(message) {
+function messageOf(message, side, call) {
   const box = make("div", message.answer ? "message answer" : "message", make("b", "", message.role));
   if (message.thinking) box.append(make("div", "text thinking", message.thinking));
   if (message.text) box.append(make("div", "text", message.text));
+  box.append(...(message.pictures || []).map((place) => imageOf(side, call, place)));
   for (const [name, given] of message.calls || []) box.append(make("pre", "", `${name}(${given})`));
   return box;
+}
+
+/** A picture of a message. Its bytes alone say what kind it is. */
+function imageOf(side, call, place) {
+  side.held ??= (dataOf(`images-${side.number}`) || "").split("\n");
+  const line = side.held[side.images.findIndex(([step, at]) => step === call.n && at === place)];
+  if (!line) return make("p", "dim", "A picture is left out: the page is full.");
+  const image = make("img", "shown");
+  image.src = `data:image/png;base64,${line}`;
+  image.alt = `Step ${call.n}, number ${place + 1}`;
+  return image;
 }
 
 // -- network and console -------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from reenact.analysis.views.step_pictures import beside, holder
 from reenact.browser.camera.footage import FootageEntry
 from reenact.browser.video import labels
 from reenact.browser.watch.budget import Budget
@@ -67,7 +68,11 @@ def _row(facts: RecordingFacts, step: StepFacts, marks: ActionMarks, budget: Bud
     row["title"] = _asked(step, turn)
     row["message"] = step.error or ""
     if turn is not None:
-        row |= {"said": list(_said(turn, budget)), "known": turn.known, "model": turn.call.model or ""}
+        row |= {
+            "said": list(_said(facts, step, turn, budget)),
+            "known": turn.known,
+            "model": turn.call.model or "",
+        }
     else:
         row["fields"] = _fields(step.args, budget)
         row["gave"] = _value(step.output, budget)
@@ -203,11 +208,13 @@ def _line(text: str) -> str:
     return joined if len(joined) <= _LINE else f"{joined[: _LINE - 1]}…"
 
 
-def _said(turn: Turn, budget: Budget) -> Iterator[Row]:
-    for message in turn.new:
-        yield _message(message, budget)
+def _said(facts: RecordingFacts, step: StepFacts, turn: Turn, budget: Budget) -> Iterator[Row]:
+    before, after = beside(facts, step)
+    with_pictures = holder([message.text for message in turn.new])
+    for place, message in enumerate(turn.new):
+        yield {**_message(message, budget), "pictures": before if place == with_pictures else []}
     if turn.call.answer is not None:
-        yield {**_message(turn.call.answer, budget), "answer": True}
+        yield {**_message(turn.call.answer, budget), "answer": True, "pictures": after}
     if turn.call.problem:
         yield {"role": "problem", "text": budget.text(turn.call.problem, _LONGEST)}
 

@@ -15,7 +15,7 @@ const ATTRIBUTES = {
 };
 const NUMBER = /<meta name="reenact-page" content="(\d{1,5})">/;
 const PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,/, NO_BASE64 = /[^A-Za-z0-9+/=\n]/;
-const SLOTS = /^(data|rest|(thumbnails|video|pictures|moments|parts)-[01])$/;
+const SLOTS = /^(data|rest|(thumbnails|video|pictures|images|moments|parts)-[01])$/;
 const WANTED = /\.(reenact|html?|zip)$/i;
 const ELEMENTS = 1_000_000, FILES = 2_000;
 
