@@ -31,6 +31,7 @@ export type Files = Schemas["FilesView"];
 export type FileChanges = Schemas["FileDifferencesView"];
 export type FileChange = Schemas["FileDifferenceView"];
 export type Job = Schemas["Job"];
+export type SavedViews = Schemas["SavedViewList"];
 export type Reproduction = Schemas["ReproductionView"];
 export type Attempt = Schemas["AttemptView"];
 export type Divergence = Schemas["DivergenceView"];

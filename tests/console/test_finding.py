@@ -39,8 +39,8 @@ async def test_a_run_is_found_by_typing_and_opened_and_left_by_keyboard(window, 
 
 
 @driven
-async def test_a_view_is_saved_under_a_name_and_shown_by_a_click_until_it_is_removed(window):
-    page = await window()
+async def test_a_view_is_saved_under_a_name_and_shown_to_others_by_a_click_until_it_is_removed(window):
+    page, other = await window(), await window()
     await page.goto("/")
     views = page.get_by_role("region", name="Saved views")
     await expect(lines(page)).to_have_count(4)
@@ -50,12 +50,14 @@ async def test_a_view_is_saved_under_a_name_and_shown_by_a_click_until_it_is_rem
     await views.get_by_role("button", name="Save this view").click()
     await page.keyboard.type("Staging")
     await page.keyboard.press("Enter")
-    await page.goto("/")
-    await expect(lines(page)).to_have_count(4)
-    await views.get_by_role("button", name="Staging", exact=True).click()
-    await expect(lines(page)).to_have_count(2)
-    await expect(page).to_have_url(re.compile(r"/\?q=tag%3Astaging&sort=steps$"))
+    await expect(views.get_by_role("button", name="Staging", exact=True)).to_be_visible()
+    await other.goto("/")
+    await expect(lines(other)).to_have_count(4)
+    await other.get_by_role("button", name="Staging", exact=True).click()
+    await expect(lines(other)).to_have_count(2)
+    await expect(other).to_have_url(re.compile(r"/\?q=tag%3Astaging&sort=steps$"))
     await views.get_by_role("button", name="Remove the view Staging").click()
+    await expect(views.get_by_role("button", name="Staging", exact=True)).to_have_count(0)
     await page.goto("/")
     await expect(lines(page)).to_have_count(4)
     await expect(views).to_have_count(0)

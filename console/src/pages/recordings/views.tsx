@@ -1,70 +1,37 @@
-/** Saved views: a filter and an order under a name, kept in this browser. */
+/** Saved views: a filter and an order under a name, kept by the server for all who use the project. */
 
-import { useState, useSyncExternalStore } from "react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { get, path, put, remove } from "../../client";
+import type { SavedViews } from "../../model";
+import { complain } from "../../toasts";
 import type { Asked } from "./asked";
 
-interface View {
-  name: string;
-  filter: string;
-  sort: string;
-}
+const KEY = ["views"];
 
-const KEY = "reenact.views";
-const MOST = 50;
-const listeners = new Set<() => void>();
-let kept: readonly View[] | null = null;
-
-function views(): readonly View[] {
-  kept ??= read();
-  return kept;
-}
-
-/** What other programs may have put there is left out. */
-function read(): View[] {
-  try {
-    const told: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    const all = Array.isArray(told) ? told : [];
-    return all.filter((one) => ["name", "filter", "sort"].every((part) => typeof one?.[part] === "string"));
-  } catch {
-    return [];
-  }
-}
-
-function keep(next: readonly View[]): void {
-  kept = next.slice(-MOST);
-  try {
-    localStorage.setItem(KEY, JSON.stringify(kept));
-  } catch {
-    // Where the browser keeps nothing, a view lasts as long as the page.
-  }
-  for (const listener of listeners) listener();
-}
-
-function heard(listener: () => void): () => void {
-  const elsewhere = (event: StorageEvent) => {
-    if (event.key !== KEY) return;
-    kept = null;
-    listener();
-  };
-  listeners.add(listener);
-  window.addEventListener("storage", elsewhere);
-  return () => {
-    listeners.delete(listener);
-    window.removeEventListener("storage", elsewhere);
-  };
+/** The views of the project, and what changes them: the answer to a change is the new list. */
+function useViews() {
+  const cache = useQueryClient();
+  const found = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<SavedViews>("/views", {}, signal) });
+  const change = useMutation({
+    mutationFn: (ask: () => Promise<SavedViews>) => ask(),
+    onSuccess: (views) => cache.setQueryData(KEY, views),
+    onError: complain,
+  });
+  return { views: found.data?.items ?? [], change: change.mutate };
 }
 
 export function Views({ asked }: { asked: Asked }) {
-  const all = useSyncExternalStore(heard, views);
+  const { views: all, change } = useViews();
   const [name, setName] = useState<string | null>(null);
-  const here = (view: View) => view.filter === asked.filter && view.sort === asked.sort;
+  const here = (view: { filter: string; sort: string }) =>
+    view.filter === asked.filter && view.sort === asked.sort;
   const savable = asked.special && !all.some(here);
   if (all.length === 0 && !savable) return null;
   const save = () => {
     const called = name?.trim();
     if (!called) return;
-    const others = all.filter((view) => view.name !== called);
-    keep([...others, { name: called, filter: asked.filter, sort: asked.sort }]);
+    change(() => put<SavedViews>("/views", { name: called, filter: asked.filter, sort: asked.sort }));
     setName(null);
   };
   return (
@@ -85,7 +52,7 @@ export function Views({ asked }: { asked: Asked }) {
               type="button"
               className="remove"
               aria-label={`Remove the view ${view.name}`}
-              onClick={() => keep(all.filter((one) => one !== view))}
+              onClick={() => change(() => remove<SavedViews>(path("views", view.name)))}
             >
               ×
             </button>
@@ -109,6 +76,8 @@ export function Views({ asked }: { asked: Asked }) {
             aria-label="Name of the view"
             placeholder="Name"
             maxLength={60}
+            pattern="[^\/.][^\/]*"
+            title="without a slash, and no dot at its beginning"
             // biome-ignore lint/a11y/noAutofocus: it comes by a click on *Save this view*
             autoFocus
             value={name}
