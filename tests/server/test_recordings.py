@@ -300,7 +300,9 @@ def test_a_recording_goes_out_as_a_file_and_comes_in_again(home, filled, tmp_pat
     with Asking(Path(home)) as asked:
         lent = asked(f"/recordings/{filled[0]}/export")
         data = asked.client.get(lent["url"]).content
-        assert json.loads(zipfile.ZipFile(io.BytesIO(data)).read("manifest.json"))["id"] == filled[0]
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            assert json.loads(archive.read("manifest.json"))["id"] == filled[0]
+            assert b"Rome" in archive.read("page.html")
         assert asked.client.get(lent["url"][:-1] + "x").status_code == 403
         assert "already" in asked.refused("/recordings/import", 409, "POST", content=data)
     with Asking(tmp_path / "other") as asked:
