@@ -18,7 +18,7 @@ import pytest
 import reenact
 from reenact.analysis.pages import html as pages
 from tests.browser.filming import executable
-from tests.browser.watch.shop import buy
+from tests.browser.watch.shop import SIZE, buy, picture, see
 from tests.console import runs
 
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chrome or Chromium is installed here")
@@ -193,6 +193,20 @@ def test_a_page_of_watch_and_a_report_are_shown_too(viewer, run, home, tmp_path)
         chosen(viewer, tmp_path / name)
         viewer.locator("#name", has_text=name).wait_for()
         viewer.frame_locator("iframe.film").locator("#list [role=option]").first.wait_for()
+
+
+def test_the_pictures_of_a_prompt_are_shown_in_the_conversation_and_beside_the_film(
+    viewer, run, home, tmp_path
+):
+    recording = see(home, base64.b64encode(picture("item")).decode()).name
+    assert run("export", recording, "-o", "see.reenact")[0] == 0
+    drop(viewer, tmp_path / "see.reenact")
+    width = "image => image.decode().then(() => image.naturalWidth)"
+    assert viewer.locator("img.shown").evaluate(width) == SIZE[0]
+    film = viewer.frame_locator("iframe.film")
+    film.get_by_role("option", name="Brass lamp").click()
+    film.get_by_role("tab", name="Model").click()
+    assert film.locator(".message img").evaluate(width) == SIZE[0]
 
 
 def test_a_hostile_recording_stays_text(viewer, run, home, tmp_path):

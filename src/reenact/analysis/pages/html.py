@@ -45,7 +45,7 @@ STYLE = TOKENS + (_SHEETS / "page.css").read_text(encoding="utf-8")
 """The stylesheet of static pages."""
 
 NUMBER = 1
-"""The number of the form of pages and of a film's data, which the viewer must know to show them."""
+"""The number of a page's form, with a film's data, which the viewer must know."""
 
 _TAGS: dict[Style, str] = {"code": "code", "strong": "strong", "removed": "del", "added": "ins"}
 _SHORT = 200

@@ -89,11 +89,11 @@ def views(facts: RecordingFacts, step: StepFacts) -> tuple[PictureView, ...]:
 
 
 _NAMED = ("[image]", "[file]", "[binary]", ' bytes>"', *_ENCODED)
-"""What stands in a message's text in the place of a picture, by provider."""
+"""Marks of a picture in a message's text, by provider."""
 
 
 def beside(facts: RecordingFacts, step: StepFacts) -> tuple[list[int], list[int]]:
-    """Return the places of the pictures to show beside a step's messages: those asked, those given.
+    """Return the places of a step's pictures to show with its text: those asked, those given.
 
     Those of browsers are left out, which films show, as are pictures that are too large for a page. A model call is
     searched only if a new message says that it holds a picture, as a prompt may have hundreds.
@@ -115,7 +115,7 @@ def _named(text: str) -> bool:
 
 
 def holder(texts: Sequence[str]) -> int:
-    """Return the place of the message that a question's pictures are shown with: the last that names one."""
+    """Return the place of the message with the pictures: the last that names one."""
     return next((place for place in reversed(range(len(texts))) if _named(texts[place])), len(texts) - 1)
 
 

@@ -1,4 +1,4 @@
-"""Routes of saved views: filters and orders of the list, under names, kept for all users of a project."""
+"""Routes of saved views: filters and orders of the list, for all users of a project."""
 
 from __future__ import annotations
 
