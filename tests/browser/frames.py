@@ -25,13 +25,22 @@ def _near(pixel, colour, most=90):
 
 
 def ringed(image, box, colours=tuple(COLOURS)):
-    """True if each side of the ring round an element has one of the actors' colours, where no pointer covers it."""
+    """True if each side of the ring round an element has one of the actors' colours.
+
+    H.264 mixes the colours of neighbours, and the pointer or a text below may touch a side: one of its points is enough.
+    """
     x, y, across, down = box
+    places = (0.25, 0.5, 0.75)
     sides = [
-        (x - 5, y + down / 4), (x + across + 4, y + down / 4), (x + across / 4, y - 5), (x + across / 4, y + down + 4)
-    ]  # fmt: skip
-    seen = [image.getpixel((round(left), round(top))) for left, top in sides]
-    return any(all(_near(pixel, COLOURS[colour]) for pixel in seen) for colour in colours)
+        [(x - 5, y + down * at) for at in places],
+        [(x + across + 4, y + down * at) for at in places],
+        [(x + across * at, y - 5) for at in places],
+        [(x + across * at, y + down + 4) for at in places],
+    ]
+    seen = [[image.getpixel((round(left), round(top))) for left, top in side] for side in sides]
+    return any(
+        all(any(_near(pixel, COLOURS[colour]) for pixel in side) for side in seen) for colour in colours
+    )
 
 
 def pointed(image, point):

@@ -16,6 +16,7 @@ from reenact.browser.video import encode, render
 from reenact.browser.video.video import known
 from reenact.core import boundary
 from reenact.errors import RecordingError, UsageError
+from tests.browser.frames import pointed, ringed
 from tests.browser.sketching import Filming, clock_page, jpeg, read_clock
 
 module = import_module("reenact.browser.video.render")
@@ -145,6 +146,22 @@ def test_a_mask_of_a_page_that_was_made_smaller_covers_it_too(tmp_path):
     blue = ImageChops.subtract(*reversed(picture_at(video, 1050).crop((0, 0, 640, 360)).split()[::2]))
     left, top, right, bottom = blue.point(lambda more: 255 if more > 60 else 0).getbbox()
     assert (left, top, right, bottom) == pytest.approx((396, 296, 454, 334), abs=6)
+
+
+@pytest.mark.parametrize(
+    "box", [[300, 50, 40, 20], [310, 90, 300, 24], [20, 30, 600, 40], [20, 310, 600, 30]]
+)
+def test_a_card_does_not_cover_the_element_that_an_action_is_done_on(filming, box):
+    filming.frame(0.0, WHITE)
+    filming.line("download", 0.5, tab=0, url="u", name="a.pdf", size=2000, state="completed")
+    filming.act(1.0, 1.3, CLICK, box=box)
+    filming.line("end", 4.0)
+    video = render(filming.footage())
+    shown = picture_at(video, 1100)
+    assert ringed(shown, box)
+    # The card is still there, and so is the pointer above it.
+    assert shown.crop((0, 0, 640, 360)).convert("L").point(lambda value: value < 60).histogram()[1] > 5000
+    assert pointed(shown, (box[0] + box[2] / 2, box[1] + box[3] / 2))
 
 
 def test_it_is_private(filming):

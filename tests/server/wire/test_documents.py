@@ -126,7 +126,6 @@ def test_the_video_is_fetched_from_a_signed_address_and_plays(told):
             assert next(video.decode(video=0)).width >= 1000
 
 
-@pytest.mark.thorough
 def test_the_frames_of_the_video_show_each_action_s_ring_and_are_not_grey(told, wired):
     recording = load(told["started"]["session_id"], home=wired.home / "projects" / "team")
     (footage,) = sessions(Path(recording.path))

@@ -33,6 +33,9 @@ _LARGEST = 64_000_000
 _UNOPENED = "about:blank"
 """The address of a tab in which nothing was opened."""
 
+_APART = 8
+"""Pixels between two cards."""
+
 _BACKGROUND = (32, 36, 43)
 _BLANK = (236, 238, 241)
 _MASK = (197, 203, 212)
@@ -85,28 +88,34 @@ class Painter:
         frame = self._page(shot.picture, unopened=shot.caption.url == _UNOPENED).copy()
         left, top, width, height = self._place(shot.picture)
         scale = width / (shot.picture.width or width) if shot.picture else 1.0
+        marked = None
         if shot.ring is not None:
-            self._ring(frame, shot.ring, scale, (left, top, width, height))
+            marked = self._ring(frame, shot.ring, scale, (left, top, width, height))
+        self._cards(frame, shot.cards, marked)
         if shot.pointer is not None:
             self._pointer(frame, shot.pointer, scale, (left, top))
-        self._cards(frame, shot.cards)
         bottom = self._layout.height - BAR
         frame.paste(overlays.bar(shot.caption, self._layout.width), 0, bottom)
         clock = overlays.clock(shot.clock, shot.speed, shot.caption.tab)
         frame.paste(clock, self._layout.width - clock.width, bottom)
         return frame
 
-    def _ring(self, frame: Planes, ring: Ring, scale: float, page: tuple[int, int, int, int]) -> None:
+    def _ring(
+        self, frame: Planes, ring: Ring, scale: float, page: tuple[int, int, int, int]
+    ) -> tuple[int, int, int, int] | None:
+        """Draw a ring; return the left, top, right and bottom of its patch, None if out of sight."""
         left, top, width, height = page
         x, y, across, down = (value * scale for value in ring.box)
         # The visible part of the element, with a small margin.
         x0, y0 = max(x - 4, -2), max(y - 4, -2)
         x1, y1 = min(x + across + 4, width + 2), min(y + down + 4, height + 2)
         if x1 - x0 < 6 or y1 - y0 < 6:
-            return
+            return None
         size = (round(x1 - x0), round(y1 - y0))
         patch = overlays.ring(size, ring.colour)
-        frame.paste(patch, left + round(x0) - overlays.HALO, top + round(y0) - overlays.HALO)
+        x, y = left + round(x0) - overlays.HALO, top + round(y0) - overlays.HALO
+        frame.paste(patch, x, y)
+        return (x, y, x + patch.width, y + patch.height)
 
     def _pointer(self, frame: Planes, pointer: Pointer, scale: float, page: tuple[int, int]) -> None:
         x, y = page[0] + round(pointer.x * scale), page[1] + round(pointer.y * scale)
@@ -115,14 +124,24 @@ class Painter:
             frame.paste(press, x - press.width // 2, y - press.height // 2)
         frame.paste(overlays.arrow(), x - overlays.TIP[0], y - overlays.TIP[1])
 
-    def _cards(self, frame: Planes, cards: tuple[tuple[str, str, str], ...]) -> None:
-        top = 16
+    def _cards(
+        self, frame: Planes, cards: tuple[tuple[str, str, str], ...], marked: tuple[int, int, int, int] | None
+    ) -> None:
+        """Draw the cards below each other.
+
+        A card that would cover the marked element is drawn below it, if it fits there.
+        """
+        top, bottom = 16, self._layout.height - BAR
         for kind, title, text in cards:
             patch = overlays.card(kind, title, text, self._layout.width)
-            if top + patch.height > self._layout.height - BAR:
+            left = (self._layout.width - patch.width) // 2
+            if marked is not None and _overlap((left, top, left + patch.width, top + patch.height), marked):
+                below = marked[3] + _APART
+                top = below if below + patch.height <= bottom else top
+            if top + patch.height > bottom:
                 break
-            frame.paste(patch, (self._layout.width - patch.width) // 2, top)
-            top += patch.height + 8
+            frame.paste(patch, left, top)
+            top += patch.height + _APART
 
     def _place(self, picture: PaintedPage | None) -> tuple[int, int, int, int]:
         """Return the place of a page, whose size may differ from the session's first one."""
@@ -207,6 +226,11 @@ class Painter:
         if image.size != size:
             image = image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
         return Planes.of(image)
+
+
+def _overlap(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> bool:
+    """Return True if two boxes (left, top, right, bottom) have pixels in common."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _even(value: float) -> int:
