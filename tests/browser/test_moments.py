@@ -108,6 +108,29 @@ def test_a_page_that_an_action_does_not_change_is_kept_once(open_session):
     assert [texts(page).strip() for _, page in pages(Path(session.recording))] == ["", "Still"]
 
 
+COUNTING = """<title>Counting</title><p>0</p><script>
+setInterval(() => { document.querySelector('p').textContent++ }, 5)</script>"""
+
+
+def test_a_click_that_fails_right_after_goto_is_kept_with_the_page_at_its_begin_and_at_its_failure(
+    open_session,
+):
+    with served({"/": COUNTING}) as site, open_session(headless=True) as session:
+        session.execute(type="goto", url=site)
+        session.execute(type="click", selector="#nowhere", timeout=100, raise_on_failure=False)
+    (footage,) = sessions(Path(session.recording))
+    (_, goto), failed = (
+        [next(e for e in footage.entries(event) if e["call"] == call) for event in ("before", "after")]
+        for call in [entry["call"] for entry in footage.entries("before")]
+    )
+    kept_pages = pages(Path(session.recording))
+    begin, failure = ([page for entry, page in kept_pages if entry.t <= at.t][-1] for at in failed)
+    assert goto["success"]
+    assert not failed[1]["success"]
+    assert [page["title"] for page in (begin, failure)] == ["Counting", "Counting"]
+    assert int(texts(begin)) < int(texts(failure))
+
+
 CLOSED = """<!doctype html><link rel=stylesheet href=/far.css><style>{rules}</style><style>@media print{p{color:red}} p{background:url(/pixel)}</style>
 <div id=open></div><div id=closed></div><my-part></my-part><div id=declared><template shadowrootmode=closed><i>declared</i></template></div>
 <iframe src=/inner name=one></iframe><iframe sandbox srcdoc='<p>boxed</p>'></iframe><iframe src={other}/inner?far></iframe>

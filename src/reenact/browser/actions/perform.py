@@ -52,6 +52,8 @@ async def act(
     """
     try:
         with live.use():
+            # An action begins when the page before it is kept: a moment is looked up by its time.
+            await live.kept()
             deed = RunningAction(live, action, live.page, secret=secret, check=check)
             return await _act(deed, actor=actor, args=args, call=call)
     except SessionError as error:
@@ -62,7 +64,6 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
     live, camera = deed.live, deed.live.camera
     told = {"type": deed.action.type, **args}
     filmed = False
-    await live.kept()
     if camera is not None:
         camera.begin(deed.page)
     try:
@@ -87,6 +88,9 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
             deed.said += f". It may be the wrong element: {why}"
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
         deed.error = error
+        # Before the reason is looked for: the page may change meanwhile.
+        live.keep(_keep_moment(live, live_page(live), "after", call))
+        await live.kept()
         if camera is not None and not filmed:
             # No element was found, or another one than meant: the search is what there is to see.
             await camera.before(call, deed.page, actor, told, _target(deed), began=deed.began)
@@ -104,15 +108,15 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
             deed.why,
             deed.selectors,
         )
-    if (page := live_page(live)) is not None and camera is not None:
-        live.keep(_keep_moment(live, page, "after", call))
+    if deed.error is None:
+        live.keep(_keep_moment(live, live_page(live), "after", call))
     return outcome
 
 
-async def _keep_moment(live: LiveBrowser, page: Page, why: str, call: int | None) -> None:
+async def _keep_moment(live: LiveBrowser, page: Page | None, why: str, call: int | None) -> None:
     """Keep the page itself as it is now, beside its picture."""
     camera = live.camera
-    if camera is not None and camera.moments.due():
+    if page is not None and camera is not None and camera.moments.due():
         taken = await moments.read(page, live.mask(page), tuple(camera.moments.known))
         camera.moment(page, taken, why, call)
 
