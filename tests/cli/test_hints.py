@@ -14,6 +14,7 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.open import Reaching
 from tests.analysis.conftest import does, says
+from tests.hints import followed
 
 NAMED = re.compile(r"`reenact ([^`]+)`|\(reenact (show [^)]+)\)")
 PROGRAM = """import reenact
@@ -52,14 +53,15 @@ def typed(request, run, home, tmp_path):
 
 
 def test_the_commands_that_an_output_names_find_the_recording(run, typed):
-    for verb, *more in (("diagnose",), ("show",), ("show", "1-3")):
-        _, out, err = run(verb, *typed, *more)
-        commands = named(out)
-        assert commands, out + err
-        for one in commands[:2]:
-            status, shown, problem = run(*one)
-            assert status == 0, (one, problem)
-            assert "fetch_page" in shown
+    _, diagnosed, _ = run("diagnose", *typed)
+    commands = [followed(diagnosed, "cli/render/diagnose.py", "show")]
+    for more in ((), ("1-3",)):
+        _, out, _ = run("show", *typed, *more)
+        commands.append(followed(out, "cli/transcript.py", "show"))
+    for one in commands:
+        status, shown, problem = run(*one)
+        assert status == 0, (one, problem)
+        assert "fetch_page" in shown
 
 
 @pytest.mark.parametrize(
@@ -119,8 +121,7 @@ def test_a_tool_that_ran_for_real_is_followed_by_a_fork(shell):
     replayed = shell.run("replay", "--live", "tool", "last")
     assert replayed.status == 1
     assert "realign" not in replayed.err
-    (command,) = re.findall(r"go on live from there: reenact (.+)", replayed.err)
-    done = shell.run(*shlex.split(command))
+    done = shell.run(*followed(replayed.err, "cli/render/replay.py", "fork"))
     assert (done.status, done.out) == (0, "sent lost\n")
 
 
@@ -146,8 +147,7 @@ def test_a_mended_tool_that_leaves_a_call_out_is_followed_by_a_fork_too(shell):
     assert replayed.status == 1
     assert "MISSING" in replayed.err
     assert "realign" not in replayed.err
-    (command,) = re.findall(r"go on live from there: reenact (.+)", replayed.err)
-    done = shell.run(*shlex.split(command))
+    done = shell.run(*followed(replayed.err, "cli/render/replay.py", "fork"))
     assert (done.status, done.out) == (0, "sent nothing\n")
 
 
@@ -246,23 +246,47 @@ def test_a_test_whose_folder_is_gone_says_so(received):
     assert re.search("there is no folder .*theirs to run", checked.stdout), checked.stdout
 
 
-def test_the_commands_of_a_report_and_of_a_record_work_where_the_report_lies(shell):
+def test_the_commands_of_a_report_work_for_a_reader_on_another_machine(shell):
     shell.write("agent.py", PROGRAM)
     _, good = shell.record("agent.py")
-    recorded = shell.run("record", "--", sys.executable, "agent.py")
-    (replay,) = re.findall(r"replay it with: reenact (.+)", recorded.err)
-    assert "faithful" in shell.run(*shlex.split(replay)).err
+    shell.record("agent.py")
+    bad = shell.last().id
     assert shell.run("report", "last", "--good", good.id, "-o", "page.md").status == 0
-    commands = re.findall(r"^- (.+): `reenact (.+)`$", (shell.folder / "page.md").read_text(), re.MULTILINE)
-    assert len(commands) == 6, commands
-    assert (
-        shell.run("rm", "last", "--yes").status == 0
-    )  # as for a reader who has the report and its file alone
-    for purpose, command in commands:
-        done = shell.run(*shlex.split(command))
+    page = (shell.folder / "page.md").read_text()
+    assert shell.run("export", good.id, "-o", "good.reenact").status == 0
+    # The reader has a home of their own, and the program where it was.
+    env = {"REENACT_HOME": str(shell.folder / "reader")}
+    assert shell.run("import", "good.reenact", env=env).status == 0
+    commands = [
+        followed(page, "verbs/report.py", "import"),
+        followed(page, "verbs/report.py", "show"),
+        followed(page, "verbs/report.py", "replay"),
+        followed(page, "verbs/report.py", "reproduce"),
+        followed(page, "verbs/report.py", "keep"),
+        followed(page, "verbs/report.py", "bisect {"),
+    ]
+    for words in commands:
+        done = shell.run(*words, env=env)
         # Both runs printed the same: there is no difference for a search to explain.
-        assert done.status == (2 if "decisive" in purpose else 0), (command, done.err)
-        assert "did you mean" not in done.err
+        assert done.status == (2 if words[0] == "bisect" else 0), (words, done.err)
+        assert "may run here" not in done.err
+        assert words[0] == "import" or bad in words
+
+
+def test_the_commands_of_an_exported_page_work_beside_its_recording(shell):
+    shell.write("agent.py", PROGRAM)
+    shell.record("agent.py")
+    assert shell.run("export", "last", "-o", "bug.reenact").status == 0
+    env = {"REENACT_HOME": str(shell.folder / "reader")}
+    assert shell.run("import", "bug.reenact", env=env).status == 0
+    for home in ({}, env):
+        assert shell.run("export", "last", "-o", "page.html", "--force", env=home).status == 0
+        page = re.sub(r"</?(code|dd|dt|div)[^>]*>", "\n", (shell.folder / "page.html").read_text())
+        replayed = shell.run(*followed(page, "verbs/export_html.py", "replay"), env=home)
+        assert (replayed.status, "faithful" in replayed.err) == (0, True), replayed.err
+        words = followed(page, "verbs/export_html.py", "debug")
+        debugged = shell.run(*words, "--plain", text="c\nq\n", env=home)
+        assert "sent late" in debugged.out + debugged.err, debugged.err
 
 
 def test_the_lists_that_errors_name_are_printed(run, home):

@@ -17,6 +17,7 @@ from reenact.browser.video.pace import Kind
 from reenact.browser.watch import write
 from reenact.cli.opening import opened
 from reenact.cli.printing import say
+from reenact.cli.reference import reference
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.open import Reaching
@@ -96,6 +97,10 @@ def run(options: Options, context: Context) -> Shown:
             pace=options.pace,
             mask=options.mask,
             ignore=options.ignore,
+            refs=[
+                reference(each.name, each, context.home, typed=ref)
+                for each, ref in zip(folders, refs, strict=True)
+            ],
         )
     room = size(target.stat().st_size)
     if options.serve:

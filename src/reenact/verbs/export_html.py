@@ -15,7 +15,8 @@ from reenact.analysis.report.story import page
 from reenact.core import private
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
-from reenact.core.store.local import LocalStore
+from reenact.core.store.local import LocalStore, named
+from reenact.core.trust import Standing
 from reenact.core.trust.consent import standing_of
 from reenact.errors import ReenactError, UsageError
 from reenact.verbs.diagnose import anomalies
@@ -74,7 +75,7 @@ def _page(recording: Recording, beside: str | None, player: PlayerPage | None, c
     facts = RecordingFacts(recording)
     more = [section for section in _more(recording, other, context) if section.blocks]
     standing = standing_of(recording, LocalStore(context.home).root)
-    whole = page(recording, more, _commands(recording), standing=standing)
+    whole = page(recording, more, _commands(recording, standing), standing=standing)
     asked, came, *rest = whole.sections
     shown = (asked, came, conversation(facts), timeline(facts), files(recording), *rest)
     whole = type(whole)(
@@ -93,9 +94,10 @@ def _more(recording: Recording, other: Recording | None, context: Context) -> It
         yield sections.diff(compare(recording, other))
 
 
-def _commands(recording: Recording) -> list[tuple[str, str]]:
+def _commands(recording: Recording, standing: Standing) -> list[tuple[str, str]]:
     """Return the commands for the place of the recording; this page is no file to import."""
+    ref, may = named(recording), "" if standing.at_home else " --run-foreign"
     return [
-        ("run it again", f"reenact replay {recording.id}"),
-        ("run it under the debugger", f"reenact debug {recording.id}"),
+        ("run it again", f"reenact replay {ref}{may}"),
+        ("run it under the debugger", f"reenact debug {ref}{may}"),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -114,7 +115,9 @@ def own(here: LocalStore, ref: str) -> str:
     """Return the id of a recording of the home. Raises UsageError for one that lies elsewhere."""
     path = here.find(ref)
     if path.parent != here.recordings:
-        raise UsageError(f"{path} lies outside of {here.root}: `reenact import {path}` brings it there")
+        raise UsageError(
+            f"{path} lies outside of {here.root}: `reenact import {shlex.quote(str(path))}` brings it there"
+        )
     return path.name
 
 

@@ -170,17 +170,18 @@ def _found(
 
 
 def _commands(recording: Recording, good: Recording | None, name: str, check: str) -> list[tuple[str, str]]:
-    id = recording.id
+    """Return the commands for a reader who has the page and its recording on any machine."""
+    id, may = recording.id, "--run-foreign"
     rows = [
         ("import the recording", f"reenact import {shlex.quote(name)}"),
         ("show the run", f"reenact show {id}"),
-        ("run it again", f"reenact replay {id}"),
-        ("check whether it reproduces", f"reenact reproduce {id}"),
-        ("write it as a test", f"reenact keep {id}"),
+        (f"run it again; {may} allows the program of another machine", f"reenact replay {id} {may}"),
+        ("check whether it reproduces", f"reenact reproduce {id} {may}"),
+        ("write it as a test", f"reenact keep {id} {may}"),
     ]
     if good is not None:
         asked = f"--check {shlex.quote(check)}" if check else "--check-output"
-        rows.append(("find the decisive step", f"reenact bisect {id} --good {good.id} {asked}"))
+        rows.append(("find the decisive step", f"reenact bisect {id} --good {good.id} {asked} {may}"))
     return rows
 
 

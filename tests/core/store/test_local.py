@@ -84,8 +84,23 @@ def test_a_name_in_place_of_an_id_leads_to_the_newest_recording_of_that_name(hom
     for _ in range(2):
         with reenact.record("graph") as run:
             pass
-    with pytest.raises(RecordingNotFound, match=rf"with this name is {run.id} \(`reenact list 'name:graph'`"):
+    with pytest.raises(RecordingNotFound, match=rf"with this name is {run.id} \(`reenact list name:graph`"):
         reenact.load("graph")
+
+
+def test_a_number_behind_last_names_an_earlier_recording(home: str) -> None:
+    made = []
+    for name in ("one", "two", "three"):
+        with reenact.record(name) as recording:
+            made.append(recording.id)
+    assert [reenact.load(ref).id for ref in ("last~2", "last~1", "last~0", "last")] == [*made, made[-1]]
+    with pytest.raises(
+        RecordingNotFound, match=r"no recording 'last~3' in .*: 3 are there; `reenact list` shows"
+    ):
+        reenact.load("last~3")
+    for other in ("last~", "last~x", "last~1~1", "last~-1", "last~٣"):
+        with pytest.raises(RecordingNotFound, match="no recording '"):
+            reenact.load(other)
 
 
 def test_last_is_the_newest_even_where_a_recording_is_called_so(path: Path) -> None:

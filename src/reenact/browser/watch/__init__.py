@@ -34,6 +34,7 @@ def write(
     mask: bool = True,
     ignore: Sequence[str] = (),
     progress: Progress | None = None,
+    refs: Sequence[str] = (),
 ) -> Path:
     """Write a self-contained page that plays a session, alone or beside another one.
 
@@ -50,6 +51,7 @@ def write(
         mask: Cover secrets.
         ignore: Parts left out of the comparison, by the rules of `reenact diff`.
         progress: Called with the drawn milliseconds of video and their total.
+        refs: Arguments that name the recordings in a command; by default their ids.
 
     Returns:
         The file.
@@ -63,8 +65,8 @@ def write(
     folders = [folder] if beside is None else [folder, beside]
     recordings = [local.load(each) for each in folders]
     films: list[WatchContent] = []
-    for each, recording in zip(folders, recordings, strict=True):
-        found = _sessions(recording, each, session)
+    for number, (each, recording) in enumerate(zip(folders, recordings, strict=True)):
+        found = _sessions(recording, each, session, refs[number] if refs else recording.id)
         video = None
         if not frames and found:
             video = _video(found[session - 1], pace, progress, mask=mask)
@@ -78,7 +80,7 @@ def write(
     return target
 
 
-def _sessions(recording: Recording, folder: Path, number: int) -> list[Footage]:
+def _sessions(recording: Recording, folder: Path, number: int, ref: str) -> list[Footage]:
     found = sessions(folder)
     if found and not 1 <= number <= len(found):
         held = "one browser session" if len(found) == 1 else f"browser sessions 1 to {len(found)}"
@@ -86,7 +88,7 @@ def _sessions(recording: Recording, folder: Path, number: int) -> list[Footage]:
     if not found and not any(step.call.kind == "browser" for step in recording):
         raise UsageError(
             f"recording {recording.id} has no browser session to watch; "
-            f"`reenact show {recording.id}` shows what it holds"
+            f"`reenact show {ref}` shows what it holds"
         )
     return found
 

@@ -38,13 +38,13 @@ def show(result: Result, options: Options, context: Context) -> None:
         say(f"no files: the program used none in its folders, or their recording was off{on_windows}")
 
 
-def tell_differences(page: Page, view: FileDifferencesView) -> None:
-    """Print what a step changed in files."""
+def tell_differences(page: Page, view: FileDifferencesView, ref: str) -> None:
+    """Print what a step changed in files; `ref` names the recording in a command."""
     tell_files(page, view.files)
     if not view.files:
         say(f"{'the run' if view.step is None else f'step {view.step}'} changed no files")
     if view.left_out:
-        say(f"… and {many(view.left_out, 'more file')}; `reenact files {view.id}` lists all")
+        say(f"… and {many(view.left_out, 'more file')}; `reenact files {ref}` lists all")
 
 
 def tell_files(page: Page, files: Sequence[FileDifferenceView]) -> None:

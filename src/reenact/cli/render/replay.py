@@ -21,18 +21,18 @@ def show(result: Result, options: Options, context: Context) -> None:
     if verdict is None:
         say(f"reenact: {result.failure}")
     elif not context.json:
-        print_framed(panel(verdict, name=result.done.recording.name))
-        _unused(verdict, options.live)
+        recording = result.done.recording
+        named = reference(recording.id, recording.path, context.home)
+        print_framed(panel(verdict, name=recording.name))
+        _unused(verdict, options.live, named)
         step = verdict.divergence and forking_step(verdict.divergence)
         if step:
-            recording = result.done.recording
-            named = reference(recording.id, recording.path, context.home)
             say(f"reenact: go on live from there: reenact fork {named} --at {step}")
 
 
-def _unused(verdict: Verdict, live: Iterable[str]) -> None:
+def _unused(verdict: Verdict, live: Iterable[str], ref: str) -> None:
     """Warn of effects allowed to run live that never came: their names may be misspelt."""
     came = {word for label in verdict.live for word in (label, label.partition(":")[0])}
     for word in live:
         if word not in came and not verdict.divergences:
-            say(f"reenact: --live {word}: nothing of that name came; `reenact show` names the kinds")
+            say(f"reenact: --live {word}: nothing of that name came; `reenact show {ref}` names the kinds")

@@ -35,12 +35,13 @@ from reenact.verbs.show import Options, Result
 def show(result: Result, options: Options, context: Context) -> None:
     """Print the state, some steps or the conversation, or write pictures as files."""
     facts = result.facts
+    ref = reference(facts.recording.id, facts.recording.path, context.home, typed=options.ref)
     if result.state is not None:
         if not context.json:
             tell_state(Page(present.out(), full=options.full), facts.recording, result.state)
     elif result.files is not None:
         if not context.json:
-            tell_differences(Page(present.out(), full=options.full), result.files)
+            tell_differences(Page(present.out(), full=options.full), result.files, ref)
     elif options.pictures is not None:
         pictures.write(facts, result.chosen, options.pictures)
     elif options.raw:
@@ -48,17 +49,16 @@ def show(result: Result, options: Options, context: Context) -> None:
     elif not context.json:
         console = present.out()
         with paged(console):
-            _texts(Page(console, full=options.full), result, options, context)
+            _texts(Page(console, full=options.full), result, options, ref)
         if not result.whole and not result.chosen and not options.step.isdigit():
             say(f"no steps match ({len(result.within)} searched)")
 
 
-def _texts(page: Page, result: Result, options: Options, context: Context) -> None:
+def _texts(page: Page, result: Result, options: Options, ref: str) -> None:
     facts = result.facts
     if options.step.isdigit():
         tell_step(page, facts, int(options.step))
         return
-    ref = reference(facts.recording.id, facts.recording.path, context.home, typed=options.ref)
     if result.whole:
         _whole(page, facts, result.standing, result.proof, ref)
     else:

@@ -6,7 +6,9 @@ the members' types.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -87,8 +89,7 @@ class Reader:
             self._check(line, data)
         except schema.Unfit as problem:
             raise CorruptRecording(
-                f"{self._where}, line {self._number}: damaged: {problem}; "
-                "`reenact export ID --salvage` keeps what is whole"
+                f"{self._where}, line {self._number}: damaged: {problem}; {self._remedy()}"
             ) from None
         return Event(data["event"], data, self._number, signed)
 
@@ -99,6 +100,18 @@ class Reader:
         if self._number == 0 or not self._chained:
             return True
         return chain.stated(line) == chain.sum_of(self._sum, line[: -chain.LENGTH])
+
+    def _remedy(self) -> str:
+        """Return the commands that keep the whole lines.
+
+        An exported file (`NAME:events.jsonl`) is unpacked first.
+        """
+        file, inside, _ = self._where.rpartition(":")
+        if not inside or Path(self._where).exists():
+            return (
+                f"`reenact export {shlex.quote(str(Path(self._where).parent))} --salvage` keeps what is whole"
+            )
+        return f"`unzip {shlex.quote(file)} -d unpacked`, then `reenact export unpacked --salvage` keeps what is whole"
 
     def _begin(self, header: bytes, data: dict[str, Any] | None) -> None:
         if data is None:

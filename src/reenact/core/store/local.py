@@ -11,9 +11,12 @@ An exported recording is the same tree in one zip file.
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +57,12 @@ def home(path: str | os.PathLike[str] | None = None) -> Path:
     if not given and (file := config.found()) is not None:
         given = file.home
     return Path(given or ".reenact").absolute()
+
+
+def back_from_last(ref: str) -> int | None:
+    """Return 0 for `last`, 2 for `last~2`; None for other references."""
+    found = re.fullmatch(r"last(?:~(\d{1,9}))?", ref, re.ASCII)
+    return None if found is None else int(found[1] or 0)
 
 
 def new_id() -> str:
@@ -102,7 +111,7 @@ class LocalStore:
         return [name for _, name in sorted(found, reverse=True)]
 
     def find(self, ref: str | os.PathLike[str]) -> Path:
-        """Return the folder or file of a reference: an id, a unique prefix, `last`, or a path.
+        """Return the folder or file of a reference: an id, a unique prefix, `last`, `last~2`, or a path.
 
         Raises RecordingNotFound, AmbiguousRecording or NotARecording; the text suggests a remedy.
         """
@@ -111,15 +120,16 @@ class LocalStore:
             raise RecordingNotFound("no recording is named ''; `reenact list` shows all")
         if os.sep in text or text.endswith(SUFFIX) or (Path(text) / EVENTS).is_file():
             return _at_path(Path(text))
-        if text != "last" and self._has(text):
+        back = back_from_last(text)
+        if back is None and self._has(text):
             return self._at_hand(text)
         ids = self.ids()
-        if text == "last":
+        if back is not None:
             if not ids:
                 raise RecordingNotFound(
                     f"there is no recording yet in {self.place}; `reenact record -- program` makes one"
                 )
-            return self._at_hand(self._last(ids))
+            return self._at_hand(self._last(ids, back))
         begun = self._begun(text, ids)
         if begun is not None:
             return begun
@@ -127,9 +137,10 @@ class LocalStore:
             return _at_path(Path(text))
         called = self._called(text, ids)
         if called is not None:
+            word = text if re.fullmatch(r"[\w.-]+", text) else orjson.dumps(text).decode()
             raise RecordingNotFound(
                 f"no recording has the id '{text}'; the newest with this name is {called} "
-                f"(`reenact list 'name:{text}'` shows all)"
+                f"(`reenact list {shlex.quote(f'name:{word}')}` shows all)"
             )
         near = self._near(text, ids)
         raise RecordingNotFound(
@@ -138,18 +149,29 @@ class LocalStore:
             + "`reenact list` shows all"
         )
 
-    def _last(self, ids: Sequence[str]) -> str:
-        """Return this user's newest recording that no other process writes; else the newest."""
-        for id in ids[:_SOUGHT]:
-            folder = self.folder(id)
-            try:
-                owner = (folder / EVENTS).stat().st_uid
-            except FileNotFoundError:
-                return id  # a team's recording that is not copied here yet
-            mine = not hasattr(os, "getuid") or owner == os.getuid()
-            if mine and shared.running(folder) in (0, os.getpid()):
-                return id
-        return ids[0]
+    def _last(self, ids: Sequence[str], back: int) -> str:
+        """Return this user's newest recording that no other process writes, or the one so many before it.
+
+        The newest of all where there is none. Raises RecordingNotFound where there are too few.
+        """
+        found = list(islice(filter(self._own, ids[:_SOUGHT]), back + 1))
+        if len(found) > back:
+            return found[back]
+        if not back:
+            return ids[0]
+        raise RecordingNotFound(
+            f"no recording 'last~{back}' in {self._sought()}: {len(found)} are there; `reenact list` shows all"
+        )
+
+    def _own(self, id: str) -> bool:
+        """Return True for this user's recording that no other process writes."""
+        folder = self.folder(id)
+        try:
+            owner = (folder / EVENTS).stat().st_uid
+        except FileNotFoundError:
+            return True  # a team's recording that is not copied here yet
+        mine = not hasattr(os, "getuid") or owner == os.getuid()
+        return mine and shared.running(folder) in (0, os.getpid())
 
     def _begun(self, text: str, ids: Sequence[str]) -> Path | None:
         """Return the only recording with that id prefix, or None. Raises AmbiguousRecording."""
@@ -248,6 +270,12 @@ def load(path: Path) -> Recording:
     from reenact.core.store.reading import read_recording  # noqa: PLC0415
 
     return read_recording(path)
+
+
+def named(recording: Recording) -> str:
+    """Return the argument that names it in a command: its id in the default home, else its path."""
+    path = Path(recording.path)
+    return recording.id if path.parent == LocalStore().recordings else shlex.quote(str(path))
 
 
 def _at_path(path: Path) -> Path:

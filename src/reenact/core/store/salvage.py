@@ -8,6 +8,7 @@ against it, a later change of a snapshot) are left out, too.
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,10 @@ def salvage(source: Path, target: Path) -> list[str]:
     Raises NotARecording if not even a header can be read.
     """
     if not source.is_dir():
-        raise NotARecording(f"{source} is no folder; unpack it with `unzip` to salvage what is whole in it")
+        raise NotARecording(
+            f"{source} is no folder: `unzip {shlex.quote(str(source))} -d unpacked`, then "
+            "`reenact export unpacked --salvage` keeps what is whole"
+        )
     told: list[str] = []
     blobs = Blobs(source)
     names = sorted(path.name for path in source.iterdir())

@@ -9,6 +9,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.query.recording import Recording, Step
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.replay.watch import Edit
+from reenact.core.store.local import named
 from reenact.errors import UsageError
 from reenact.run.fork import started
 from reenact.run.fork.edit import Change, edit_of
@@ -56,7 +57,8 @@ def point(
     live = tuple(live)
     if Path(recording.path).is_file():
         raise UsageError(
-            f"{recording.path} is an exported file: `reenact import` it, and fork what comes of it"
+            f"{recording.path} is an exported file; bring it into the store first: "
+            f"`reenact import {named(recording)}`"
         )
     step = recording.step(at)
     started.check(recording, step, live, command=command)

@@ -17,7 +17,7 @@ from reenact.core.query.recording import Recording
 from reenact.core.record.own import own_identity
 from reenact.core.record.recorder import Recorder
 from reenact.core.store.continued import ContinuedWriter
-from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.store.local import EVENTS, LocalStore, named
 from reenact.core.store.writer import warn
 from reenact.core.trust import Where, consent
 from reenact.errors import UsageError
@@ -164,12 +164,13 @@ def check(recording: Recording, home: Path) -> None:
     id = recording.id
     if Path(recording.path).is_file():
         raise UsageError(
-            f"{recording.path} is an exported file: `reenact import` it, and fork what comes of it"
+            f"{recording.path} is an exported file; bring it into the store first: "
+            f"`reenact import {named(recording)}`"
         )
     if recording.logs[0].sealed is not None:
         raise UsageError(
             f"recording {id} has ended ({recording.status}): there is nothing to resume; "
-            f"`reenact fork {id} --at STEP` goes on from a step"
+            f"`reenact fork {named(recording)} --at STEP` goes on from a step"
         )
     if "proxy" in (recording.header.get("program") or {}):
         raise UsageError(
