@@ -188,6 +188,26 @@ async def test_the_closest_has_a_role_for_the_action(page):
     assert [one["described"] for one in said.facts["candidates"]] == ['textbox "Your e-mail address"']
 
 
+PLACES = """<main><div><p>One</p><button>Pay now</button></div><div><p>Two</p><button>Pay later</button></div>
+<div><p>Three</p><button>Leave</button></div><div><button>Leave</button></div></main>"""
+
+
+async def test_elements_without_a_selector_of_their_own_are_named_by_role_and_name_where_these_find_one(page):
+    await page.set_content(PLACES)
+    several = await attempt(page, "click", "div > button")
+    assert several.sentence.endswith('name one, as in role=button[name="Pay now"].')
+    closest = await attempt(page, "click", "role=button[name='Pay latter']")
+    assert closest.sentence.endswith(
+        'the closest is the button "Pay later"; try role=button[name="Pay later"].'
+    )
+    await resolve(page, closest.facts["candidates"][0]["selector"], SOON)
+    alike = await attempt(page, "click", "text=Leave")
+    assert "role=" not in alike.sentence
+    assert len({one["selector"] for one in alike.facts["elements"]}) == 2
+    hidden = await why(page, {"type": "click", "selector": "div > button"}, "div > button", secret=["button"])
+    assert "Pay" not in hidden.sentence
+
+
 async def test_an_empty_page_is_named_as_the_reason(page):
     said = await attempt(page, "click", "#any")
     assert said.sentence == "No element matches #any: the page about:blank is empty; open an address first."

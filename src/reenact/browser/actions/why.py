@@ -11,6 +11,7 @@ import ast
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from playwright.async_api import Error, Frame, Locator, Page
 
 from reenact.analysis.views.browsed import short_address
 from reenact.browser.actions import reasons
-from reenact.browser.actions.reasons import FailedAction, Reason
+from reenact.browser.actions.reasons import SHORT, FailedAction, Reason
 from reenact.browser.page.differences import belongs, exact
 from reenact.browser.page.fitting import ROLES
 from reenact.browser.page.isolated_world import frame_chain, of_element, of_page
@@ -37,6 +38,9 @@ from reenact.browser.page.target import TargetIdentity
 
 PATIENCE = 3.0
 """Seconds after which a page counts as one that does not answer."""
+_PLACE = re.compile(r":nth|>")
+"""A selector that names an element by its place among others."""
+
 CLOSE = 0.4
 """The least score of a candidate that is mentioned."""
 LOOKED = 10
@@ -241,7 +245,7 @@ async def _told(match: LikenessMatch) -> dict[str, Any]:
     except Error:
         described, css = match.fingerprint["role"], match.spot
     role, name = match.fingerprint["role"], match.fingerprint["name"]
-    short = f"role={role}[name={_quoted(name)}]" if role != "generic" and name and len(css) > 60 else css
+    short = await _by_role(match.locator, css, role, name)
     return {
         "described": described,
         "selector": " >> ".join([*(f"frame={one}" for one in match.fingerprint["frames"]), short]),
@@ -251,18 +255,35 @@ async def _told(match: LikenessMatch) -> dict[str, Any]:
     }
 
 
+async def _by_role(locator: Locator, css: str, role: str, name: str) -> str:
+    """Return role and name in place of a positional or long selector, if they find it alone."""
+    if not name or len(name) > SHORT or role == "generic" or not (_PLACE.search(css) or len(css) > SHORT):
+        return css
+    found = f"role={role}[name={_quoted(name)}]"
+    with suppress(Error):
+        frame = await (await locator.element_handle(timeout=300)).owner_frame()
+        if frame is not None and await frame.locator(found).count() == 1:
+            return found
+    return css
+
+
 def _quoted(text: str) -> str:
     return '"' + text.replace('"', '\\"') + '"'
 
 
 async def _several(locator: Locator, count: int, secret: Sequence[str]) -> list[dict[str, Any]]:
     """Describe the first few of many matching elements."""
-    call = "({described: eyes.describe(el, argument), selector: eyes.selectorsOf(el).css, visible: eyes.shown(el)})"
-    first = [
-        of_element(locator.nth(number), call, list(secret), timeout=500)
-        for number in range(min(count, NAMED))
-    ]
-    return [told for told in await asyncio.gather(*first, return_exceptions=True) if isinstance(told, dict)]
+    call = (
+        "[eyes.selectorsOf(el, argument), {described: eyes.describe(el, argument), visible: eyes.shown(el)}]"
+    )
+
+    async def told(one: Locator) -> dict[str, Any]:
+        names, described = await of_element(one, call, list(secret), timeout=500)
+        name = "" if names["secret"] else names["name"]
+        return {**described, "selector": await _by_role(one, names["css"], names["role"], name)}
+
+    first = [told(locator.nth(number)) for number in range(min(count, NAMED))]
+    return [one for one in await asyncio.gather(*first, return_exceptions=True) if isinstance(one, dict)]
 
 
 async def _covered_outside(frame: Frame, box: Sequence[float]) -> dict[str, Any] | None:
