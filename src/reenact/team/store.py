@@ -22,7 +22,7 @@ from reenact.core.store import shared
 from reenact.core.store.base import ID, Intake, Piece, Taken
 from reenact.core.store.deleted import Tombstone
 from reenact.core.store.intake import LocalIntake
-from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.store.local import EVENTS, LocalStore, back_from_last
 from reenact.core.store.quotas import Limits
 from reenact.errors import CorruptRecording, NotARecording, RecordingError, RecordingNotFound
 from reenact.team.columns import fit
@@ -277,8 +277,9 @@ class TeamStore(LocalStore):
         id = path.name if path.parent == self.recordings else str(ref)
         if self._has(id):
             return id
-        if id == "last" and (ids := self.ids()):
-            return ids[0]
+        back = back_from_last(id)
+        if back is not None and len(ids := self.ids()) > back:
+            return ids[back]
         matches = self.beginning(id, 2) if ID.fullmatch(id) else []
         return matches[0] if len(matches) == 1 else self.find(id).name
 

@@ -45,7 +45,7 @@ class Options(interface.Options):
 
     refs: Annotated[
         tuple[str, ...],
-        Field(description="Ids, the first characters of ids, `last`, or paths."),
+        Field(description="Ids, the first characters of ids, `last`, `last~1`, or paths."),
         Cli(argument=True, metavar="ID..."),
         RECORDING,
     ] = ()

@@ -29,7 +29,7 @@ class Options(interface.Options):
     a: Annotated[
         str,
         Field(
-            description="The first run, for example the good one: an id, the beginning of one, `last`, or a path."
+            description="The first run, for example the good one: an id, the beginning of one, `last~1`, or a path."
         ),
         Cli(argument=True, metavar="A"),
         RECORDING,

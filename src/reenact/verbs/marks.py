@@ -101,7 +101,7 @@ LOCAL = Wire(offered=False)
 
 Ref = Annotated[
     str,
-    Field(description="An id, the beginning of one, `last`, or a path."),
+    Field(description="An id, the beginning of one, `last`, `last~1` (the one before), or a path."),
     Cli(argument=True, metavar="ID"),
     RECORDING,
 ]

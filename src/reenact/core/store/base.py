@@ -96,7 +96,7 @@ class Store(Protocol):
         """The ids of all recordings, newest first."""
 
     def find(self, ref: str | os.PathLike[str], /) -> Path:
-        """Return the folder or file of a reference: an id, a unique prefix, `last`, or a path.
+        """Return the folder or file of an id, a unique prefix, `last`, `last~2`, or a path.
 
         Raises RecordingNotFound, AmbiguousRecording or NotARecording; the text suggests a remedy.
         """

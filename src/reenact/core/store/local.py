@@ -111,7 +111,7 @@ class LocalStore:
         return [name for _, name in sorted(found, reverse=True)]
 
     def find(self, ref: str | os.PathLike[str]) -> Path:
-        """Return the folder or file of a reference: an id, a unique prefix, `last`, `last~2`, or a path.
+        """Return the folder or file of an id, a unique prefix, `last`, `last~2`, or a path.
 
         Raises RecordingNotFound, AmbiguousRecording or NotARecording; the text suggests a remedy.
         """
@@ -150,9 +150,9 @@ class LocalStore:
         )
 
     def _last(self, ids: Sequence[str], back: int) -> str:
-        """Return this user's newest recording that no other process writes, or the one so many before it.
+        """Return this user's newest recording that no other process writes, or an earlier one.
 
-        The newest of all where there is none. Raises RecordingNotFound where there are too few.
+        `back` is the number of recordings after it. The newest of all where there is none. Raises RecordingNotFound where there are too few.
         """
         found = list(islice(filter(self._own, ids[:_SOUGHT]), back + 1))
         if len(found) > back:
