@@ -62,6 +62,7 @@ def test_an_edited_answer_changes_what_follows_and_the_exit_status_is_the_progra
     child = shell.last()
     assert done.status == 1
     assert "total 42" in done.out
+    assert "reenact: edited step 2 (tool:look): output.price was 3, is 30" in done.err
     assert [step.output["price"] for step in child] == [3, 30, 3, 3, 3]
     assert child.step(3).output["drawn"] != parent.step(3).output["drawn"]
     assert shell.run("replay", child.id).status == 0
@@ -82,7 +83,8 @@ def test_an_edited_answer_that_changes_no_question_replays_all_the_rest(shell, p
 def test_an_error_can_be_put_in_the_place_of_an_answer(shell, parent):
     done = shell.run("fork", parent.id, "--at", "5", "--set", 'error = "LookupError: no such order"')
     assert done.status == 1
-    assert "LookupError: no such order" in done.err
+    assert "reenact: edited step 5 (tool:look): error was {" in done.err
+    assert ", is LookupError: no such order\n" in done.err
     assert shell.last().step(5).call.status == "error"
     assert shell.run("replay", "last").status == 0
 

@@ -152,7 +152,8 @@ class LocalStore:
     def _last(self, ids: Sequence[str], back: int) -> str:
         """Return this user's newest recording that no other process writes, or an earlier one.
 
-        `back` is the number of recordings after it. The newest of all where there is none. Raises RecordingNotFound where there are too few.
+        `back` is the number of recordings after it. The newest of all where there is none.
+        Raises RecordingNotFound where there are too few.
         """
         found = list(islice(filter(self._own, ids[:_SOUGHT]), back + 1))
         if len(found) > back:

@@ -10,17 +10,20 @@ import builtins
 import copy
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
+from reenact.core.model.plain import error_line, plain
 from reenact.core.patterns import lazy
 from reenact.core.query.recording import Recording, Step
 from reenact.core.replay.fit import fit, put
+from reenact.core.replay.match import differences
 from reenact.core.replay.watch import Edit
-from reenact.errors import UsageError
+from reenact.errors import Mismatch, UsageError
 from reenact.run.fork import answers
 
 Change = Mapping[str, Any] | Callable[[Any], Any]
@@ -71,6 +74,21 @@ def edit_of(recording: Recording, step: Step, change: Change) -> Edit:
         else:
             old = _output(old, rest, value, where)
     return old
+
+
+def edited(before: Step, after: Step) -> list[Mismatch]:
+    """Return the differences of a step's answer in a fork from that in its parent."""
+
+    def answer(step: Step) -> tuple[str, Any]:
+        found = _recorded(step)
+        if found.error is not None:
+            return "error", error_line(found.error)
+        return "output", plain(found.value if found.pieces is None else list(found.pieces))
+
+    (old, was), (new, now) = answer(before), answer(after)
+    if old != new:
+        return [Mismatch(new, was, now)]
+    return [replace(one, path=one.path.removeprefix("args.")) for one in differences({old: was}, {new: now})]
 
 
 def _recorded(step: Step) -> Edit:
