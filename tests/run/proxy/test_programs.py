@@ -85,6 +85,27 @@ def test_a_node_program_is_recorded_and_run_again_without_provider_and_key(shell
     assert "answer" in shell.run("show", "last").out
 
 
+CARELESS_JS = """
+const url = `${process.env.OPENAI_BASE_URL}/chat/completions`
+const messages = [{ role: 'user', content: process.argv[2] ?? 'hello' }]
+const headers = { 'content-type': 'application/json', authorization: `Bearer ${process.env.OPENAI_API_KEY}` }
+const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ model: 'm', messages }) })
+console.log((await answer.json()).choices[0].message.content)
+"""
+
+
+@NODE
+def test_the_departure_is_said_before_the_error_of_a_program_that_reads_any_answer(shell, provider):
+    shell.write("agent.mjs", CARELESS_JS)
+    assert record(shell, provider, "node", "agent.mjs").status == 0
+    again = shell.replay("--", "node", "agent.mjs", "other")
+    said = "reenact: CHANGED at step 1"
+    assert again.status == 1
+    assert said in again.err
+    assert "from here on the program is answered with status 400" in again.err
+    assert again.err.index(said) < again.err.index("TypeError")
+
+
 @pytest.mark.thorough
 @NODE
 def test_another_question_ends_the_replay_with_the_departure(shell, provider):

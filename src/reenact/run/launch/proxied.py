@@ -21,6 +21,7 @@ from reenact.core.model.event import Tree
 from reenact.core.query import recording as model
 from reenact.core.replay.rulings import named
 from reenact.core.store.local import LocalStore, new_id
+from reenact.core.store.writer import warn
 from reenact.core.trust import consent
 from reenact.errors import Departure, Divergence, ForkStopped, Mismatch, RecordingError, UsageError
 from reenact.run import proxy
@@ -250,7 +251,15 @@ def replay(
     known = {name: words[name] for name in OPTIONS if name in words}
 
     def begin() -> proxy.Replaying:
-        return proxy.Replaying(recording, known, program.halt, real_time=words["pace"] == "real")
+        def halted() -> None:
+            # Before the program's own words about an answer that is an error.
+            if not quiet and replaying.replayer.divergences:
+                said = str(replaying.replayer.divergences[0]).partition("\n")[0]
+                warn(f"{said}: from here on the program is answered with status 400")
+            program.halt()
+
+        replaying = proxy.Replaying(recording, known, halted, real_time=words["pace"] == "real")
+        return replaying
 
     place = where if cwd is None else cwd
     live = words.get(FILES) == LIVE
