@@ -7,11 +7,13 @@ import random
 from contextlib import asynccontextmanager
 
 import pytest
-from PIL import Image, ImageChops
+from PIL import Image, ImageChops, ImageFilter
 
 from reenact.browser.camera.footage import sessions
 from reenact.browser.page.hiding import hide_element, hide_secrets
+from reenact.browser.video import render
 from tests.browser.filming import Driver, filmed, served
+from tests.browser.frames import decoded, greyed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -138,6 +140,18 @@ async def looks(page, url, *, fill=None):
     return found
 
 
+def grey_surface(image):
+    """The share of a picture that is within grey surfaces; lines, as the borders of fields, are none."""
+    red, green, blue = image.split()
+    parts = [
+        red.point(lambda value: 255 * (60 < value < 215)),
+        ImageChops.difference(red, green).point(lambda value: 255 * (value < 20)),
+        ImageChops.difference(green, blue).point(lambda value: 255 * (value < 30)),
+    ]
+    mask = ImageChops.darker(ImageChops.darker(*parts[:2]), parts[2]).filter(ImageFilter.MinFilter(5))
+    return mask.histogram()[255] / (image.width * image.height)
+
+
 def differ(pictures):
     return [ImageChops.difference(pictures[0], one).getbbox() for one in pictures[1:]]
 
@@ -147,6 +161,9 @@ async def check(browser, address, policy, seeds):
         for seed in seeds:
             pictures = await looks(page, f"{address}/{policy}/{seed}?SECRET")
             assert differ(pictures) == [None] * (len(SECRETS) - 1), (seed, list(parts(seed)))
+            # A named canvas is covered by a grey box of its own size, 150 by 24 pixels.
+            covered = sum("canvas" in html for _, html, _ in parts(seed)) * 150 * 24 / (500 * 400)
+            assert max(map(grey_surface, pictures)) < 0.01 + covered, (seed, list(parts(seed)))
 
 
 @pytest.mark.thorough
@@ -219,6 +236,33 @@ async def test_no_frame_of_a_login_shows_the_secret_and_none_is_grey(browser, ge
     assert [one for one in pictures if share(one, magenta)] == []
     assert max(share(one, grey) for one in pictures) < 0.25
     assert not any(one["masks"] for one in footage.entries("frame", "anchor"))
+
+
+async def film_pages(browser, address, folder, pages):
+    """The frames of the video of a walk through generated pages, with the white one at the beginning left out."""
+    async with filmed(browser, folder) as (page, camera):
+        await hide_secrets(page.context, NAMED)
+        driver = Driver(camera, page)
+        for place in pages:
+            await driver.do("goto", url=f"{address}/{place}?correct-horse")
+            await driver.do("fill", "[name=q]", value="a word")
+        await page.go_back()
+        await page.go_forward()
+        await driver.do("wait", time_ms=100)
+    (footage,) = sessions(folder)
+    video = render(footage)
+    opened = video.at(next(entry.t for entry in footage.entries("after")))
+    return [(round(ms), image) for ms, _, image in decoded(video.path) if ms >= opened]
+
+
+@pytest.mark.parametrize("many", [2, pytest.param(150, marks=pytest.mark.thorough)])
+async def test_less_than_a_hundredth_of_each_frame_of_generated_pages_is_grey(
+    browser, generated, tmp_path, many
+):
+    pages = [f"{policy}/{policy}-{number}" for number in range(many) for policy in ("free", "strict")]
+    frames = await film_pages(browser, generated, tmp_path, pages)
+    assert len(frames) > 2 * many
+    assert [(ms, round(greyed(image), 3)) for ms, image in frames if greyed(image) >= 0.01] == []
 
 
 async def test_what_was_typed_is_seen_as_dots_and_an_empty_field_as_empty(browser, generated):
