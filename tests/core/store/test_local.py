@@ -95,7 +95,7 @@ def test_a_number_behind_last_names_an_earlier_recording(home: str) -> None:
             made.append(recording.id)
     assert [reenact.load(ref).id for ref in ("last~2", "last~1", "last~0", "last")] == [*made, made[-1]]
     with pytest.raises(
-        RecordingNotFound, match=r"no recording 'last~3' in .*: 3 are there; `reenact list` shows"
+        RecordingNotFound, match=r"no recording 'last~3' in .*: it has 3; `reenact list` shows"
     ):
         reenact.load("last~3")
     for other in ("last~", "last~x", "last~1~1", "last~-1", "last~٣"):

@@ -161,7 +161,7 @@ class LocalStore:
         if not back:
             return ids[0]
         raise RecordingNotFound(
-            f"no recording 'last~{back}' in {self._sought()}: {len(found)} are there; `reenact list` shows all"
+            f"no recording 'last~{back}' in {self._sought()}: it has {len(found)}; `reenact list` shows all"
         )
 
     def _own(self, id: str) -> bool:
