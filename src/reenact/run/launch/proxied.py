@@ -41,6 +41,9 @@ _PROMPT = 3.0
 """Seconds for a program to end once its replay has diverged, and again after a signal."""
 
 
+_REFUSED = "from here on the program is answered with status 400"
+
+
 @dataclass(slots=True)
 class _Program:
     """A program that is run, and can be ended."""
@@ -254,8 +257,8 @@ def replay(
         def halted() -> None:
             # Before the program's own words about an answer that is an error.
             if not quiet and replaying.replayer.divergences:
-                said = str(replaying.replayer.divergences[0]).partition("\n")[0]
-                warn(f"{said}: from here on the program is answered with status 400")
+                said = str(replaying.replayer.divergences[0]).partition(",")[0]
+                warn(f"{said}: {_REFUSED}")
             program.halt()
 
         replaying = proxy.Replaying(recording, known, halted, real_time=words["pace"] == "real")
@@ -344,7 +347,12 @@ def fork(
     point = replace(point, providers=tuple(urlsplit(route.upstream).netloc for route in routes))
 
     def begin() -> proxy.Forking:
-        return proxy.Forking(parent, point, store, known_as, halted=program.halt)
+        def halted() -> None:
+            if not quiet:
+                warn(f"the fork stops: {_REFUSED}")
+            program.halt()
+
+        return proxy.Forking(parent, point, store, known_as, halted=halted)
 
     with _laid(parent, store, live=live_files) as disk, Serving(listening_at, routes, begin) as serving:
         status, heard = _run(argv, environ, cwd=where, quiet=quiet, program=program, disk=disk)
