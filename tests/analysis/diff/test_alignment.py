@@ -149,7 +149,7 @@ def test_a_browser_action_is_compared_by_what_it_did_and_not_by_its_measurements
         url = f"http://127.0.0.1:{port}/shop.html"
         done = {
             "message": message, "url": url, "waited": waited, "why": {"score": waited}, "started_at": str(waited),
-            "fingerprint": {"x": waited},
+            "fingerprint": {"x": waited}, "box": [8.0, waited, 10, 20], "selectors": {"css": f"css=button:nth-of-type({port})"},
         }  # fmt: skip
         return run(step("browser:click", done, url=url))
 

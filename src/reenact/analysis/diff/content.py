@@ -31,7 +31,7 @@ _PASSING = {
     "agent": ("agent_id", "at"),
     "browser": (
         "started_at", "ended_at", "timestamp", "waited", "why", "action", "fingerprint", "delivered", "error",
-        "screenshot",
+        "screenshot", "box", "selectors",
     ),
     "http": ("headers", "extensions"),
 }  # fmt: skip
