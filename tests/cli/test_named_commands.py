@@ -113,12 +113,13 @@ def test_a_run_that_has_ended_is_forked_and_a_file_is_imported(agent):
 def test_an_exported_file_is_imported_before_it_is_forked_or_resumed(agent):
     agent.record("agent.py")
     name = exported(agent)
-    refused = agent.run("fork", "--at", "2", name)
+    refused = agent.run("fork", "--at", "2", name, env={"REENACT_HOME": "another"})
+    assert "--run-foreign" not in refused.err
     assert agent.run(*followed(refused.err, "run/fork/point.py", "import")).status == 0
     assert agent.run("fork", "last", "--at", "2").status == 0
     assert agent.run("rm", agent.run("list", "--json").json[-1]["id"], "--yes").status == 0
     refused = agent.run("resume", name)
-    assert agent.run(*followed(refused.err, "run/fork/resumption.py", "import")).status == 0
+    assert agent.run(*followed(refused.err, "run/fork/point.py", "import")).status == 0
 
 
 FILES = """

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from reenact.analysis.views.replays import ForkedView
+from reenact.run.fork.point import check_stored
 from reenact.run.launch import forking
 from reenact.run.launch.forking import Forked
 from reenact.verbs import interface, marks
@@ -100,6 +101,8 @@ def run(options: Options, context: Context) -> Result:
         options.at, options.set, options.model, options.live, options.ignore, options.policy,
         options.files, options.keep_files,
     )  # fmt: skip
+    # Before the question whether its program may run.
+    check_stored(context.store.find(options.ref))
     run_foreign = context.may_run((options.ref,), options.command)
     done = forking.fork(
         options.ref,

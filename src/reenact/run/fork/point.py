@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,7 +10,6 @@ from reenact.core.dataclass import dataclass
 from reenact.core.query.recording import Recording, Step
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.replay.watch import Edit
-from reenact.core.store.local import named
 from reenact.errors import UsageError
 from reenact.run.fork import started
 from reenact.run.fork.edit import Change, edit_of
@@ -41,6 +41,14 @@ class Point:
     providers: tuple[str, ...] = ()
 
 
+def check_stored(path: Path) -> None:
+    """Raise UsageError for an exported file, which names its import."""
+    if path.is_file():
+        raise UsageError(
+            f"{path} is an exported file; bring it into the store first: `reenact import {shlex.quote(str(path))}`"
+        )
+
+
 def point(
     recording: Recording,
     at: int,
@@ -55,11 +63,7 @@ def point(
 ) -> Point:
     """Return the point of a fork. Raises UsageError if it cannot be forked there or so."""
     live = tuple(live)
-    if Path(recording.path).is_file():
-        raise UsageError(
-            f"{recording.path} is an exported file; bring it into the store first: "
-            f"`reenact import {named(recording)}`"
-        )
+    check_stored(Path(recording.path))
     step = recording.step(at)
     started.check(recording, step, live, command=command)
     if change is not None and step.call.status == "cancelled":

@@ -28,6 +28,7 @@ from reenact.run.fork import started
 from reenact.run.fork.family import Forked
 from reenact.run.fork.lines import Lines
 from reenact.run.fork.live_files import last_received, record_files
+from reenact.run.fork.point import check_stored
 from reenact.run.fork.resumer import Resumer
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import Plan
@@ -162,11 +163,7 @@ class Resumption:
 def check(recording: Recording, home: Path) -> None:
     """Raise UsageError if a recording cannot be resumed."""
     id = recording.id
-    if Path(recording.path).is_file():
-        raise UsageError(
-            f"{recording.path} is an exported file; bring it into the store first: "
-            f"`reenact import {named(recording)}`"
-        )
+    check_stored(Path(recording.path))
     if recording.logs[0].sealed is not None:
         raise UsageError(
             f"recording {id} has ended ({recording.status}): there is nothing to resume; "
