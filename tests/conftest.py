@@ -19,6 +19,7 @@ import pytest
 
 import reenact
 from reenact.adapters.stdlib import callers
+from tests.chromium import headless
 from tests.forked import forker
 
 try:
@@ -127,11 +128,9 @@ class Shell:
 @pytest.fixture(scope="module")
 def chromium():
     """A Chromium without Reenact's own session; each test makes contexts of its own."""
-    from tests.browser.filming import executable
-
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=executable())
+        browser = running.chromium.launch(executable_path=headless())
         yield browser
         browser.close()
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import shutil
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -14,13 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import pytest_asyncio
 
+from tests.chromium import CHROMIUM, headless
+
 PAGES = Path(__file__).parent / "pages"
-CHROMIUM = os.environ.get("CHROME") or next(
-    filter(
-        None, map(shutil.which, ("chromium", "google-chrome-stable", "google-chrome", "chromium-browser"))
-    ),
-    None,
-)
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
     "1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
@@ -124,7 +118,7 @@ async def browser():
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM)
+        browser = await playwright.chromium.launch(executable_path=headless())
         yield browser
         await browser.close()
 

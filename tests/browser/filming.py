@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import sys
 import threading
 from contextlib import asynccontextmanager, contextmanager
@@ -24,6 +22,7 @@ from reenact.browser.camera.footage import Footage, sessions
 from reenact.browser.page.hiding import hide_secrets
 from reenact.core.record.sidecar import SidecarFile
 from reenact.core.redact import Redactor
+from tests.chromium import headless
 
 VIEWPORT = (1280, 720)
 SALT = b"a salt for tests"
@@ -40,12 +39,6 @@ PAGES = {
     "/terms": f"<title>Terms</title>{STYLE}<h1>Terms</h1><p>{'All lamps are sold as seen. ' * 40}</p>",
     "/api/lamps": '{"lamps": [{"name": "Arc", "price": 120}]}',
 }
-
-
-def executable() -> str | None:
-    """The browser of this machine, or None."""
-    names = ("google-chrome", "chromium", "chromium-browser", "chromium-headless-shell")
-    return os.environ.get("CHROME") or next(filter(None, map(shutil.which, names)), None)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -177,7 +170,7 @@ class Driver:
 
 async def _film(folder):
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=executable())
+        browser = await playwright.chromium.launch(executable_path=headless())
         with served(PAGES) as site:
             async with filmed(browser, folder) as (page, camera):
                 driver = Driver(camera, page)

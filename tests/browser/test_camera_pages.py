@@ -14,8 +14,8 @@ import pytest
 
 from reenact.browser.camera.footage import sessions
 from reenact.browser.camera.network import parts
-from tests.browser.conftest import CHROMIUM
 from tests.browser.filming import Driver, filmed, served
+from tests.chromium import headless
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -231,7 +231,7 @@ async def test_a_page_that_crashes_is_told_and_the_others_go_on(browser, shop, t
 
 
 async def test_a_browser_that_dies_is_told(browser, shop, tmp_path):
-    own = await browser.browser_type.launch(executable_path=CHROMIUM)
+    own = await browser.browser_type.launch(executable_path=headless())
     async with filmed(own, tmp_path) as (page, camera):
         await page.goto(shop + "/")
         protocol = await own.new_browser_cdp_session()

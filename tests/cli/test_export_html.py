@@ -7,11 +7,11 @@ import pytest
 import reenact
 from reenact.analysis.pages.blocks import Section, StaticPage, table
 from reenact.analysis.pages.html import page_html
-from tests.browser.filming import executable
 from tests.browser.watch.shop import buy
+from tests.chromium import CHROMIUM
 from tests.console import runs
 
-needs_browser = pytest.mark.skipif(executable() is None, reason="no Chrome or Chromium is installed here")
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chrome or Chromium is installed here")
 LETTERS = 400_000
 
 

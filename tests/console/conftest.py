@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import threading
 import time
 from pathlib import Path
@@ -18,14 +16,9 @@ import reenact
 from reenact.server.app import application
 from reenact.server.hosting import LOOPBACK, listen
 from reenact.server.settings import CONSOLE, Settings
+from tests.chromium import CHROMIUM, headless
 from tests.console import runs
 
-CHROMIUM = os.environ.get("CHROME") or next(
-    filter(
-        None, map(shutil.which, ("chromium", "google-chrome-stable", "google-chrome", "chromium-browser"))
-    ),
-    None,
-)
 AXE = Path(__file__).parents[2] / "console" / "node_modules" / "axe-core" / "axe.min.js"
 expect.set_options(timeout=600_000)  # the limit of a test; a busy machine takes long
 WATCH = """
@@ -90,7 +83,7 @@ async def chromium():
     if CHROMIUM is None:
         pytest.skip("no Chromium here: apt-get install chromium, or name one in CHROME")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM)
+        browser = await playwright.chromium.launch(executable_path=headless())
         yield browser
         await browser.close()
 

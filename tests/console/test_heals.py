@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import CHROMIUM
+from tests.chromium import CHROMIUM
 from tests.console.conftest import serving
 from tests.console.healing import heal
 from tests.console.looking import faults

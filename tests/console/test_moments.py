@@ -9,7 +9,8 @@ from playwright.async_api import expect
 
 from reenact import Client
 from tests.browser.filming import served
-from tests.console.conftest import AXE, CHROMIUM, WATCH, serving
+from tests.chromium import CHROMIUM
+from tests.console.conftest import AXE, WATCH, serving
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),

@@ -10,11 +10,11 @@ import pytest
 
 from reenact.browser.watch import write
 from reenact.core.store.local import LocalStore
-from tests.browser.filming import executable
+from tests.chromium import CHROMIUM, headless
 
 FOLDER = Path(__file__).parents[2] / "examples" / "lamp_shop"
 
-pytestmark = pytest.mark.skipif(executable() is None, reason="no Chrome or Chromium is installed here")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chrome or Chromium is installed here")
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_an_agent_that_fails_is_watched_with_its_thoughts_its_reason_and_its_pic
     file = write(folder, folder / "page.html", frames=True)
     assert "correct horse" not in file.read_text()
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable())
+        browser = playwright.chromium.launch(executable_path=headless())
         page = browser.new_page()
         page.goto(file.as_uri())
         page.locator("body[data-whole]").wait_for()

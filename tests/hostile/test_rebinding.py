@@ -9,11 +9,10 @@ from contextlib import suppress
 import pytest
 from playwright.sync_api import Error, sync_playwright
 
-from reenact.browser import executable
 from reenact.browser.isolation import egress as module
 from reenact.browser.isolation.addresses import Reach
 from reenact.browser.isolation.egress import Egress
-from reenact.errors import SessionError
+from tests.chromium import CHROMIUM, headless
 from tests.hostile.test_browser_addresses import CANARY
 from tests.hostile.test_browser_ways import ATTACKER, _Attacker, _Canary, _Server
 
@@ -68,13 +67,11 @@ def servers():
 
 @pytest.fixture
 def page(proxy):
-    try:
-        path = executable.find(None)
-    except SessionError as error:
-        pytest.skip(str(error))
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: apt-get install chromium, or name one in CHROME")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path,
+            executable_path=headless(),
             args=["--no-sandbox"],
             proxy={"server": f"socks5://127.0.0.1:{proxy}", "bypass": "<-loopback>"},
         )

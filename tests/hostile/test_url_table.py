@@ -13,7 +13,6 @@ import random
 import pytest
 from playwright.sync_api import sync_playwright
 
-from reenact.browser import executable
 from reenact.browser.isolation.addresses import (
     BLANK,
     PUBLIC,
@@ -23,7 +22,7 @@ from reenact.browser.isolation.addresses import (
     check_scheme,
     typed,
 )
-from reenact.errors import SessionError
+from tests.chromium import CHROMIUM, headless
 
 PARSED = """
     texts => texts.map(text => {
@@ -87,12 +86,10 @@ def table():
 @pytest.fixture(scope="module")
 def parsed():
     """A function that gives what Chromium says of texts: protocol, host and address of each, or None."""
-    try:
-        path = executable.find(None)
-    except SessionError as error:
-        pytest.skip(str(error))
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: apt-get install chromium, or name one in CHROME")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=headless(), args=["--no-sandbox"])
         page = browser.new_page()
 
         def ask(texts):

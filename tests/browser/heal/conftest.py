@@ -20,7 +20,8 @@ from reenact.browser.heal import ladder
 from reenact.browser.heal.mend import FailedStep
 from tests.browser.agent.conftest import browser_here, session, shared_session, shop
 from tests.browser.agent.scripted import Scripted
-from tests.browser.conftest import CHROMIUM, LASTING
+from tests.browser.conftest import LASTING
+from tests.chromium import CHROMIUM, headless
 
 __all__ = ["browser_here", "session", "shared_session", "shop"]
 
@@ -44,7 +45,7 @@ def chromium(tmp_path_factory):
         pytest.skip("no Chromium here: apt-get install chromium, or name one in CHROME")
     profile = tmp_path_factory.mktemp("profile")
     command = [
-        CHROMIUM,
+        str(headless()),
         "--headless",
         "--no-sandbox",
         "--remote-debugging-port=0",

@@ -62,6 +62,18 @@ def test_the_address_is_listened_at_once_it_is_asked_for_and_no_browser_has_a_po
     assert port not in listening()
 
 
+def test_a_headless_browser_loads_no_pages_of_its_address_bar(session):
+    with connect(session.cdp_url(), max_size=None, proxy=None) as client:
+        client.send(json.dumps({"id": 1, "method": "Target.getTargets", "params": {"filter": [{}]}}))
+        while (told := json.loads(client.recv(30))).get("id") != 1:
+            pass
+    assert {each["type"] for each in told["result"]["targetInfos"]} == {"page", "tab"}
+    # Playwright's own are still without effect.
+    given = [word for words in commands(session) for word in words if word.startswith(b"--disable-features=")]
+    assert given
+    assert all(b"PaintHolding" in word for word in given)
+
+
 @pytest.mark.thorough
 def test_a_client_with_the_key_may_give_every_command(session, tmp_path):
     with connect(session.cdp_url(), max_size=None, proxy=None) as client:

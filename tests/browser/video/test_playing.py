@@ -15,11 +15,12 @@ from playwright.async_api import async_playwright, expect
 from reenact.browser.camera.footage import sessions
 from reenact.browser.session.replay import replay
 from reenact.browser.video import render
-from tests.browser.filming import Driver, executable, filmed, served
+from tests.browser.filming import Driver, filmed, served
 from tests.browser.frames import decoded, greyed, pointed, ringed
 from tests.browser.sketching import BITS, BLOCK, Filming, clock_page, read_clock
+from tests.chromium import CHROMIUM, headless
 
-pytestmark = pytest.mark.skipif(executable() is None, reason="no Chrome or Chromium is installed here")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chrome or Chromium is installed here")
 
 CLOCK = f"""<title>Clock</title><style>body{{margin:0;background:#fff}} i{{position:absolute;top:20px;width:{BLOCK}px;
 height:{BLOCK}px}} button{{position:absolute;left:100px;top:200px;width:160px;height:60px}}</style>
@@ -35,7 +36,7 @@ def browsing(deed):
 
     async def run():
         async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=executable())
+            browser = await playwright.chromium.launch(executable_path=headless())
             try:
                 return await deed(browser)
             finally:

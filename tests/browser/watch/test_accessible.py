@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.filming import executable
 from tests.browser.watch.shop import buy
+from tests.chromium import CHROMIUM
 from tests.console.keyboard import walked
 
 AXE = Path(__file__).parents[3] / "console" / "node_modules" / "axe-core" / "axe.min.js"
@@ -24,7 +24,7 @@ WINDOWS = (
 PAGES = ("watch.html", "two.html", "exported.html", "diff.html", "report.html", "viewer.html")
 
 pytestmark = [
-    pytest.mark.skipif(executable() is None, reason="no Chrome or Chromium is installed here"),
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chrome or Chromium is installed here"),
     pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed here: make console"),
 ]
 

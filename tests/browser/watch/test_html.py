@@ -14,10 +14,10 @@ import reenact
 from reenact.browser.video import means
 from reenact.browser.watch import html as pages
 from reenact.browser.watch import write
-from tests.browser.filming import executable
 from tests.browser.watch.shop import COLOURS, SIZE, Shop, buy, picture, see
+from tests.chromium import CHROMIUM
 
-pytestmark = pytest.mark.skipif(executable() is None, reason="no Chrome or Chromium is installed here")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chrome or Chromium is installed here")
 
 
 @pytest.fixture

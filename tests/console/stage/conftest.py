@@ -14,11 +14,10 @@ import pytest
 import uvicorn
 from playwright.sync_api import sync_playwright
 
-from reenact.browser.executable import find
 from reenact.core.store.local import LocalStore
-from reenact.errors import SessionError
 from reenact.server.app import application
 from reenact.server.settings import Settings
+from tests.chromium import CHROMIUM, headless
 
 AGENT = """
 import reenact
@@ -43,12 +42,10 @@ AXE = Path(__file__).parents[3] / "console" / "node_modules" / "axe-core" / "axe
 
 @pytest.fixture(scope="package")
 def chromium():
-    try:
-        path = find()
-    except SessionError as error:
-        pytest.skip(str(error))
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: apt-get install chromium, or name one in CHROME")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path)
+        browser = playwright.chromium.launch(executable_path=headless())
         yield browser
         browser.close()
 

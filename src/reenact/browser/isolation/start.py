@@ -25,6 +25,8 @@ _LONGEST_NAME = 100
 """Bytes of a socket's name that every system takes."""
 _COMMANDS, _ANSWERS = 3, 4
 """The descriptors by which Playwright and a browser speak."""
+_OF_A_WINDOW = "WebUIOmniboxPopup,WebUIOmniboxAimPopup"
+"""Features that load two pages with each context: half of the processor time of a start."""
 
 
 def main() -> None:
@@ -54,9 +56,20 @@ def main() -> None:
         channel.close()
         for one in given:
             os.close(one)
-    arguments = [*plan["command"], *sys.argv[2:]]
+    arguments = [*plan["command"], *without_address_bar(sys.argv[2:])]
     environ = os.environ if plan["environ"] is None else plan["environ"]
     os.execvpe(arguments[0], arguments, environ)  # noqa: S606 - the browser
+
+
+def without_address_bar(arguments: list[str]) -> list[str]:
+    """Return the arguments with which a headless browser loads no pages of its address bar."""
+    if not any(word.startswith("--headless") for word in arguments):
+        return arguments
+    switch = "--disable-features="
+    # A browser reads the last of these alone: it keeps what it had.
+    before = [word.removeprefix(switch) for word in arguments if word.startswith(switch)][-1:]
+    kept = [word for word in arguments if not word.startswith(switch)]
+    return [switch + ",".join([*before, _OF_A_WINDOW]), *kept]
 
 
 @contextmanager
