@@ -17,6 +17,8 @@ import pytest
 import reenact
 from reenact.core import boundary, system
 from reenact.core.model.event import Effect
+from reenact.core.redact import Redactor
+from reenact.core.redact.late import LateSecrets
 from reenact.core.trust.consent import standing_of
 from reenact.core.trust.origin import Seal
 
@@ -38,11 +40,15 @@ def streamed(*pieces: object) -> list[object]:
     return list(boundary.stream(Effect("model", "streamed", {}), lambda: iter(pieces)))
 
 
-def fill(value: str) -> None:
-    """Fill a secret field, as a browser session does."""
+def secret(value: str) -> str:
     scope = boundary.current()
     assert scope is not None
-    token = scope.run.handler.secret(value, typed=True)
+    return scope.run.handler.secret(value, typed=True)
+
+
+def fill(value: str) -> None:
+    """Fill a secret field, as a browser session does."""
+    token = secret(value)
     boundary.perform(Effect("browser", "fill", {"value": token}), lambda: "filled")
 
 
@@ -227,6 +233,36 @@ def test_no_event_of_another_thread_is_lost() -> None:
     assert leaks(recording.path) == []
     assert not [path for number in range(20) for path in leaks(recording.path, f'secret-{number}"')]
     assert all(len(step.args["messages"]) == 2 for step in recording.steps)
+
+
+def test_a_secret_is_filled_in_while_another_thread_looks_at_the_state(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looking, filling = threading.Event(), threading.Event()
+    late = Redactor.late
+
+    def look() -> str:
+        if threading.current_thread() is asks:
+            looking.set()
+            filling.wait(0.5)  # It begins meanwhile only if it need not wait for this look.
+        return "open"
+
+    def begun(redactor: Redactor) -> LateSecrets | None:
+        filling.set()
+        return late(redactor)
+
+    with reenact.record() as run:
+        model(LONG)
+        asks, fills = (threading.Thread(target=work, args=(SECRET,), daemon=True) for work in (model, secret))
+        reenact.track("state", get=look, set=str)
+        monkeypatch.setattr(Redactor, "late", begun)
+        asks.start()
+        looking.wait()
+        fills.start()
+        for thread in (asks, fills):
+            thread.join(30)
+            assert not thread.is_alive()
+    assert leaks(run.load().path) == []
 
 
 KILLED = """

@@ -251,7 +251,8 @@ class Recorder(Handler):
         self.snapshots.asked(scope, label)
 
     def secret(self, value: str, *, typed: bool = False) -> str:
-        with self._order:
+        # A thread that looks at the state waits to write, and this one for its end.
+        with self.snapshots.lock, self._order:
             token = self._redactor.secret("", value, typed=typed)
             late = self._redactor.late()
             if late is not None:

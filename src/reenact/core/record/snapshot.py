@@ -58,7 +58,8 @@ class Snapshots:
         self._ordinals: dict[str, int] = {}
         self._due: dict[str, tuple[Entry, int]] = {}
         self._warned: set[str] = set()
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
+        """Held by a look, which writes at its end: whoever writes takes it first, or not at all."""
         self._busy = False
 
     def goes_on(self, counts: Mapping[str, int], last: int) -> None:
@@ -68,7 +69,7 @@ class Snapshots:
 
     def forget(self) -> None:
         """Write the next snapshots whole."""
-        with self._lock:
+        with self.lock:
             self._nodes.clear()
 
     def before(self, number: int, effect: Effect, scope: Scope) -> None:
@@ -77,7 +78,7 @@ class Snapshots:
         if not tracked.entries:
             return
         risky = self._is_risky(number, effect, scope)
-        with self._lock:
+        with self.lock:
             for name, entry in list(tracked.entries.items()):
                 known, due = self._due.get(name, (None, 0))
                 # Another object of that name is looked at at once.
@@ -106,7 +107,7 @@ class Snapshots:
         self._all(of_run(run), run.root, {"call": self.last or None, "why": "end"})
 
     def _all(self, tracked: Tracked, scope: Scope, when: Mapping[str, Tree]) -> None:
-        with self._lock:
+        with self.lock:
             for entry in list(tracked.entries.values()):
                 self._look(tracked, entry, scope, when)
 
