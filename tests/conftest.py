@@ -169,6 +169,14 @@ def _program(request):
     callers._kinds.update(dict.fromkeys(TEST_FILES - {str(request.path)}, callers.LIBRARY))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _garbage_of_the_module():
+    """Collect what a file's tests leave, and let the collector leave alone what then is there, as that at the start."""
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _one_certificate_authority(tmp_path_factory):
     """Let TLS trust one authority in the place of a hundred: to read those takes 50 ms of CPU for each client."""
