@@ -112,10 +112,10 @@ GRANDCHILD = """
 PROGRAMS = {
     "subprocess": ONE_AFTER_THE_OTHER,
     "beside": BESIDE,
-    "fork": MULTIPROCESSING.replace("METHOD", '"fork"'),
     "spawn": MULTIPROCESSING.replace("METHOD", '"spawn"'),
     "pool": POOL,
     "grandchild": GRANDCHILD,
+    "fork": MULTIPROCESSING.replace("METHOD", '"fork"'),
 }
 
 
@@ -140,6 +140,7 @@ def steps(recording, *questions):
 
 
 @LIVE_FILES
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_process_that_ended_before_the_step_replays_its_own_file(shell, begun, name):
     done, recording = begun(PROGRAMS[name])
