@@ -109,7 +109,7 @@ def test_what_cannot_be_meant_costs_one_line_and_changes_nothing(debugging):
         ("pdb", "", "is a terminal command"),
     ):
         answer = client.post(f"{address}/orders", json={"order": order, "arguments": arguments})
-        assert answer.status_code == 400, order
+        assert answer.status_code in (400, 404), order
         assert said in answer.json()["detail"].replace("\n", " "), answer.text
     after = client.get(address).json()
     assert {**after, "version": 0} == {**before, "version": 0}

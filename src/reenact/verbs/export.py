@@ -156,7 +156,7 @@ def run(options: Options, context: Context) -> Result:
             force=options.force,
             whole=not options.salvage,
             progress=partial(context.progress, "exporting"),
-            page=lambda path: export_html.packed(path, context),
+            page=lambda path: export_html.packed(path, context, file=_file_name(name)),
         )
         return Result(target, load(target).notes if options.salvage else ())
     if options.salvage:
@@ -183,6 +183,10 @@ def _page(options: Options, name: Path | None, context: Context) -> Path:
     if options.otlp or options.otlp_json is not None or options.salvage:
         raise UsageError("--html writes a page alone: leave out --otlp, --otlp-json and --salvage")
     return export_html.write(options.ref, name, context, beside=options.beside, force=options.force)
+
+
+def _file_name(given: Path | None) -> str:
+    return "" if given is None or given.is_dir() else given.name
 
 
 def _viewer(file: Path, *, force: bool) -> Path:

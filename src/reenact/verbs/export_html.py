@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,6 @@ from reenact.core import private
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recording import Recording
 from reenact.core.store.local import LocalStore, named
-from reenact.core.trust import Standing
 from reenact.core.trust.consent import standing_of
 from reenact.errors import ReenactError, UsageError
 from reenact.verbs.diagnose import anomalies
@@ -45,16 +45,20 @@ def write(ref: str, target: Path | None, context: Context, *, beside: str | None
     if path.exists() and not force:
         raise UsageError(f"{path} exists; --force replaces it")
     player = player_of([ref, beside] if beside else [ref], recording, context)
-    private.write(path, _page(recording, beside, player, context).encode())
+    # This page is no file to import: its commands name the recording at its place.
+    at_home = standing_of(recording, LocalStore(context.home).root).at_home
+    here = named(recording) + ("" if at_home else " --run-foreign")
+    private.write(path, _page(recording, beside, player, context, here).encode())
     return path
 
 
-def packed(ref: str, context: Context, *, frames: bool = False) -> bytes:
+def packed(ref: str, context: Context, *, file: str = "", frames: bool = False) -> bytes:
     """Return the page for an exported recording, without the player: a viewer has it.
 
     Args:
         ref: The recording. For one that cannot be shown there is no page.
         context: The home and the progress.
+        file: The name of the exported file, as its reader has it; ID.reenact by default.
         frames: Play the pictures themselves, not a video.
     """
     try:
@@ -64,18 +68,21 @@ def packed(ref: str, context: Context, *, frames: bool = False) -> bytes:
             player = replace(
                 player, markup=player.markup.replace(player.script, "").replace(player.style, "")
             )
-        return _page(recording, None, player, context).encode()
+        ref = f"{shlex.quote(file or f'{recording.id}.reenact')} --run-foreign"
+        return _page(recording, None, player, context, ref).encode()
     except ReenactError as error:
         context.say(f"without a page for the viewer: {error}")
         return b""
 
 
-def _page(recording: Recording, beside: str | None, player: PlayerPage | None, context: Context) -> str:
+def _page(
+    recording: Recording, beside: str | None, player: PlayerPage | None, context: Context, ref: str
+) -> str:
     other = context.store.load(beside) if beside is not None else None
     facts = RecordingFacts(recording)
     more = [section for section in _more(recording, other, context) if section.blocks]
     standing = standing_of(recording, LocalStore(context.home).root)
-    whole = page(recording, more, _commands(recording, standing), standing=standing)
+    whole = page(recording, more, _commands(ref), standing=standing)
     asked, came, *rest = whole.sections
     shown = (asked, came, conversation(facts), timeline(facts), files(recording), *rest)
     whole = type(whole)(
@@ -94,10 +101,8 @@ def _more(recording: Recording, other: Recording | None, context: Context) -> It
         yield sections.diff(compare(recording, other))
 
 
-def _commands(recording: Recording, standing: Standing) -> list[tuple[str, str]]:
-    """Return the commands for the place of the recording; this page is no file to import."""
-    ref, may = named(recording), "" if standing.at_home else " --run-foreign"
+def _commands(ref: str) -> list[tuple[str, str]]:
     return [
-        ("run it again", f"reenact replay {ref}{may}"),
-        ("run it under the debugger", f"reenact debug {ref}{may}"),
+        ("run it again", f"reenact replay {ref}"),
+        ("run it under the debugger", f"reenact debug {ref}"),
     ]
