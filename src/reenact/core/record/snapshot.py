@@ -59,7 +59,7 @@ class Snapshots:
         self._due: dict[str, tuple[Entry, int]] = {}
         self._warned: set[str] = set()
         self.lock = threading.RLock()
-        """Held by a look, which writes at its end: whoever writes takes it first, or not at all."""
+        """Held by a look, which writes at its end: a writer takes it first, or not at all."""
         self._busy = False
 
     def goes_on(self, counts: Mapping[str, int], last: int) -> None:
