@@ -29,7 +29,7 @@ from time import process_time
 
 from benchmarks.workers import Broken
 from reenact.core.store.local import LocalStore
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 from reenact.verbs.verify import Outcome, verification, verify
 from reenact.verbs.verify.actor import packed
 from reenact.verbs.verify.cluster import Cluster
@@ -203,14 +203,14 @@ def _carried(home: Path) -> None:
     began = now()
     size = sum(len(packed(store.folder(id))) for id in ids)
     print(f"\npacking one of {size / len(ids) / 1000:.1f} kB: {(now() - began) / len(ids) * 1000:.2f} ms")
-    place = Place.of(os.environ)
+    place = TeamPlace.of(os.environ)
     if place is None:
         return
-    from reenact.team.ship.exchange import Exchange
+    from reenact.team.ship.exchange import TeamExchange
     from reenact.team.store import TeamStore
 
     with TeamStore(place) as team:
-        exchange = Exchange(store, team)
+        exchange = TeamExchange(store, team)
         exchange.push(ids)
         exchange.close()
         began = now()

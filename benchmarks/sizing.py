@@ -25,7 +25,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from benchmarks.search import fill
 from benchmarks.team import requests
 from reenact.core.store.local import EVENTS, LocalStore
-from reenact.team.ship import wire
+from reenact.team.ship import upload_format
 
 _USED = """SELECT sum(pg_total_relation_size(oid)) FROM pg_class
 WHERE relkind = 'r' AND relnamespace = 'reenact'::regnamespace"""
@@ -73,7 +73,7 @@ def main(database: str, objects: str, recordings: int = 200) -> None:
 
 def _taken(where: str, client: httpx.Client, server: int, postgres: Path, data: dict[str, bytes]) -> None:
     events = sum(lines.count(b"\n") for lines in data.values())
-    bodies = [wire.packed(list(pieces)) for pieces in requests(data)]
+    bodies = [upload_format.packed(list(pieces)) for pieces in requests(data)]
     before, used_there, began = _cpu(server), _postgres(postgres), time.perf_counter()
     for body in bodies:
         answer = client.post("/api/v1/uploads", content=body)

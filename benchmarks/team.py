@@ -37,8 +37,8 @@ from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.summarised import summarised
 from reenact.team.index import TeamIndex
-from reenact.team.location import Place
-from reenact.team.ship.exchange import Exchange
+from reenact.team.location import TeamPlace
+from reenact.team.ship.exchange import TeamExchange
 from reenact.team.store import TeamStore
 
 _Index: TypeAlias = Index | TeamIndex
@@ -110,11 +110,11 @@ def _intakes(source: LocalStore, folder: Path, url: str, pid: int) -> Section:
     rows = []
     with closing(LocalIntake(LocalStore(folder / "taken"))) as intake:
         rows.append(("embedded", *_taken(intake, data, events, lambda: 0.0)))
-    with TeamStore(Place(url, f"file://{folder}/objects", "taken", folder / "cache-taken")) as team:
+    with TeamStore(TeamPlace(url, f"file://{folder}/objects", "taken", folder / "cache-taken")) as team:
         rows.append(("team", *_taken(team.intake, data, events, lambda: _cpu(pid))))
         for id in team.ids():
             team.remove(id)
-    with TeamStore(Place(url, f"file://{folder}/objects", "pushed", folder / "cache-pushed")) as team:
+    with TeamStore(TeamPlace(url, f"file://{folder}/objects", "pushed", folder / "cache-pushed")) as team:
         rows.append(("team, with their lines (`push`)", *_pushed(team, source, pid)))
         for id in team.ids():
             team.remove(id)
@@ -140,7 +140,7 @@ def _taken(
 
 
 def _pushed(team: TeamStore, source: LocalStore, pid: int) -> tuple[str, str, str]:
-    with closing(Exchange(source, team)) as exchange:
+    with closing(TeamExchange(source, team)) as exchange:
         return _rates(lambda: exchange.push(source.ids()), _ORIGINALS * _EVENTS, lambda: _cpu(pid))
 
 
@@ -184,11 +184,11 @@ def _cpu(pid: int) -> float:
 
 
 def _growth(source: LocalStore, folder: Path, url: str, sizes: Sequence[int]) -> Section:
-    place = Place(url, f"file://{folder}/objects", "grown", folder / "cache")
+    place = TeamPlace(url, f"file://{folder}/objects", "grown", folder / "cache")
     here, told = LocalStore(folder / "here"), {"embedded": _Grown(), "team": _Grown()}
     engine = create_engine("postgresql+psycopg://" + url.partition("://")[2])
     copies = _copies(source, max(sizes) // _ORIGINALS)
-    with TeamStore(place) as team, closing(Exchange(source, team)) as exchange:
+    with TeamStore(place) as team, closing(TeamExchange(source, team)) as exchange:
         exchange.push(source.ids())
         sources = _keys(engine, team.database.project)
         made = 1

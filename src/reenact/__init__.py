@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reenact.analysis.diff import Diff
     from reenact.browser.client import Client
     from reenact.core.model.divergence import Verdict
-    from reenact.core.query.recording import Step
+    from reenact.core.query.recorded_run import Step
     from reenact.core.query.state import State
     from reenact.core.redact import DEFAULT_RULES, SecretRules
     from reenact.errors import (
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         SessionError,
     )
     from reenact.run.api.effects import effect, span, tool
-    from reenact.run.api.fork import Recording, fork, load
+    from reenact.run.api.forking import Recording, fork, load
     from reenact.run.api.recording import record, recorded
     from reenact.run.api.replaying import replay
     from reenact.run.api.state import aresume, restore, resume, snapshot, track, untrack
@@ -96,7 +96,7 @@ _PLACES = {
     "verbs.diff": ("diff",),
     "verbs.diagnose": ("anomalies",),
     "run.api.effects": ("effect", "span", "tool"),
-    "run.api.fork": ("Recording", "fork", "load"),
+    "run.api.forking": ("Recording", "fork", "load"),
     "run.api.recording": ("record", "recorded"),
     "run.api.replaying": ("replay",),
     "run.api.state": ("aresume", "restore", "resume", "snapshot", "track", "untrack"),
@@ -110,7 +110,7 @@ _PLACES = {
         "SessionError",
     ),
     "core.model.divergence": ("Departure", "Divergence", "Mismatch", "Verdict"),
-    "core.query.recording": ("Step",),
+    "core.query.recorded_run": ("Step",),
     "core.query.state": ("State",),
     "core.redact": ("DEFAULT_RULES", "SecretRules"),
     "verbs.reproduce": ("bisect", "reproduce"),
@@ -161,9 +161,13 @@ def _readable(thing: Any) -> Any:
 
 
 def _spelled(name: str, known: dict[str, Any]) -> str:
+    if name == "RecordedRun":
+        return "Recording"  # the class that users get is its subclass
     meant = known.get(name)
     alias = hasattr(meant, "__args__") and not isinstance(meant, type)
-    return _re.sub(r"(?:\w+\.)+(?=\w)", "", repr(meant)) if alias else name
+    return (
+        _re.sub(r"(?:\w+\.)+(?=\w)", "", repr(meant)).replace("RecordedRun", "Recording") if alias else name
+    )
 
 
 def __dir__() -> list[str]:

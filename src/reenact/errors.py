@@ -233,7 +233,7 @@ class Halt(BaseException):
         self.divergence = divergence
 
 
-class Stop(Halt):
+class ForkStop(Halt):
     """Ends a fork that cannot go on. Internal, as `Halt` is."""
 
     def __init__(self, reason: str) -> None:

@@ -7,7 +7,7 @@ from importlib import metadata
 import pytest
 
 import reenact
-from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, Found, examine, ordered
+from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, RuleFinding, examine, ordered
 from reenact.analysis.anomalies.examine import rank
 from reenact.analysis.anomalies.registry import is_pill, rule
 from reenact.errors import RecordingError, UsageError
@@ -127,7 +127,7 @@ def test_a_rule_of_ones_own_is_asked_like_the_others(finds, own_rules):
         for said in case.answers:
             for word in words:
                 if word in said.text:
-                    yield Found(said.step, f"the answer says '{word}'")
+                    yield RuleFinding(said.step, f"the answer says '{word}'")
 
     assert RULES["swears"].about == "An answer that swears."
     assert [anomaly.sentence for anomaly in finds("swears", says("damn"))] == ["the answer says 'damn'"]
@@ -140,7 +140,7 @@ def test_a_rule_that_breaks_costs_its_own_findings_only(kept, own_rules):
     @reenact.rule("breaks")
     def breaks(case):
         """Breaks."""
-        yield Found(1, "fine so far")
+        yield RuleFinding(1, "fine so far")
         raise KeyError("x")
 
     found = examine(kept(says("")), Choice())
@@ -156,11 +156,11 @@ def test_a_rule_of_a_severity_that_there_is_not_is_refused():
 def test_the_rules_of_an_installed_package_are_loaded(kept, own_rules, monkeypatch, tmp_path):
     (tmp_path / "their_rules.py").write_text(
         "import reenact\n"
-        "from reenact.analysis.anomalies import Found\n"
+        "from reenact.analysis.anomalies import RuleFinding\n"
         "@reenact.rule('theirs')\n"
         "def theirs(case):\n"
         "    '''Theirs.'''\n"
-        "    yield Found(1, 'found by theirs')\n"
+        "    yield RuleFinding(1, 'found by theirs')\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     point = metadata.EntryPoint("theirs", "their_rules", "reenact.rules")

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 import reenact
-from reenact.browser.session import replay as module
-from reenact.browser.session.replay import replay
+from reenact.browser.session import session_video as module
+from reenact.browser.session.session_video import replay
 from reenact.browser.video import encode
 from reenact.errors import RecordingError, UsageError
 from tests.browser.sketching import Filming

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reenact
 from reenact.analysis.views.browsed import told
-from reenact.browser.heal.record import HealRecord
+from reenact.browser.heal.heal_record import HealRecord
 from reenact.core.boundary import perform
 from reenact.core.model.event import Effect
 from reenact.core.query.facts import steps_where

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from reenact.cli import present
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.derive import _show
 from reenact.verbs.interface import Options, Result
 
@@ -34,7 +34,7 @@ def screen(monkeypatch):
 
 
 def test_the_bar_is_gone_before_the_result_is_printed(screen):
-    with redirect_stderr(screen), redirect_stdout(screen), Context(home=None) as context:
+    with redirect_stderr(screen), redirect_stdout(screen), TerminalContext(home=None) as context:
         context.progress("reading", 1, 2)
         _show(Found(), Options(), context)
     before, result, after = screen.getvalue().partition("{")
@@ -45,7 +45,7 @@ def test_the_bar_is_gone_before_the_result_is_printed(screen):
 
 
 def test_a_bar_begins_again_after_its_end(screen):
-    with redirect_stderr(screen), Context(home=None) as context:
+    with redirect_stderr(screen), TerminalContext(home=None) as context:
         context.progress("reading", 2, 2)
         context.end_progress()
         context.progress("writing", 1, 2)
@@ -54,6 +54,6 @@ def test_a_bar_begins_again_after_its_end(screen):
 
 
 def test_where_there_is_no_bar_its_end_writes_nothing(screen):
-    with redirect_stderr(screen), Context(home=None) as context:
+    with redirect_stderr(screen), TerminalContext(home=None) as context:
         context.end_progress()
     assert screen.getvalue() == ""

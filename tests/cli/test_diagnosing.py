@@ -154,14 +154,14 @@ def test_modules_are_imported_from_a_trusted_file_only(shell, run):
         "house_rules.py",
         """
         import reenact
-        from reenact.analysis.anomalies import Found
+        from reenact.analysis.anomalies import RuleFinding
 
         open("imported", "w").close()
 
         @reenact.rule("house")
         def house(case):
             "Ours."
-            yield Found(None, "found by the house")
+            yield RuleFinding(None, "found by the house")
         """,
     )
     shell.write("reenact.toml", '[diagnose]\nmodules = ["house_rules"]\n')

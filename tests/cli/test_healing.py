@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 import reenact
-from reenact.browser.heal.record import HealRecord, digest
+from reenact.browser.heal.heal_record import HealRecord, digest
 from reenact.core import boundary
 from reenact.core.model.event import Effect
 

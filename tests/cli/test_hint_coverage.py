@@ -15,14 +15,14 @@ DESCRIBED = {
 
 UNTESTED = {
     # Of a server or the team's store: the reader is at another terminal.
-    ("cli/projects.py", "team limits"), ("cli/team_deleting.py", "team hold list"), ("server/answers.py", "show"),
+    ("cli/projects.py", "team limits"), ("cli/team_deleting.py", "team hold list"), ("server/mcp_answers.py", "show"),
     ("server/permission.py", "replay"), ("server/permission.py", "trust add"), ("server/permission.py", "serve"),
     ("server/reader.py", "show"), ("server/readers.py", "show"), ("server/routes/debug.py", "console"),
-    ("server/routes/debug.py", "debug"), ("server/routes/exchange.py", "export"), ("server/routes/jobs.py", "serve"),
+    ("server/routes/debug.py", "debug"), ("server/routes/recording_files.py", "export"), ("server/routes/jobs.py", "serve"),
     ("team/deleting.py", "team hold remove"), ("team/schema.py", "list --team"), ("team/ship/exchange.py", "pull"),
     ("team/ship/starting.py", "ship"), ("team/ship/tail.py", "push"),
     # Of a screen, a browser, or a version of a framework.
-    ("adapters/langchain/wire.py", "show"), ("adapters/pydantic_ai/wire.py", "show"),
+    ("adapters/langchain/object_wire.py", "show"), ("adapters/pydantic_ai/object_wire.py", "show"),
     ("browser/heal/patch.py", "export-script"), ("browser/watch/content.py", "show"), ("cli/overview.py", "debug"),
     ("cli/overview.py", "watch"), ("tui/app.py", "fork"), ("tui/browse.py", "record"), ("tui/help.py", "debug"),
     ("verbs/player.py", "watch"),

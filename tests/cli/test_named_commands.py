@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from reenact.analysis.interchange.importers import ImportedRun, keep
-from reenact.analysis.views import files
+from reenact.analysis.views import file_tree
 from reenact.core.store.local import LocalStore
 from tests.analysis.conftest import does, says
 from tests.hints import followed
@@ -138,7 +138,7 @@ def test_files_that_are_not_listed_are_listed(shell, refer, run, monkeypatch):
     shell.write("agent.py", FILES)
     shell.record("agent.py")
     words = refer(shell)
-    monkeypatch.setattr(files, "_FILES", 2)
+    monkeypatch.setattr(file_tree, "_FILES", 2)
     _, out, err = run("show", *words, "--files")
     status, listed, _ = run(*followed(out + err, "cli/render/files.py", "files"))
     assert (status, set(re.findall(r"file (\d)", listed))) == (0, set("01234"))

@@ -10,8 +10,8 @@ PROGRAM = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 
 # Replays, forks, the debugger and all readers of recordings.
 OF_REPLAYS = (
-    "reenact.analysis", "reenact.core.messages", "reenact.core.query.facts", "reenact.core.query.recording",
-    "reenact.core.replay", "reenact.core.store.reading", "reenact.run.api.fork", "reenact.run.api.replaying",
+    "reenact.analysis", "reenact.core.messages", "reenact.core.query.facts", "reenact.core.query.recorded_run",
+    "reenact.core.replay", "reenact.core.store.reading", "reenact.run.api.forking", "reenact.run.api.replaying",
     "reenact.run.debugger", "reenact.run.files", "reenact.run.fork", "reenact.run.members",
     "reenact.run.replayed_processes", "reenact.verbs",
 )  # fmt: skip

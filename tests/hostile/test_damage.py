@@ -14,7 +14,7 @@ import pytest
 
 import reenact
 from reenact.analysis.interchange.exporters.otel.spans import spans_of
-from reenact.analysis.views.recording import stored_recording
+from reenact.analysis.views.whole_recording import stored_recording
 from reenact.browser.camera.footage import sessions
 from reenact.core.model.plain import plain
 from reenact.core.model.schema import DEEPEST

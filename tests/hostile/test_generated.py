@@ -17,7 +17,7 @@ from reenact.analysis.report import python
 from reenact.analysis.report.marked import is_marked
 from reenact.analysis.views.terminal import Terminal
 from reenact.browser.heal import patch
-from reenact.browser.heal.record import HealRecord
+from reenact.browser.heal.heal_record import HealRecord
 from reenact.browser.script import script
 from reenact.browser.video.captions import _lines
 from reenact.cli import main

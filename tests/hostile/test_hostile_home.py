@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import reenact
-from reenact.core.store.check import Check
+from reenact.core.store.check import StoreCheck
 from reenact.core.store.local import LocalStore
 from reenact.core.store.reading import Blobs
 from reenact.core.store.shared import ancestors
@@ -101,5 +101,5 @@ def test_a_check_reads_the_header_of_each_relative_once_for_each_fork(home, monk
         forge_folder(home / "recordings" / f"r{n}", [{**lines[0], "id": f"r{n}"}, *lines[1:]])
     read = []
     monkeypatch.setattr(shared, "ancestors", lambda folder: read.append(folder) or [])
-    Check(LocalStore(home)).run()
+    StoreCheck(LocalStore(home)).run()
     assert len(read) <= 3 * 43

@@ -12,8 +12,8 @@ from reenact.core.store import bundle, local
 from reenact.errors import SearchEnded, TooLarge
 from reenact.server import cache, permission, readers
 from reenact.server.app import application
-from reenact.server.readers import Closing, Job, ReaderProcess
-from reenact.server.routes import debug, exchange
+from reenact.server.readers import Closing, ReaderCall, ReaderProcess
+from reenact.server.routes import debug, recording_files
 from reenact.server.settings import Settings
 from tests.hostile.forge import forge_folder
 from tests.hostile.walking import operations
@@ -170,11 +170,11 @@ def test_a_large_import_is_unpacked_and_read_in_another_process(packed, app, hom
 
 def test_an_import_whose_process_is_ended_leaves_nothing(app, home, blind, monkeypatch):
     def half(_, args):
-        exchange._beside(args[1]).mkdir()
-        return Job(os.abort, ())
+        recording_files._beside(args[1]).mkdir()
+        return ReaderCall(os.abort, ())
 
-    monkeypatch.setattr(exchange, "_PACKED", 0)
-    monkeypatch.setattr(exchange, "Job", half)
+    monkeypatch.setattr(recording_files, "_PACKED", 0)
+    monkeypatch.setattr(recording_files, "Job", half)
     client = TestClient(app, base_url="http://localhost")
     answer = client.post("/api/v1/recordings/import", content=b"PK")
     assert (answer.status_code, "has ended" in answer.json()["detail"]) == (503, True)
@@ -205,8 +205,8 @@ def test_a_fork_is_as_large_as_the_recordings_that_it_shares_lines_with(home):
     assert not readers.state_of(home / "recordings" / "none")
 
 
-SPIN = Job(sum, (range(10**15),))
-SWELL = Job(bytearray, (1 << 40,))
+SPIN = ReaderCall(sum, (range(10**15),))
+SWELL = ReaderCall(bytearray, (1 << 40,))
 
 
 @pytest.mark.thorough
@@ -214,8 +214,8 @@ SWELL = Job(bytearray, (1 << 40,))
 def test_a_process_that_takes_too_much_time_or_memory_or_dies_is_ended_and_the_next_job_is_done():
     reader = ReaderProcess(longest=5, memory=600 << 20)
     try:
-        wrong, right = Job(int, ("x",)), Job(len, ("abc",))
-        jobs = [reader.submit(job) for job in (SPIN, SWELL, Job(os.abort, ()), wrong, right)]
+        wrong, right = ReaderCall(int, ("x",)), ReaderCall(len, ("abc",))
+        jobs = [reader.submit(job) for job in (SPIN, SWELL, ReaderCall(os.abort, ()), wrong, right)]
         with pytest.raises(TooLarge, match="more than 5 seconds of processor time"):
             jobs[0].result()
         with pytest.raises(TooLarge, match="more than 600 MB of memory"):
@@ -233,7 +233,7 @@ def test_a_process_that_takes_too_much_time_or_memory_or_dies_is_ended_and_the_n
 
 def test_a_server_that_ends_answers_those_who_wait():
     reader = ReaderProcess()
-    waiting = [reader.submit(SPIN), reader.submit(Job(len, ("abc",)))]
+    waiting = [reader.submit(SPIN), reader.submit(ReaderCall(len, ("abc",)))]
     reader.close()
     for one in waiting:
         with pytest.raises(Closing, match="the server ends"):

@@ -19,9 +19,9 @@ from reenact.core.store.base import Piece
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.team.index import TeamIndex
-from reenact.team.location import Place
-from reenact.team.ship import wire
-from reenact.team.ship.exchange import Exchange
+from reenact.team.location import TeamPlace
+from reenact.team.ship import upload_format
+from reenact.team.ship.exchange import TeamExchange
 from reenact.team.store import TeamStore
 from tests.server.asking import Asking
 from tests.team.conftest import served
@@ -201,7 +201,7 @@ def postgres():
 
 @pytest.fixture
 def place(postgres, tmp_path):
-    return Place(
+    return TeamPlace(
         postgres.database(f"bad_{next(NUMBERS)}"), f"file://{tmp_path}/objects", "default", tmp_path / "cache"
     )
 
@@ -278,7 +278,9 @@ def test_an_upload_of_each_is_answered_and_listed(tmp_path):
         pieces = [Piece(id, "events.jsonl", 0, data) for id, data in BAD.items() if len(data) < 1 << 20]
         pieces += [Piece(id, "events.jsonl", 0, lines(id)) for id in GOOD]
         answer = ask.client.post(
-            "/api/v1/uploads", content=wire.packed(pieces), headers={"Content-Type": wire.TYPE}
+            "/api/v1/uploads",
+            content=upload_format.packed(pieces),
+            headers={"Content-Type": upload_format.TYPE},
         )
         assert answer.status_code == 200, answer.text
         taken = [
@@ -340,7 +342,7 @@ def test_a_team_lists_searches_and_brings_back_all_but_the_broken_ones(
 
 @pytest.mark.thorough
 def test_a_line_that_an_earlier_version_wrote_is_shown_all_the_same(home, place):
-    with TeamStore(place) as team, closing(Exchange(home, team)) as exchange:
+    with TeamStore(place) as team, closing(TeamExchange(home, team)) as exchange:
         exchange.push(list(GOOD))
         index = TeamIndex(team)
         index.summaries()
@@ -354,7 +356,7 @@ def test_a_line_that_an_earlier_version_wrote_is_shown_all_the_same(home, place)
 
 @pytest.mark.thorough
 def test_a_server_before_a_team_goes_on(home, place, tmp_path, capfd):
-    with TeamStore(place) as team, closing(Exchange(home, team)) as exchange:
+    with TeamStore(place) as team, closing(TeamExchange(home, team)) as exchange:
         exchange.push(home.ids())
         count = len(team.ids())
     with Asking(tmp_path / "server", team=place) as ask:

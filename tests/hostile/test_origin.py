@@ -21,7 +21,7 @@ from reenact.core.store.local import load
 from reenact.core.trust import consent
 from reenact.server.app import application as application_of
 from reenact.server.settings import Settings
-from reenact.team.ship import wire
+from reenact.team.ship import upload_format
 from tests.hostile.forge import forge
 
 SERVERS = {"serve", "console", "collect"}
@@ -340,7 +340,7 @@ def test_uploaded_to_a_server_it_is_run_by_no_job_and_answered_with_409(tmp_path
         Piece("evil000001", "endorsed.json", 0, paper),
     ]
     with TestClient(app) as client:
-        answer = client.post("/api/v1/uploads", content=wire.packed(pieces))
+        answer = client.post("/api/v1/uploads", content=upload_format.packed(pieces))
         assert [piece["status"] for piece in answer.json()["pieces"]] == ["ok", "refused"]
         answer = client.post(
             "/api/v1/jobs", json={"kind": kind, "recording": "evil000001", "options": options}

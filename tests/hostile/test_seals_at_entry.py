@@ -16,7 +16,7 @@ from reenact.core.store.base import Piece
 from reenact.core.store.local import LocalStore
 from reenact.server.app import application
 from reenact.server.settings import Settings
-from reenact.team.ship import wire
+from reenact.team.ship import upload_format
 from tests.hostile.corpus import archive
 from tests.hostile.forge import forge, lines_of
 
@@ -132,7 +132,7 @@ def test_a_server_says_it_of_an_import_and_of_an_upload(stranger, tmp_path):
                 )
             elif way == "upload":
                 taken = client.post(
-                    "/api/v1/uploads", content=wire.packed([Piece(id, "events.jsonl", 0, data)])
+                    "/api/v1/uploads", content=upload_format.packed([Piece(id, "events.jsonl", 0, data)])
                 )
                 assert [piece["status"] for piece in taken.json()["pieces"]] == ["ok"]
             else:

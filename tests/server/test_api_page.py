@@ -11,16 +11,16 @@ from reenact.server.routes import (
     conversation,
     derived,
     events,
-    exchange,
     healed_steps,
     live,
+    recording_files,
     recordings,
     steps,
 )
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
 MODULES = (
-    anomalies, blobs, conversation, derived, events, exchange, healed_steps, live, recordings, steps,
+    anomalies, blobs, conversation, derived, events, healed_steps, live, recording_files, recordings, steps,
 )  # fmt: skip
 
 

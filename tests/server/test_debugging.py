@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from reenact.run.driver.opening import Opening
 from reenact.server.app import application
-from reenact.server.debugging import Desk, Session
+from reenact.server.debugging import DebugSession, Desk
 from reenact.server.settings import Settings
 
 AGENT = """
@@ -131,7 +131,7 @@ async def test_who_watches_hears_every_stop_and_the_end(debugging):
     _, _, shell = debugging
     desk = Desk()
     session = await asyncio.to_thread(desk.open, Opening(shell.last(), home=shell.home))
-    assert isinstance(session, Session)
+    assert isinstance(session, DebugSession)
     seen, arrived = [], {step: asyncio.Event() for step in range(5)}
 
     async def watch():

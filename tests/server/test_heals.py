@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import reenact
-from reenact.browser.heal.record import HealRecord, digest
+from reenact.browser.heal.heal_record import HealRecord, digest
 from tests.server.asking import Asking
 
 SCRIPT = """\

@@ -15,8 +15,8 @@ from mcp.shared.exceptions import MCPError
 
 import reenact
 from reenact.errors import UsageError
-from reenact.server.answers import ServerAnswers, servers
 from reenact.server.mcp import server_of
+from reenact.server.mcp_answers import ServerAnswers, servers
 
 
 def shop(name="shop"):

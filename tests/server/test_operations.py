@@ -21,7 +21,7 @@ from reenact.server.app import application
 from reenact.server.keys import Keys
 from reenact.server.operations import logs
 from reenact.server.settings import Settings
-from reenact.team.ship import wire
+from reenact.team.ship import upload_format
 
 Usage = namedtuple("Usage", "free")
 TOKEN = "0123456789abcdef"
@@ -102,7 +102,9 @@ def test_what_comes_in_is_counted(serve, tmp_path, recorded):
         Piece(recorded.name, "events.jsonl", 0, lines),
         Piece(recorded.name, "events.jsonl", 10**6, b"{}\n"),
     ]
-    assert client.post("/api/v1/uploads", content=wire.packed(pieces), headers=mine).status_code == 200
+    assert (
+        client.post("/api/v1/uploads", content=upload_format.packed(pieces), headers=mine).status_code == 200
+    )
     assert client.get("/api/v1/recordings/nothing", headers=mine).status_code == 404
     _, found = told(client, headers=key(tmp_path, "admin"))
     shop = ("project", "shop")
@@ -171,7 +173,7 @@ def test_the_log_has_a_line_for_each_request_and_nothing_secret_in_it(serve, tmp
     stream = io.StringIO()
     end = logs.begin("json", stream)
     try:
-        content = wire.packed(
+        content = upload_format.packed(
             [Piece(recorded.name, "events.jsonl", 0, (recorded / "events.jsonl").read_bytes())]
         )
         first = client.post("/api/v1/uploads", content=content, headers={**mine, "X-Request-ID": "abc-1"})

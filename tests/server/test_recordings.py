@@ -20,7 +20,7 @@ from reenact.analysis.views.listing import stored_line
 from reenact.core.store.base import Hit
 from reenact.core.store.index import Index
 from reenact.core.store.local import EVENTS, LocalStore
-from reenact.core.store.quotas import Limits
+from reenact.core.store.quotas import IntakeLimits
 from reenact.server.examiner import Examiner
 from reenact.server.library import ProjectLibrary
 from reenact.server.refresh import Keeper
@@ -347,7 +347,7 @@ def test_a_file_that_unpacks_to_more_than_there_may_be_is_refused_without_a_path
         file.writestr(
             "manifest.json", json.dumps({"reenact": 1, "id": "a", "members": {"events.jsonl": member}})
         )
-    with Asking(tmp_path / "home", limits=Limits(recording=1_000_000)) as asked:
+    with Asking(tmp_path / "home", limits=IntakeLimits(recording=1_000_000)) as asked:
         said = asked.refused("/recordings/import", 413, "POST", content=packed.getvalue())
         assert said == "the file unpacks to more than 1000000 bytes, its limit here"
         assert not list((tmp_path / "home").glob("incoming-*"))

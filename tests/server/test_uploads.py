@@ -10,12 +10,12 @@ from fastapi.testclient import TestClient
 import reenact
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import LocalStore
-from reenact.core.store.quotas import Limits
+from reenact.core.store.quotas import IntakeLimits
 from reenact.server.app import application
 from reenact.server.keys import Keys
 from reenact.server.settings import Settings
-from reenact.team.ship import wire
-from reenact.team.ship.wire import Piece
+from reenact.team.ship import upload_format
+from reenact.team.ship.upload_format import Piece
 from tests.hostile.forge import forge
 
 ID = "abcdefghjk"
@@ -90,7 +90,7 @@ def test_what_would_leave_a_gap_or_change_a_byte_is_refused_with_the_length(clie
 def test_no_name_leads_out_of_the_recording(client, home, recording, name):
     client.put(FILE, content=HEADER)
     before = sorted(home.rglob("*"))
-    body = wire.packed([Piece(recording, name, 0, HEADER)])
+    body = upload_format.packed([Piece(recording, name, 0, HEADER)])
     (answer,) = client.post("/api/v1/uploads", content=body).json()["pieces"]
     assert answer["status"] == "refused"
     assert sorted(home.rglob("*")) == before
@@ -151,7 +151,7 @@ def test_each_of_many_pieces_has_an_answer_of_its_own(client, events):
         Piece(ID, "events.jsonl", len(HEADER), LINE),
         Piece("none", "session.1.jsonl", 0, LINE),
     ]
-    answers = client.post("/api/v1/uploads", content=wire.packed(pieces)).json()["pieces"]
+    answers = client.post("/api/v1/uploads", content=upload_format.packed(pieces)).json()["pieces"]
     assert [one["status"] for one in answers] == ["ok", "ok", "gap", "ok", "gap"]
     assert events.read_bytes() == HEADER + LINE
     asked = client.post("/api/v1/uploads/lengths", json={"recordings": [ID, "other", "../x"]})
@@ -176,7 +176,7 @@ def test_a_body_that_is_none_is_said_to_be_none(client, body):
 
 @pytest.mark.thorough
 def test_a_body_that_is_too_long_is_not_read(client, monkeypatch, home):
-    monkeypatch.setattr(wire, "BODY", 1000)
+    monkeypatch.setattr(upload_format, "BODY", 1000)
     answer = client.put(FILE, content=HEADER + LINE * 100)
     assert answer.status_code == 413
     assert not (home / "recordings").exists()
@@ -190,7 +190,10 @@ def test_one_who_may_only_read_and_one_without_a_key_write_nothing(client, home)
         ({"Authorization": "Bearer x"}, 401),
     ):
         assert client.put(FILE, content=HEADER, headers=headers).status_code == status
-        assert client.post("/api/v1/uploads", content=wire.packed([]), headers=headers).status_code == status
+        assert (
+            client.post("/api/v1/uploads", content=upload_format.packed([]), headers=headers).status_code
+            == status
+        )
         assert client.head(FILE, headers=headers).status_code == status
     assert not (home / "recordings").exists()
 
@@ -206,9 +209,9 @@ def test_a_key_writes_to_its_own_project(client, home):
 @pytest.mark.parametrize(
     ("limits", "status", "why"),
     [
-        (Limits(recording=400), "large", "a recording may have at most 400 bytes"),
-        (Limits(project=400), "full", "the project has 400 bytes at most"),
-        (Limits(free=1 << 62), "full", "the server's disk is full"),
+        (IntakeLimits(recording=400), "large", "a recording may have at most 400 bytes"),
+        (IntakeLimits(project=400), "full", "the project has 400 bytes at most"),
+        (IntakeLimits(free=1 << 62), "full", "the server's disk is full"),
     ],
 )
 def test_no_more_is_taken_than_there_may_be(tmp_path, limits, status, why):
@@ -222,7 +225,7 @@ def test_no_more_is_taken_than_there_may_be(tmp_path, limits, status, why):
 
 @pytest.mark.thorough
 def test_a_project_has_so_many_recordings_and_those_may_grow(home):
-    limits = Limits(recordings=1, recording=1000)
+    limits = IntakeLimits(recordings=1, recording=1000)
     app = application(Settings(home=home, hosts=("testserver",), keyless=True, limits=limits))
     other = ID.replace("a", "z")
     header = HEADER.replace(ID.encode(), other.encode())
@@ -233,7 +236,7 @@ def test_a_project_has_so_many_recordings_and_those_may_grow(home):
         assert "1 recordings at most" in refused.json()["detail"]
         assert client.put(f"{FILE}?offset={len(HEADER)}", content=LINE).status_code == 200
         answer = client.post(
-            "/api/v1/uploads", content=wire.packed([Piece(other, "events.jsonl", 0, header)])
+            "/api/v1/uploads", content=upload_format.packed([Piece(other, "events.jsonl", 0, header)])
         )
         assert answer.status_code == 507, answer.text
         at = len(HEADER + LINE)
@@ -244,7 +247,7 @@ def test_a_project_has_so_many_recordings_and_those_may_grow(home):
 
 
 def test_a_blob_that_is_too_large_is_refused(tmp_path):
-    intake = LocalIntake(LocalStore(tmp_path), Limits(blob=10))
+    intake = LocalIntake(LocalStore(tmp_path), IntakeLimits(blob=10))
     (answer,) = intake.take([Piece(ID, f"sha256:{hashlib.sha256(bytes(11)).hexdigest()}", 0, bytes(11))])
     intake.close()
     assert (answer.status, answer.detail) == ("refused", "a blob has 10 bytes at most here")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 from reenact.team.store import TeamStore
 from tests.soak.tables import Screen
 from tests.team.servers import Postgres, Weed
@@ -50,7 +50,7 @@ def database(postgres):
 
 @pytest.fixture
 def place(database, tmp_path):
-    return Place(database, f"file://{tmp_path}/objects", "default", tmp_path / "cache")
+    return TeamPlace(database, f"file://{tmp_path}/objects", "default", tmp_path / "cache")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from reenact.cli import main
 from reenact.core.store.base import Piece
 from reenact.errors import StoreAway, UsageError
 from reenact.team.backup import backup, restore
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 from reenact.team.store import TeamStore
 from tests.team.conftest import served
 
@@ -70,7 +70,7 @@ def content(team, id):
 def test_what_was_there_is_there_again_after_all_is_lost(s3, tmp_path):
     kept = f"file://{tmp_path}/kept"
     with served() as own:
-        place = Place(own.url, "s3://team/first", "shop", tmp_path / "cache")
+        place = TeamPlace(own.url, "s3://team/first", "shop", tmp_path / "cache")
         with TeamStore(place) as team:
             agents = [Agent(team, name) for name in "ab"]
             for agent in agents:
@@ -95,7 +95,7 @@ def test_what_was_there_is_there_again_after_all_is_lost(s3, tmp_path):
     assert second.copied <= second.blobs - first.blobs
 
     with served() as new:
-        empty = Place(new.url, "s3://team/second", "shop", tmp_path / "other")
+        empty = TeamPlace(new.url, "s3://team/second", "shop", tmp_path / "other")
         found = restore(empty, kept, tools=TOOLS)
         assert (found.name, found.missing, found.recordings) == (second.name, [], second.recordings)
         with TeamStore(empty) as team:

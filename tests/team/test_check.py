@@ -11,7 +11,7 @@ import reenact
 from reenact.cli import main
 from reenact.core.store.local import LocalStore
 from reenact.team.check import TeamCheck
-from reenact.team.ship.exchange import Exchange
+from reenact.team.ship.exchange import TeamExchange
 
 
 @reenact.tool
@@ -25,7 +25,7 @@ def ids(team, tmp_path):
     for number in range(4):
         with reenact.record(f"agent {number}", home=home.root):
             look(bytes([0xF0 + number]) * 80_000)
-    with closing(Exchange(home, team)) as exchange:
+    with closing(TeamExchange(home, team)) as exchange:
         exchange.push(home.ids())
     return home.ids()
 

@@ -16,13 +16,13 @@ import reenact
 from reenact.cli import main
 from reenact.core.store import intake as local_intake
 from reenact.core.store.base import Piece
-from reenact.core.store.deleted import Deleted
+from reenact.core.store.deleted import Tombstones
 from reenact.core.store.local import LocalStore
 from reenact.errors import RecordingHeld, RecordingNotFound
 from reenact.team.cleaning import Cleaner
 from reenact.team.receipts import sign
-from reenact.team.ship.exchange import Exchange
-from reenact.team.ship.queue import Mark, Queue
+from reenact.team.ship.exchange import TeamExchange
+from reenact.team.ship.queue import Queue, ShipMark
 from reenact.team.store import TeamStore
 from reenact.team.tables import TOMBSTONES
 from tests.server.asking import Asking
@@ -42,7 +42,7 @@ def recorded(home, name="agent", tags=()):
 
 
 def pushed(team, home, *ids):
-    with closing(Exchange(LocalStore(home), team)) as exchange:
+    with closing(TeamExchange(LocalStore(home), team)) as exchange:
         return exchange.push(ids)
 
 
@@ -355,7 +355,7 @@ def test_a_server_refuses_what_was_deleted_there_and_a_shipper_drops_it(tmp_path
         answer = ask.client.put(path, content=data)
         assert answer.status_code == 410
         assert "is not accepted again" in answer.json()["detail"]
-    assert Deleted(tmp_path / "server").get(id) is not None
+    assert Tombstones(tmp_path / "server").get(id) is not None
 
 
 @pytest.mark.thorough
@@ -372,13 +372,13 @@ def test_a_server_before_a_team_obeys_its_holds_and_removes_what_others_delete(t
 
 
 def test_a_shipment_of_a_deleted_recording_ends(home):
-    from reenact.core.store.base import Taken
+    from reenact.core.store.base import PieceTaken
     from reenact.team.ship.shipment import Shipment
 
     id = recorded(home)
-    shipment = Shipment(Mark(id, "", ""), LocalStore(home).folder(id), Queue(home), {})
+    shipment = Shipment(ShipMark(id, "", ""), LocalStore(home).folder(id), Queue(home), {})
     load = next(shipment.loads())
-    shipment.settle(load, Taken("gone", detail="it was deleted"))
+    shipment.settle(load, PieceTaken("gone", detail="it was deleted"))
     assert shipment.gone == "it was deleted"
     assert list(shipment.loads()) == []
 
@@ -436,7 +436,7 @@ def test_a_blob_that_is_on_its_way_is_not_swept(team, home, monkeypatch):
 
 
 def test_the_folder_of_a_server_says_why_it_takes_nothing(tmp_path):
-    Deleted(tmp_path).add("abc", "asked for", "me")
+    Tombstones(tmp_path).add("abc", "asked for", "me")
     intake = local_intake.LocalIntake(LocalStore(tmp_path))
     try:
         (taken,) = intake.take([Piece("abc", "events.jsonl", 0, b"{}\n")])
@@ -444,6 +444,6 @@ def test_the_folder_of_a_server_says_why_it_takes_nothing(tmp_path):
         intake.close()
     assert taken.status == "gone"
     (tmp_path / "deleted" / "abc.json").write_bytes(b"\xff")
-    assert Deleted(tmp_path).get("abc").why == "its tombstone is damaged"
-    Deleted(tmp_path).drop("abc")
-    assert Deleted(tmp_path).get("abc") is None
+    assert Tombstones(tmp_path).get("abc").why == "its tombstone is damaged"
+    Tombstones(tmp_path).drop("abc")
+    assert Tombstones(tmp_path).get("abc") is None

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 import reenact
 from reenact.cli import main
 from reenact.core.query.filter import Filter
-from reenact.core.query.recording import Labels
+from reenact.core.query.recorded_run import Labels
 from reenact.core.store.base import Piece
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.labels import give
@@ -22,7 +22,7 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import RecordingNotFound
 from reenact.team.index import TeamIndex
 from reenact.team.objects import ObjectBlobs
-from reenact.team.ship.exchange import Exchange
+from reenact.team.ship.exchange import TeamExchange
 from reenact.team.store import TeamStore
 from reenact.team.tables import CHUNKS, RECORDINGS, STEPS
 
@@ -43,7 +43,7 @@ def home(tmp_path):
 
 @pytest.fixture
 def exchange(home, team):
-    exchange = Exchange(home, team)
+    exchange = TeamExchange(home, team)
     yield exchange
     exchange.close()
 
@@ -72,7 +72,7 @@ def test_what_is_pushed_and_pulled_elsewhere_is_the_same_and_replays(home, team,
     ids = filled(home)
     assert exchange.push(ids).ids == ids
     other = LocalStore(tmp_path / "other")
-    there = Exchange(other, team)
+    there = TeamExchange(other, team)
     assert sorted(there.pull(team.ids()).ids) == sorted(ids)
     for id in ids:
         assert tree(other.folder(id)) == tree(home.folder(id)) == tree(team.find(id))
@@ -103,7 +103,7 @@ def test_labels_are_pushed_and_pulled_after_the_recording_and_found_there(home, 
     assert (hit.summary.note, hit.summary.tags) == ("Refunded twice", ("bad",))
     assert [one.summary.id for one in index.search(Filter('not note ~ "twice"'))] == [ids[1]]
     other = LocalStore(tmp_path / "other")
-    there = Exchange(other, team)
+    there = TeamExchange(other, team)
     there.pull(ids)
     assert other.load(id).labels.note == "Refunded twice"
     # Another one labels it there; both have it after an exchange.

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 from tests.soak.tables import SHORT
 from tests.team.between import Between
 from tests.team.conftest import served, stored
@@ -44,7 +44,9 @@ def rig(postgres, weed, s3, tmp_path):
     with ExitStack() as stack:
 
         def made(port=weed.port, objects=None, **homes):
-            place = Place(postgres.database(f"test_{tmp_path.name}"), objects or f"s3://team/{tmp_path.name}")
+            place = TeamPlace(
+                postgres.database(f"test_{tmp_path.name}"), objects or f"s3://team/{tmp_path.name}"
+            )
             made = Rig(place, found_at(port), tmp_path, **homes)
             stack.callback(made.close)
             return made

@@ -17,7 +17,7 @@ from reenact.core.query.filter import Filter
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.team.index import TeamIndex
-from reenact.team.ship.exchange import Exchange
+from reenact.team.ship.exchange import TeamExchange
 from reenact.team.store import TeamStore
 from tests.core.store.test_index import FILTERS as WRITTEN
 from tests.core.store.test_index import filled
@@ -36,7 +36,7 @@ def answers(home, team, text):
 
 
 def pushed(home, team):
-    with closing(Exchange(home, team)) as exchange:
+    with closing(TeamExchange(home, team)) as exchange:
         assert not exchange.push(home.ids()).problems
 
 

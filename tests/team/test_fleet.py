@@ -6,7 +6,7 @@ import pytest
 
 from reenact.core.store.base import Piece
 from reenact.core.store.local import LocalStore
-from reenact.team.ship.exchange import Exchange
+from reenact.team.ship.exchange import TeamExchange
 from reenact.team.store import TeamStore
 from reenact.verbs.verify import Status, verify
 from reenact.verbs.verify.engine import Local
@@ -33,7 +33,7 @@ def shop(shell, place, monkeypatch):
     here = LocalStore(shell.home)
     shell.ids = sorted(here.ids())
     with TeamStore(place) as team:
-        exchange = Exchange(here, team)
+        exchange = TeamExchange(here, team)
         exchange.push(shell.ids)
         exchange.close()
     for id in shell.ids:

@@ -10,7 +10,7 @@ import pytest
 
 from reenact.core.store.base import Piece
 from reenact.errors import StoreAway
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 from reenact.team.store import TeamStore
 from tests.team.conftest import served
 
@@ -56,7 +56,7 @@ class Writer(threading.Thread):
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_kill_9_in_mid_ingest(own, tmp_path):
-    place = Place(own.url, f"file://{tmp_path}/objects", "default", tmp_path / "cache")
+    place = TeamPlace(own.url, f"file://{tmp_path}/objects", "default", tmp_path / "cache")
     with TeamStore(place) as team:
         writers = [Writer(team, f"run{number}") for number in range(4)]
         for writer in writers:

@@ -18,8 +18,8 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import StoreFull
 from reenact.team.cleaning import Cleaner
 from reenact.team.intake import TeamIntake
-from reenact.team.limits import Limits, Room, limit, used
-from reenact.team.ship.exchange import Exchange
+from reenact.team.limits import ProjectLimits, Room, limit, used
+from reenact.team.ship.exchange import TeamExchange
 from reenact.team.store import TeamStore
 
 DAY = 86_400
@@ -46,7 +46,7 @@ def header(id):
 
 def limited(team, **said):
     with team.database.begin() as connection:
-        limit(connection, team.database.project, Limits(**said))
+        limit(connection, team.database.project, ProjectLimits(**said))
 
 
 def statuses(taken):
@@ -62,7 +62,7 @@ def home(tmp_path):
 def exchange(home, team, place, monkeypatch):
     monkeypatch.setenv("REENACT_STORE", place.database)
     monkeypatch.setenv("REENACT_OBJECTS", place.objects)
-    with closing(Exchange(home, team)) as exchange:
+    with closing(TeamExchange(home, team)) as exchange:
         yield exchange
 
 

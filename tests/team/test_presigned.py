@@ -19,7 +19,7 @@ from reenact.server.app import application
 from reenact.server.keys import Keys
 from reenact.server.settings import Settings
 from reenact.team.objects import ObjectBlobs
-from reenact.team.ship.exchange import Exchange
+from reenact.team.ship.exchange import TeamExchange
 from reenact.team.store import TeamStore
 
 LARGE = bytes(range(256)) * 300
@@ -38,7 +38,7 @@ def there(place, s3, tmp_path):
         look("A-1")
     home = LocalStore(tmp_path / "laptop")
     with TeamStore(place) as team:
-        exchange = Exchange(home, team)
+        exchange = TeamExchange(home, team)
         exchange.push([run.id])
         exchange.close()
     (blob,) = home.folder(run.id).glob("blobs/*/*")

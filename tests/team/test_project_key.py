@@ -17,7 +17,7 @@ from reenact.core.store.local import LocalStore, load
 from reenact.core.trust import Book, Seal, Where, consent, endorsement
 from reenact.errors import ForeignRecording
 from reenact.team.index import TeamIndex
-from reenact.team.ship.exchange import Exchange
+from reenact.team.ship.exchange import TeamExchange
 from reenact.team.tables import PROJECT_KEYS, RECORDINGS
 from tests.hostile.forge import forge, lines_of
 from tests.hostile.test_origin import forged
@@ -98,7 +98,7 @@ def test_a_push_and_a_pull_name_what_was_changed_after_it_was_sealed(team, tmp_p
     lines = lines_of(path)
     next(line for line in lines if line["event"] == "returned")["value"] = "rm -rf"
     path.write_bytes(forge(lines))
-    with closing(Exchange(ann, team)) as one, closing(Exchange(ben, team)) as other:
+    with closing(TeamExchange(ann, team)) as one, closing(TeamExchange(ben, team)) as other:
         moves = one.push([run.id]), other.pull([run.id])
     assert [moved.foreign for moved in moves] == [{run.id: "it was changed after it was sealed"}] * 2
     with closing(TeamIndex(team)) as index:
@@ -113,7 +113,7 @@ def test_what_a_store_refuses_is_named_with_its_file_once(team, tmp_path):
         look("A-1")
     path = ann.folder(run.id) / "events.jsonl"
     path.write_bytes(path.read_bytes().replace(b"A-1", b"A-2"))
-    with closing(Exchange(ann, team)) as exchange:
+    with closing(TeamExchange(ann, team)) as exchange:
         problem = exchange.push([run.id]).problems[run.id]
     assert re.fullmatch(r"events\.jsonl, line \d+: damaged: [^\n]*", problem)
     assert problem.count("events.jsonl") == 1
@@ -144,7 +144,7 @@ def test_a_recording_that_was_chained_anew_with_another_answer_is_not_at_home(te
     ann, ben = LocalStore(tmp_path / "ann"), LocalStore(tmp_path / "ben")
     with reenact.record("one", home=ann.root) as run:
         look("A-1")
-    with closing(Exchange(ann, team)) as one, closing(Exchange(ben, team)) as other:
+    with closing(TeamExchange(ann, team)) as one, closing(TeamExchange(ben, team)) as other:
         one.push([run.id])
         other.pull([run.id])
     assert standing(ben.root, run.id).where is Where.TRUSTED
@@ -245,7 +245,7 @@ def test_what_grows_after_its_endorsement_is_endorsed_anew(team, tmp_path):
     path = there.folder(run.id) / "events.jsonl"
     whole = path.read_bytes()
     path.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
-    ann, ben = Exchange(there, team), Exchange(LocalStore(tmp_path / "ben"), team)
+    ann, ben = TeamExchange(there, team), TeamExchange(LocalStore(tmp_path / "ben"), team)
     ann.push([run.id])
     ben.pull([run.id])
     found = standing(tmp_path / "ben", run.id)

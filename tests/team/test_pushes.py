@@ -23,8 +23,8 @@ from reenact.errors import StoreAway
 from reenact.server.app import application
 from reenact.server.keys import Keys
 from reenact.server.settings import Settings
-from reenact.team.ship import wire
-from reenact.team.ship.exchange import Exchange
+from reenact.team.ship import upload_format
+from reenact.team.ship.exchange import TeamExchange
 from reenact.team.store import TeamStore
 from reenact.team.tables import BLOBS, CHUNKS
 from tests.team.between import Between
@@ -86,7 +86,7 @@ def test_a_push_that_is_killed_in_the_middle_is_made_whole_by_the_next(home, tea
 def test_two_pushes_of_the_same_at_once_leave_it_there_once(home, team, place, tmp_path):
     def push(number):
         with TeamStore(replace(place, cache=tmp_path / f"cache{number}")) as mine:
-            exchange = Exchange(home, mine)
+            exchange = TeamExchange(home, mine)
             try:
                 return exchange.push(home.ids()).problems
             finally:
@@ -111,7 +111,7 @@ def test_a_flaky_object_store_lets_some_of_a_push_through_each_time_until_all_is
     home, place, between, tmp_path
 ):
     with TeamStore(replace(place, objects=f"s3://team/{tmp_path.name}")) as team:
-        exchange = Exchange(home, team)
+        exchange = TeamExchange(home, team)
         between.faults = ["", 503, 503, "cut", 503, "lost", 500, "torn", 503]
         away = []
         for _ in range(50):
@@ -149,7 +149,7 @@ def test_a_server_whose_disk_is_full_takes_all_and_has_its_copy_when_there_is_ro
         assert client.get("/api/v1/recordings").status_code == 200
         full.fill()
         for id in home.ids():
-            answer = client.post("/api/v1/uploads", content=wire.packed(pieces(home.folder(id))))
+            answer = client.post("/api/v1/uploads", content=upload_format.packed(pieces(home.folder(id))))
             assert {piece["status"] for piece in answer.json()["pieces"]} == {"ok"}
         compared(home, team)
         full.drain()

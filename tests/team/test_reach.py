@@ -15,7 +15,7 @@ from reenact.core.store.chain import chained
 from reenact.core.store.local import LocalStore
 from reenact.errors import AmbiguousRecording, RecordingNotFound
 from reenact.team.open import Reaching
-from reenact.team.ship.exchange import Exchange
+from reenact.team.ship.exchange import TeamExchange
 
 PROGRAM = """
 import reenact
@@ -67,7 +67,7 @@ def push(place, team, others, monkeypatch, tmp_path):
     monkeypatch.setenv("REENACT_HOME", str(tmp_path / "home"))
 
     def pushed(*ids):
-        with closing(Exchange(others, team)) as exchange:
+        with closing(TeamExchange(others, team)) as exchange:
             assert not exchange.push(ids).problems
 
     return pushed

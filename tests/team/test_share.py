@@ -16,8 +16,8 @@ from reenact.core.store.local import LocalStore
 from reenact.server.app import application
 from reenact.server.keys import Keys
 from reenact.server.settings import Settings
-from reenact.team.limits import Limits, limit
-from reenact.team.ship import wire
+from reenact.team.limits import ProjectLimits, limit
+from reenact.team.ship import upload_format
 from reenact.team.store import TeamStore
 
 LARGE = bytes(range(256)) * 300
@@ -55,7 +55,7 @@ def pieces(folder):
 
 
 def sent(client, folder):
-    return client.post("/api/v1/uploads", content=wire.packed(pieces(folder)))
+    return client.post("/api/v1/uploads", content=upload_format.packed(pieces(folder)))
 
 
 def until(ask, wanted):
@@ -129,13 +129,13 @@ def test_a_server_is_ready_where_its_store_answers_and_says_which_part_does_not(
 @pytest.mark.thorough
 def test_a_project_that_is_full_is_507_and_takes_again_once_there_is_room(serve, team, recorded, tmp_path):
     with team.database.begin() as connection:
-        limit(connection, team.database.project, Limits(most_bytes=10))
+        limit(connection, team.database.project, ProjectLimits(most_bytes=10))
     server = serve(tmp_path / "one")
     answer = sent(server, recorded)
     assert (answer.status_code, "may have at most 10 bytes" in answer.json()["detail"]) == (507, True)
     assert team.intake.lengths([recorded.name]) == {}
     with team.database.begin() as connection:
-        limit(connection, team.database.project, Limits())
+        limit(connection, team.database.project, ProjectLimits())
     until(lambda: sent(server, recorded).status_code, 200)
     assert team.ids() == [recorded.name]
 

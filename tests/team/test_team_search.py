@@ -19,14 +19,14 @@ from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import SearchEnded
 from reenact.team.index import TeamIndex
-from reenact.team.ship.exchange import Exchange
+from reenact.team.ship.exchange import TeamExchange
 from reenact.team.tables import FACTS, RECORDINGS, TEXTS
 from tests.core.store.test_index import FILTERS as PLAIN
 from tests.core.store.test_index import filled
 
 
 def pushed(home, team):
-    with closing(Exchange(home, team)) as exchange:
+    with closing(TeamExchange(home, team)) as exchange:
         assert not exchange.push(home.ids()).problems
 
 

@@ -14,7 +14,7 @@ from reenact.errors import StoreAway
 from reenact.team.objects import ObjectBlobs
 from reenact.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
 from reenact.testing import BlobStoreConformance, IntakeConformance, StoreConformance
-from reenact.testing.intake import _LINE, _header
+from reenact.testing.intake_conformance import _LINE, _header
 from tests.hostile.forge import forge
 
 

@@ -15,7 +15,7 @@ from reenact.analysis.interchange import importers
 from reenact.cli import main
 from reenact.cli.browsing import as_text
 from reenact.core.store.local import LocalStore
-from reenact.tui.browse import Browser, Shown
+from reenact.tui.browse import Browser, TranscriptScreen
 from reenact.tui.reader import LinesPane
 from tests.conftest import Shell
 
@@ -186,12 +186,12 @@ async def test_a_search_that_means_nothing_says_how_to_go_back(store):
 async def test_one_is_opened_as_a_conversation_and_closed_again(store, size):
     async with screen(store, size, filter="tool:look_up", count=2) as on:
         await on.press("enter")
-        await on.until(lambda: isinstance(on.app.screen, Shown))
+        await on.until(lambda: isinstance(on.app.screen, TranscriptScreen))
         page = on.app.screen.query_one(LinesPane)
         await on.until(lambda: "tool:look_up" in page.said)
         assert "ORD-5521" in on.text
         await on.press("q")
-        assert not isinstance(on.app.screen, Shown)
+        assert not isinstance(on.app.screen, TranscriptScreen)
         assert len(on.app.rows.rows) == 2
 
 
@@ -273,7 +273,7 @@ async def test_an_empty_home_says_how_to_make_a_recording(tmp_path):
     async with screen(LocalStore(tmp_path / "none"), count=0) as on:
         await on.until(lambda: "makes one" in on.app.said)
         await on.press("enter", "r", "e", "G")
-        assert not isinstance(on.app.screen, Shown)
+        assert not isinstance(on.app.screen, TranscriptScreen)
 
 
 @pytest.mark.thorough

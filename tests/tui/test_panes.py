@@ -9,11 +9,11 @@ from reenact.core.model.divergence import Verdict
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.replay.watch import Edit
 from reenact.errors import Departure, Divergence, Mismatch
-from reenact.run.debugger.machine import Phase, State
-from reenact.run.debugger.orders import Actual, Place
+from reenact.run.debugger.machine import MachineState, Phase
+from reenact.run.debugger.orders import Actual, ProgramPlace
 from reenact.tui import panes
 
-READING = State(Phase.READING, Place(1))
+READING = MachineState(Phase.READING, ProgramPlace(1))
 
 
 @reenact.tool
@@ -71,15 +71,17 @@ def test_messages_mark_what_is_new_and_say_when_history_was_rewritten(facts):
 
 
 def test_an_edited_answer_stands_beside_the_recorded_one(facts):
-    text = said(panes.call(facts, 1, State(Phase.STOPPED, Place(1), edits={1: Edit({"q": "edited"})})))
+    text = said(
+        panes.call(facts, 1, MachineState(Phase.STOPPED, ProgramPlace(1), edits={1: Edit({"q": "edited"})}))
+    )
     assert '"q": "edited"' in text.split("recorded answer")[0]
     assert "short" in text.split("recorded answer")[1]
 
 
 def test_the_program_at_a_question_is_compared_with_its_recording(facts):
-    same = State(Phase.STOPPED, Place(1), actual=Actual("tool:look", args={"q": "short"}))
-    other = State(Phase.STOPPED, Place(1), actual=Actual("tool:look", args={"q": "tall"}))
-    extra = State(Phase.STOPPED, Place(1, 1), actual=Actual("tool:new", args={"x": 1}))
+    same = MachineState(Phase.STOPPED, ProgramPlace(1), actual=Actual("tool:look", args={"q": "short"}))
+    other = MachineState(Phase.STOPPED, ProgramPlace(1), actual=Actual("tool:look", args={"q": "tall"}))
+    extra = MachineState(Phase.STOPPED, ProgramPlace(1, 1), actual=Actual("tool:new", args={"x": 1}))
     assert "as recorded" in said(panes.actual(facts, same, wide=False))
     assert 'recorded "short"' in said(panes.actual(facts, other, wide=False))
     assert "is ignored" in said(panes.actual(facts, other, wide=False))
@@ -91,8 +93,11 @@ def test_a_departure_is_laid_side_by_side_where_there_is_room(facts):
     found = Divergence(
         Departure.CHANGED, "main/tool:look#0", 1, (Mismatch("args.q", "short", "tall"),), hint="try this"
     )
-    state = State(
-        Phase.DEPARTED, Place(1), divergence=found, verdict=Verdict("abc", served=1, divergences=(found,))
+    state = MachineState(
+        Phase.DEPARTED,
+        ProgramPlace(1),
+        divergence=found,
+        verdict=Verdict("abc", served=1, divergences=(found,)),
     )
     narrow, wide = (list(panes.actual(facts, state, wide=wide)) for wide in (False, True))
     assert [line.beside for line in narrow if line.beside is not None] == []
@@ -110,7 +115,7 @@ def test_state_is_what_was_recorded_of_it_where_no_program_stands(facts):
 
 def test_the_programs_own_state_shows_what_changed_and_what_differs(facts):
     now = {"memory": {"orders": [1], "budget": 7}, "own": {"$unkept": ["some:Type", "<Type>"]}}
-    state = State(Phase.STOPPED, Place(2), actual=Actual("tool:look", state=now))
+    state = MachineState(Phase.STOPPED, ProgramPlace(2), actual=Actual("tool:look", state=now))
     text = said(panes.tracked(facts, 2, state, {"memory": {"orders": [1], "budget": 9}, "own": now["own"]}))
     changed, rest = text.split("memory  as it is now")
     assert "memory.budget\n  recorded 9\n  actual   7" in changed.replace("before", "recorded")
@@ -120,14 +125,16 @@ def test_the_programs_own_state_shows_what_changed_and_what_differs(facts):
 
 def test_output_shows_its_last_lines_and_what_a_terminal_would(facts):
     text = "".join(f"line {n}\n" for n in range(3000)) + "10%\r20%\r100%\n\x1b[32mgreen\x1b[0m"
-    shown = said(panes.output(text, State(Phase.STOPPED)))
+    shown = said(panes.output(text, MachineState(Phase.STOPPED)))
     assert "earlier lines" in shown.split("\n")[0]
     assert shown.endswith("line 2999\n100%\ngreen")
-    assert "no output so far" in said(panes.output("", State(Phase.STOPPED)))
+    assert "no output so far" in said(panes.output("", MachineState(Phase.STOPPED)))
 
 
 def test_the_stack_names_frames_and_enclosing_steps(facts):
-    state = State(Phase.STOPPED, Place(1), actual=Actual("tool:look", stack=("agent.py:7 in main",)))
+    state = MachineState(
+        Phase.STOPPED, ProgramPlace(1), actual=Actual("tool:look", stack=("agent.py:7 in main",))
+    )
     text = said(panes.stack(facts, state, 1))
     assert "agent.py:7  main" in text
     assert "no other step" in text

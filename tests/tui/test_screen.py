@@ -366,7 +366,7 @@ async def test_a_screen_that_cannot_be_given_away_says_so(shell):
 @pytest.mark.thorough
 async def test_help_lists_every_key_and_every_command(shell):
     from reenact.run.debugger.commands import COMMANDS
-    from reenact.tui.keys import KEYS
+    from reenact.tui.key_table import KEYS
 
     async with screen(shell, LARGE) as at:
         await at.press("question_mark")

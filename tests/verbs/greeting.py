@@ -9,7 +9,7 @@ from reenact.analysis.views.base import View
 from reenact.verbs import interface
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, VerbRoute
-from reenact.verbs.marks import LOCAL, Cli, Ref, Wire
+from reenact.verbs.marks import LOCAL, Cli, Ref, WireType
 
 
 class Options(interface.Options):
@@ -20,7 +20,9 @@ class Options(interface.Options):
 
     ref: Ref
     words: Annotated[tuple[str, ...], Field(description="The words of the greeting.")] = ()
-    times: Annotated[int, Field(ge=1, description="How often."), Cli(names=("--times", "-t")), Wire(le=9)] = 2
+    times: Annotated[
+        int, Field(ge=1, description="How often."), Cli(names=("--times", "-t")), WireType(le=9)
+    ] = 2
     shout: Annotated[bool, Field(description="In capitals."), LOCAL] = False
 
 

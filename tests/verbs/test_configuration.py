@@ -17,7 +17,7 @@ from reenact.errors import UsageError
 from reenact.verbs import configuration
 from reenact.verbs.configuration import configurable, right_of, settings
 from reenact.verbs.interface import Options
-from reenact.verbs.marks import NEVER, Wire
+from reenact.verbs.marks import NEVER, WireType
 from reenact.verbs.registry import VERBS
 
 MODELS = {verb.name: verb.module.Options for verb in (*VERBS, *INTERFACES)}
@@ -49,7 +49,7 @@ def named(ids):
 
 def sample(info):
     """A value in TOML that the option takes, and that an untrusted file may not give where one may give others."""
-    wire = next((mark for mark in info.marks if isinstance(mark, Wire)), None)
+    wire = next((mark for mark in info.marks if isinstance(mark, WireType)), None)
     kind = wire.type if wire is not None and get_origin(wire.type) is Literal else info.kind
     kind = (
         next(each for each in get_args(kind) if each is not type(None))

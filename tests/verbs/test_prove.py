@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.analysis.attempts import Attempt, Departed, departed
+from reenact.analysis.attempts import Attempt, FirstDeparture, departed
 from reenact.core.model.divergence import Verdict
 from reenact.core.trust import Book
 from reenact.core.trust.consent import content
@@ -63,7 +63,7 @@ def of(recording, *departures, **more):
     """The result of replays, one for each departure or None, under one condition each."""
     trials = []
     for number, (condition, text) in enumerate(zip(Condition, departures, strict=False), 1):
-        found = Departed(number, text, (text,)) if text else None
+        found = FirstDeparture(number, text, (text,)) if text else None
         attempt = Attempt(0, (), Verdict(recording.id), seconds=0.1)
         trials.append(Round(number, (condition,), found, attempt))
     return Proved(recording, tuple(trials), {}, (), None, **more)
@@ -162,7 +162,7 @@ def test_a_verdict_that_is_not_faithful_is_a_departure_whatever_its_reason(recor
 
     assert found() is None
     changed = found(divergences=(Divergence(Departure.CHANGED, "main/tool:look#0", 1),))
-    assert changed == Departed(1, "CHANGED at step 1, main/tool:look#0", changed.place)
+    assert changed == FirstDeparture(1, "CHANGED at step 1, main/tool:look#0", changed.place)
     assert found(missing=((2, "main/tool:look#1"),)).step == 2
     assert found(notes=("a hole",)).doubt
     assert found(live={"tool:look": 1}).text == "partly from the recording: tool:look ran for real"

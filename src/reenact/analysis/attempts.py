@@ -7,7 +7,7 @@ from enum import Enum
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import ABSENT, Departure
 
 
@@ -44,7 +44,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Departed:
+class FirstDeparture:
     """The first place where a replay was not as recorded.
 
     Attributes:
@@ -79,7 +79,7 @@ class Reproduction:
     attempts: tuple[Attempt, ...] = ()
 
 
-def judge(recording: Recording, attempts: Sequence[Attempt]) -> Reproduction:
+def judge(recording: RecordedRun, attempts: Sequence[Attempt]) -> Reproduction:
     """Tell them together."""
     uncovered = tuple(_uncovered(recording, attempts))
     unable = next((why for attempt in attempts if (why := _unable(recording, attempt))), "")
@@ -105,24 +105,26 @@ def judge(recording: Recording, attempts: Sequence[Attempt]) -> Reproduction:
     return told(Reproduces.REPRODUCED)
 
 
-def departed(recording: Recording, attempt: Attempt) -> Departed | None:
+def departed(recording: RecordedRun, attempt: Attempt) -> FirstDeparture | None:
     """Return where a replay was not as recorded, or None for a faithful one."""
     if why := _unable(recording, attempt):
-        return Departed(None, why, (why,))
+        return FirstDeparture(None, why, (why,))
     verdict = attempt.verdict
     assert verdict is not None
     if (found := verdict.divergence) is not None:
-        return Departed(found.step, str(found), (found.kind, found.address, found.mismatches, found.detail))
+        return FirstDeparture(
+            found.step, str(found), (found.kind, found.address, found.mismatches, found.detail)
+        )
     if verdict.missing:
         step, address = verdict.missing[0]
-        return Departed(step, f"step {step}, {address}, was not requested", (step, address))
+        return FirstDeparture(step, f"step {step}, {address}, was not requested", (step, address))
     if verdict.faithful:
         return None
     doubts = [*(f"{label} ran for real" for label in verdict.live), *verdict.notes]
-    return Departed(None, f"partly from the recording: {doubts[0]}", tuple(doubts), doubt=True)
+    return FirstDeparture(None, f"partly from the recording: {doubts[0]}", tuple(doubts), doubt=True)
 
 
-def _unable(recording: Recording, attempt: Attempt) -> str:
+def _unable(recording: RecordedRun, attempt: Attempt) -> str:
     """Return the reason that the program could not run, or empty."""
     if attempt.verdict is None:
         said = (
@@ -159,7 +161,7 @@ def _parting(one: Attempt, other: Attempt, number: int) -> str:
     return ""
 
 
-def _uncovered(recording: Recording, attempts: Sequence[Attempt]) -> dict[str, None]:
+def _uncovered(recording: RecordedRun, attempts: Sequence[Attempt]) -> dict[str, None]:
     found: dict[str, None] = {}
     for note in recording.notes:
         found[f"while recording: {note}"] = None

@@ -13,7 +13,7 @@ from reenact.core.model import codec
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts, StepFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.counterparts import align, answer, asked
 from reenact.core.replay.watch import edit_of
 
@@ -74,7 +74,7 @@ class Differences:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DecisiveSearch:
     """The outcome of a search.
 
     Attributes:
@@ -94,7 +94,7 @@ Test = Callable[[Collection[Change]], Result]
 # -- what differs --------------------------------------------------------------------------------------------
 
 
-def differences(bad: Recording, good: Recording, live: Collection[str] = ()) -> Differences:
+def differences(bad: RecordedRun, good: RecordedRun, live: Collection[str] = ()) -> Differences:
     """Return a bad run's answers that differ from a good one's, without those that run live."""
     answers: list[Change] = []
     reads: list[Change] = []
@@ -185,7 +185,7 @@ class _Spent(Exception):
     """The trials are used up."""
 
 
-def search(found: Differences, test: Test, *, trials: int) -> Found:
+def search(found: Differences, test: Test, *, trials: int) -> DecisiveSearch:
     """Find a smallest set of changes that makes the outcome good.
 
     First all answers to equal questions at once; if that is not enough, those at equal places too, and then the reads:
@@ -218,13 +218,13 @@ def search(found: Differences, test: Test, *, trials: int) -> Found:
                 break
         for change in universe[: max(1, trials // 2)]:
             if good([change]):
-                return Found((change,))
+                return DecisiveSearch((change,))
         if best is None:
-            return Found(None)
+            return DecisiveSearch(None)
         _shrink(best, good)
     except _Spent:
-        return Found(tuple(best) if best is not None else None, minimal=False, spent=True)
-    return Found(tuple(best))
+        return DecisiveSearch(tuple(best) if best is not None else None, minimal=False, spent=True)
+    return DecisiveSearch(tuple(best))
 
 
 def _shrink(changes: Sequence[Change], good: Callable[[Iterable[Change]], bool]) -> None:

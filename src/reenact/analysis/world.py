@@ -26,7 +26,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RepeatedQuestion:
     """A recorded read-only question, asked again.
 
     Attributes:

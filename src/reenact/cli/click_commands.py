@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from reenact.cli.helping import Page, Rows
+from reenact.cli.helping import HelpPage, Rows
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 _HELP = ("-h, --help", "Show this help.")
@@ -40,7 +40,7 @@ class CliCommand(click.Command):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help page."""
-        page = Page()
+        page = HelpPage()
         arguments = [one for one in self.params if isinstance(one, CliArgument)]
         words = " ".join(one.make_metavar(ctx) for one in arguments)
         page.usage(f"{ctx.command_path} [OPTIONS] {words}".rstrip())
@@ -65,7 +65,7 @@ class CliGroup(click.Group):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help page."""
-        page = Page()
+        page = HelpPage()
         page.usage(f"{ctx.command_path} [OPTIONS] COMMAND [ARGS]...")
         page.paragraphs(self.help or "")
         rows = [

@@ -20,7 +20,7 @@ from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, Shown, recordable
 
 if TYPE_CHECKING:
-    from reenact.server.traces import Kept, Traces
+    from reenact.server.traces import KeptTrace, Traces
 
 
 class Options(interface.Options):
@@ -92,7 +92,7 @@ def _failed(text: str, log: str | None) -> None:
     logs.event("trace_failed", logging.WARNING, trace=text.split()[1])
 
 
-def _kept(kept: Kept, log: str | None) -> None:
+def _kept(kept: KeptTrace, log: str | None) -> None:
     if log is None:
         say(_told(kept))
         return
@@ -100,7 +100,7 @@ def _kept(kept: Kept, log: str | None) -> None:
     logs.event("recorded", recording=kept.id, steps=kept.steps, again=kept.again)
 
 
-def _told(kept: Kept) -> str:
+def _told(kept: KeptTrace) -> str:
     verb = "recorded anew" if kept.again else "recorded"
     return f"{verb} {kept.id}: {one_line(kept.name, 60)}, {many(kept.steps, 'step')}"
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from reenact.cli.printing import say
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
 from reenact.errors import ForeignRecording, UsageError
@@ -18,7 +18,7 @@ from reenact.verbs.marks import INSTEAD
 
 
 def agreed(
-    sources: Sequence[str | Recording],
+    sources: Sequence[str | RecordedRun],
     words: Sequence[str],
     home: str | os.PathLike[str] | None,
     *,
@@ -45,7 +45,7 @@ def agreed(
     if run_foreign or (words and not requests):
         return run_foreign
     root = LocalStore(home).root
-    recordings = [each if isinstance(each, Recording) else Reaching(home).load(each) for each in sources]
+    recordings = [each if isinstance(each, RecordedRun) else Reaching(home).load(each) for each in sources]
     foreign = [
         each for each in recordings if (requests or consent.steers(each)) and not consent.allowed(each, root)
     ]
@@ -58,7 +58,7 @@ def agreed(
     return bool(foreign)
 
 
-def _ask(recording: Recording, root: os.PathLike[str], instead: str) -> None:
+def _ask(recording: RecordedRun, root: os.PathLike[str], instead: str) -> None:
     """Show the program's command, and ask. Raises ForeignRecording for any answer but yes."""
     home = LocalStore(root).root
     said = consent.standing_of(recording, home).sentence

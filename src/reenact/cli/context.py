@@ -26,7 +26,7 @@ from reenact.verbs import interface, marks
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from reenact.core.query.recording import Recording
+    from reenact.core.query.recorded_run import RecordedRun
     from reenact.core.store.base import Library
 
 EVERY = 10.0
@@ -34,7 +34,7 @@ EVERY = 10.0
 
 
 @dataclass
-class Context(interface.Context):
+class TerminalContext(interface.Context):
     """The context of a command.
 
     Attributes:
@@ -59,7 +59,7 @@ class Context(interface.Context):
 
     def may_run(
         self,
-        recordings: Sequence[str | Recording],
+        recordings: Sequence[str | RecordedRun],
         command: Sequence[str] = (),
         *,
         requests: bool = False,

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, get_args, get_origin
 import click
 
 from reenact.cli.click_commands import SETTINGS, CliArgument, CliCommand, CliGroup, text_of
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.panels import COMMANDS
 from reenact.cli.printing import dump
 from reenact.core import system
@@ -48,14 +48,14 @@ class GroupCommand:
 
     name: str
     options: type[Options]
-    run: Callable[[Any, Context], None]
+    run: Callable[[Any, TerminalContext], None]
 
 
 def command_of(verb: Verb) -> CliCommand:
     """Return the command of a verb."""
     module = verb.module
 
-    def run(options: Options, context: Context) -> int:
+    def run(options: Options, context: TerminalContext) -> int:
         result = module.run(options, context)
         _show(result, options, context)
         return result.status
@@ -66,7 +66,7 @@ def command_of(verb: Verb) -> CliCommand:
 def part_of(part: GroupCommand) -> CliCommand:
     """Return a command of a group."""
 
-    def run(options: Options, context: Context) -> int:
+    def run(options: Options, context: TerminalContext) -> int:
         part.run(options, context)
         return 0
 
@@ -103,7 +103,7 @@ def _unless_invoked(command: CliCommand) -> Callable[..., Any]:
     return run
 
 
-def _command(name: str, options: type[Options], run: Callable[[Any, Context], int]) -> CliCommand:
+def _command(name: str, options: type[Options], run: Callable[[Any, TerminalContext], int]) -> CliCommand:
     """Return a command with a parameter for each field and each common option."""
 
     @click.pass_context
@@ -111,7 +111,7 @@ def _command(name: str, options: type[Options], run: Callable[[Any, Context], in
         chosen = {name: given.pop(name) for name in list(given) if name in options.fields()}
         configured = _configure(name, options, chosen, context)
         given["quiet"] = given.get("json", False)
-        with Context(**given) as surroundings, _naming(configured):
+        with TerminalContext(**given) as surroundings, _naming(configured):
             status = run(_options(options, chosen), surroundings)
         end_like(status)
 
@@ -160,7 +160,7 @@ def _naming(configured: Sequence[configuration.Setting]) -> Iterator[None]:
         raise
 
 
-def _show(result: Result, options: Options, context: Context) -> None:
+def _show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print the result by the module for results of its verb, or as JSON."""
     context.end_progress()
     word = type(result).__module__.removeprefix("reenact.verbs.").partition(".")[0]

@@ -10,18 +10,18 @@ from rich.tree import Tree
 from reenact.analysis.views.text import ago, many, one_line
 from reenact.cli import present
 from reenact.core.query.summary import Summary
-from reenact.core.store.shared import Origin
+from reenact.core.store.shared import Parentage
 
 _LONGEST = 60
 """Letters of a name and of an outcome."""
 
 
-def show(lines: Sequence[Summary], origins: Mapping[str, Origin]) -> None:
+def show(lines: Sequence[Summary], origins: Mapping[str, Parentage]) -> None:
     """Print the tree."""
     present.out().print(_drawn(lines, origins))
 
 
-def _drawn(lines: Sequence[Summary], origins: Mapping[str, Origin]) -> Tree:
+def _drawn(lines: Sequence[Summary], origins: Mapping[str, Parentage]) -> Tree:
     """Return recordings under those that they were forked from."""
     known = {line.id: line for line in lines}
     below: dict[str, list[str]] = {}
@@ -45,7 +45,7 @@ def _drawn(lines: Sequence[Summary], origins: Mapping[str, Origin]) -> Tree:
     return root
 
 
-def _line(line: Summary, origin: Origin | None) -> Text:
+def _line(line: Summary, origin: Parentage | None) -> Text:
     parts = [Text(line.id, "yellow")]
     if origin is not None:
         where = f"{origin.how} at {origin.step}" if origin.step is not None else origin.how

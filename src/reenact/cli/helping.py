@@ -17,7 +17,7 @@ _LEAST_WIDTH, _MOST_WIDTH, _INDENT, _GAP = 40, 110, 2, 2
 _WIDEST_NAME = 34
 
 
-class Page:
+class HelpPage:
     """The text of a help page.
 
     Args:

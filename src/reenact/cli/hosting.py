@@ -15,14 +15,14 @@ from reenact.cli.printing import say
 from reenact.cli.sizes import SIZE
 from reenact.core.extras import needing
 from reenact.core.store.local import LocalStore
-from reenact.core.store.quotas import Limits
+from reenact.core.store.quotas import IntakeLimits
 from reenact.errors import UsageError
 from reenact.run.driver.opening import Opening
 from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, listen, serve
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.operations import logs
 from reenact.server.settings import TOKEN, Settings, token_of
-from reenact.team.location import OBJECTS, PROJECT, STORE, Place
+from reenact.team.location import OBJECTS, PROJECT, STORE, TeamPlace
 from reenact.team.open import team_store
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
@@ -182,26 +182,28 @@ def _keep_secrets() -> None:
         os.environ.pop(name, None)
 
 
-def _team() -> Place | None:
+def _team() -> TeamPlace | None:
     """Return the environment's team store, after a check that it answers.
 
     Raises UsageError, StoreAway.
     """
-    place = Place.of(os.environ)
+    place = TeamPlace.of(os.environ)
     if place is not None:
         with team_store(place) as team:
             team.ids()
     return place
 
 
-def _limits(max_upload: int | None, quota: int | None, recordings: int, team: Place | None) -> Limits:
+def _limits(
+    max_upload: int | None, quota: int | None, recordings: int, team: TeamPlace | None
+) -> IntakeLimits:
     """Return the limits of uploads. Raises UsageError where a team's store has its own quotas."""
     if team is not None and (quota is not None or recordings):
         raise UsageError(
             "--quota and --quota-recordings are for recordings that are kept here, not in a team's store"
         )
-    usual = Limits()
-    return Limits(
+    usual = IntakeLimits()
+    return IntakeLimits(
         recording=usual.recording if max_upload is None else max_upload,
         project=quota or 0,
         recordings=recordings,

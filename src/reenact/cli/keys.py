@@ -11,13 +11,13 @@ from rich.text import Text
 from reenact.analysis.views.text import ago, one_line
 from reenact.cli import present
 from reenact.cli.click_commands import CliGroup
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.derive import GroupCommand, group_of
 from reenact.cli.interfaces import GROUPS
 from reenact.cli.printing import dump, say
 from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError
-from reenact.server.keys import DEFAULT, ROLES, Key, Keys, Role
+from reenact.server.keys import DEFAULT, ROLES, Keys, Role, StoredKey
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.marks import NEVER, Cli
@@ -62,7 +62,7 @@ def group() -> CliGroup:
     return group_of("keys", GROUPS["keys"][1], parts)
 
 
-def add(options: AddOptions, context: Context) -> None:
+def add(options: AddOptions, context: TerminalContext) -> None:
     """Make a key, and print it."""
     key, text = Keys(home_of(context.home)).make(
         role=options.role, project=options.project, name=options.name
@@ -71,7 +71,7 @@ def add(options: AddOptions, context: Context) -> None:
     say(f"a key of project {key.project} that may {_MAY[key.role]}; it is shown this once")
 
 
-def list_(options: ListOptions, context: Context) -> None:
+def list_(options: ListOptions, context: TerminalContext) -> None:
     """Print the keys."""
     keys = Keys(home_of(context.home)).all(options.project)
     if context.json:
@@ -94,7 +94,7 @@ def list_(options: ListOptions, context: Context) -> None:
     present.show(table)
 
 
-def rm(options: RemoveOptions, context: Context) -> None:
+def rm(options: RemoveOptions, context: TerminalContext) -> None:
     """Remove a key."""
     keys = Keys(home_of(context.home))
     key = _meant(keys.all(), options.id)
@@ -105,7 +105,7 @@ def rm(options: RemoveOptions, context: Context) -> None:
 _MAY: dict[Role, str] = dict(zip(ROLES, ("read", "read and write", "do everything"), strict=True))
 
 
-def _meant(keys: list[Key], text: str) -> Key:
+def _meant(keys: list[StoredKey], text: str) -> StoredKey:
     found = [
         key
         for key in keys

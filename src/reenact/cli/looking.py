@@ -13,16 +13,16 @@ from reenact.analysis.views.text import WIDE, many, numbers, one_line, visible
 from reenact.analysis.views.values import arguments, literal, pretty
 from reenact.analysis.views.verdict import brief
 from reenact.cli import present
-from reenact.cli.state import tell_state
-from reenact.cli.transcript import Page, heading, tell_message
+from reenact.cli.shown_state import tell_state
+from reenact.cli.transcript import TextPage, heading, tell_message
 from reenact.cli.verdict import divergence_parts
 from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts, StepFacts, lookup
 from reenact.core.query.filter import Filter
 from reenact.errors import Mismatch, UsageError
-from reenact.run.debugger import answer, view
+from reenact.run.debugger import answer, debugger_views
 from reenact.run.debugger.commands import COMMANDS, command_of
-from reenact.run.debugger.machine import Phase, State
+from reenact.run.debugger.machine import MachineState, Phase
 from reenact.run.driver import Driver
 
 _AROUND = 5
@@ -40,14 +40,14 @@ class Looking:
     def __init__(self, driver: Driver, facts: RecordingFacts) -> None:
         self._driver = driver
         self._facts = facts
-        self._page = Page(present.out())
+        self._page = TextPage(present.out())
         self.commands = {
             "list": self.steps, "where": self.where, "print": self.values, "messages": self.messages,
             "state": self.state, "output": self.output, "verdict": self.verdict, "help": self.help,
         }  # fmt: skip
 
     @property
-    def _state(self) -> State:
+    def _state(self) -> MachineState:
         return self._driver.machine.state
 
     def here(self) -> StepFacts:
@@ -96,7 +96,7 @@ class Looking:
 
     def steps(self, rest: str) -> None:
         """Steps, one a line."""
-        state, deep = self._state, view.depths(self._facts)
+        state, deep = self._state, debugger_views.depths(self._facts)
         stops = self._driver.machine.stops()
         chosen = self._chosen(rest)
         for step in chosen:
@@ -163,7 +163,7 @@ class Looking:
         else:
             self._page.line(Text("no answer was recorded", "dim"))
         if state.phase in (Phase.STOPPED, Phase.DEPARTED) and not state.at.extra:
-            self._compared(view.compared(step.step, state.actual))
+            self._compared(debugger_views.compared(step.step, state.actual))
 
     def _value(self, name: str, value: object) -> None:
         if value is None:
@@ -185,7 +185,7 @@ class Looking:
         if rest not in ("", "all"):
             raise UsageError(f"`messages` shows what is new, `messages all` all of them; not '{rest}'")
         here = self.here().step.number
-        number = view.seen(self._facts, here)
+        number = debugger_views.seen(self._facts, here)
         turn = self._facts.turn(number) if number is not None else None
         if number is None or turn is None:
             raise UsageError("no model call up to here")
@@ -237,5 +237,5 @@ class Looking:
             print("FILTER is the language of docs/filters.md: tool:cancel_order and error, tokens > 4000 …")
 
 
-def _why(state: State) -> Text:
+def _why(state: MachineState) -> Text:
     return Text(f"  ({one_line(state.why)})" if state.why else "", "bold magenta")

@@ -10,7 +10,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from reenact.cli.helping import Page
+from reenact.cli.helping import HelpPage
 from reenact.cli.interfaces import GROUPS, INTERFACES
 from reenact.cli.panels import PANELS, panel_of
 from reenact.core.extras import EXTRAS
@@ -41,7 +41,7 @@ _DOCSTRING = re.compile(r'^class Options\([^)]*\):\n\s+"""(.*?)(?:\n\s*\n|""")',
 
 def show() -> None:
     """Print the list of all commands."""
-    page = Page()
+    page = HelpPage()
     page.usage("reenact [OPTIONS] COMMAND [ARGS]...")
     page.paragraphs(SUMMARY)
     page.examples(EXAMPLES)

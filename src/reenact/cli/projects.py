@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar
 from reenact.analysis.views.text import many, size
 from reenact.cli import present, sizes, team_backup, team_deleting
 from reenact.cli.click_commands import CliGroup
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.derive import GroupCommand, group_of
 from reenact.cli.interfaces import GROUPS
 from reenact.cli.printing import dump, say
 from reenact.errors import UsageError
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 from reenact.team.open import place_of, team_store
 from reenact.verbs import marks
 from reenact.verbs.fields import Field
@@ -93,12 +93,12 @@ def group() -> CliGroup:
     return made
 
 
-def projects_(options: ProjectsOptions, context: Context) -> None:
+def projects_(options: ProjectsOptions, context: TerminalContext) -> None:
     """Print the projects."""
     _tell(_projects(place_of(options.store, options.objects)), json=context.json)
 
 
-def limits_(options: LimitsOptions, context: Context) -> None:
+def limits_(options: LimitsOptions, context: TerminalContext) -> None:
     """Set limits if any is given, and print them."""
     place = place_of(options.store, options.objects, options.project)
     given = {
@@ -116,7 +116,7 @@ def limits_(options: LimitsOptions, context: Context) -> None:
     _tell(_projects(place, place.project), json=context.json)
 
 
-def clean(options: CleanOptions, context: Context) -> None:
+def clean(options: CleanOptions, context: TerminalContext) -> None:
     """Delete what is over, and print how much."""
     dry_run = options.dry_run
     place = place_of(options.store, options.objects, options.project)
@@ -142,7 +142,7 @@ def clean(options: CleanOptions, context: Context) -> None:
     say(f"{verb} {many(len(done.ids), 'recording')}{room}{loose}{kept}")
 
 
-def _projects(place: Place, name: str = "") -> list[Any]:
+def _projects(place: TeamPlace, name: str = "") -> list[Any]:
     with team_store(place) as team:
         from reenact.team import limits  # noqa: PLC0415 - as above
 

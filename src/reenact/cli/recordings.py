@@ -22,7 +22,7 @@ from reenact.analysis.views.text import (
     without_tokens,
 )
 from reenact.core.query.summary import Summary
-from reenact.core.store.shared import Origin
+from reenact.core.store.shared import Parentage
 from reenact.core.trust import Book
 from reenact.core.trust.proofs import Proof
 
@@ -46,7 +46,7 @@ def columns(
     *,
     book: Book | None = None,
     proofs: Mapping[str, Proof] = MappingProxyType({}),
-    parents: Mapping[str, Origin] = MappingProxyType({}),
+    parents: Mapping[str, Parentage] = MappingProxyType({}),
 ) -> list[Column]:
     """Return the columns of a list of recordings, without empty ones."""
     longest = _PIPED if width >= WIDE else 0
@@ -133,7 +133,7 @@ def _cell(text: str, style: str = "") -> Cell:
     return ((text, style),)
 
 
-def _made_by(parent: Origin | None) -> str:
+def _made_by(parent: Parentage | None) -> str:
     """Return the verb that made a recording of another one, and that recording: `fork of 7xbrm`."""
     return f"{one_line(parent.how) or 'fork'} of {one_line(parent.id, 8)}" if parent is not None else ""
 

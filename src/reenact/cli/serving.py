@@ -8,7 +8,7 @@ from reenact.analysis.views.text import many
 from reenact.cli.framing import print_framed
 from reenact.cli.printing import say
 from reenact.cli.verdict import panel
-from reenact.server.answers import ServerAnswers
+from reenact.server.mcp_answers import ServerAnswers
 from reenact.team.open import Reaching
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field

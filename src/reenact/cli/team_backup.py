@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from reenact.analysis.views.text import many, size
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.derive import GroupCommand
 from reenact.cli.printing import dump, say
 from reenact.core.extras import needing
@@ -20,7 +20,7 @@ from reenact.verbs.marks import Cli
 from reenact.verbs.push import StoreOptions
 
 if TYPE_CHECKING:
-    from reenact.team.backup import Kept
+    from reenact.team.backup import BackupResult
 
 _DONE, _NOT_ALL = 0, 1
 
@@ -64,14 +64,14 @@ class RestoreOptions(StoreOptions):
     tools: Tools = None
 
 
-def backup(options: BackupOptions, context: Context) -> None:
+def backup(options: BackupOptions, context: TerminalContext) -> None:
     """Back up the store, and print how much."""
     place = place_of(options.store, options.objects)
     found = _verbs().backup(place, _url(options.where), tools=options.tools, say=_say)
     _tell(found, f"put aside in {options.where} as {found.name}", json=context.json)
 
 
-def restore(options: RestoreOptions, context: Context) -> None:
+def restore(options: RestoreOptions, context: TerminalContext) -> None:
     """Restore a backup, and print how much."""
     place = place_of(options.store, options.objects)
     url = _url(options.where)
@@ -100,7 +100,7 @@ def _say(what: str) -> None:
     say(f"reenact: {what} …")
 
 
-def _tell(found: Kept, how: str, *, json: bool) -> None:
+def _tell(found: BackupResult, how: str, *, json: bool) -> None:
     if json:
         dump(asdict(found))
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from reenact.analysis.views.text import many, size
 from reenact.cli.click_commands import CliGroup
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.derive import GroupCommand, group_of
 from reenact.cli.printing import dump, say
 from reenact.errors import RecordingNotFound, UsageError
@@ -111,7 +111,7 @@ def _team(options: TeamOptions) -> Iterator[TeamStore]:
         yield team
 
 
-def rm(options: EraseOptions, context: Context) -> None:
+def rm(options: EraseOptions, context: TerminalContext) -> None:
     """Delete recordings, and print the receipts."""
     with _team(options) as team:
         ids = list(dict.fromkeys(team.named(ref) for ref in options.refs))
@@ -123,7 +123,7 @@ def rm(options: EraseOptions, context: Context) -> None:
         _tell(receipt, "deleted")
 
 
-def receipts(options: ReceiptsOptions, context: Context) -> None:
+def receipts(options: ReceiptsOptions, context: TerminalContext) -> None:
     """Print receipts. Raises RecordingNotFound, or SystemExit if one is not to be trusted."""
     with _team(options) as team:
         found = team.receipts(list(options.refs) or None)
@@ -141,7 +141,7 @@ def receipts(options: ReceiptsOptions, context: Context) -> None:
         raise SystemExit(1)
 
 
-def readmit(options: ReadmitOptions, _context: Context) -> None:
+def readmit(options: ReadmitOptions, _context: TerminalContext) -> None:
     """Remove a tombstone. Raises RecordingNotFound."""
     with _team(options) as team:
         if not team.readmit(options.id):
@@ -149,7 +149,7 @@ def readmit(options: ReadmitOptions, _context: Context) -> None:
     say(f"reenact: {options.id} is taken again")
 
 
-def hold_add(options: HoldOptions, _context: Context) -> None:
+def hold_add(options: HoldOptions, _context: TerminalContext) -> None:
     """Add a hold. Raises UsageError without a reason."""
     if not options.why.strip():
         raise UsageError("say why it is held: --why 'case 17'")
@@ -158,7 +158,7 @@ def hold_add(options: HoldOptions, _context: Context) -> None:
         say(f"reenact: what '{options.filter}' means is held in {team.place}")
 
 
-def hold_remove(options: ReleaseOptions, _context: Context) -> None:
+def hold_remove(options: ReleaseOptions, _context: TerminalContext) -> None:
     """Remove a hold. Raises UsageError if there is none."""
     filter = options.filter
     with _team(options) as team:
@@ -167,7 +167,7 @@ def hold_remove(options: ReleaseOptions, _context: Context) -> None:
     say(f"reenact: '{filter}' is held no longer")
 
 
-def hold_list(options: HoldsOptions, context: Context) -> None:
+def hold_list(options: HoldsOptions, context: TerminalContext) -> None:
     """Print the holds."""
     with _team(options) as team:
         found = team.holds()

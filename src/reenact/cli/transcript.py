@@ -39,7 +39,7 @@ _LABEL = 10
 
 
 @dataclass
-class Page:
+class TextPage:
     """Write indented text, wrapped on a terminal and whole in a pipe.
 
     Args:
@@ -93,7 +93,7 @@ class Page:
         return kept, f"… {which}{left:,} more characters{self.hint}"
 
 
-def tell(page: Page, facts: RecordingFacts, chosen: Container[int], name: str) -> None:
+def tell(page: TextPage, facts: RecordingFacts, chosen: Container[int], name: str) -> None:
     """Write steps; steps inside of one come between its request and its answer."""
     inside: dict[tuple[int, int | None], list[StepFacts]] = {}
     shown: dict[str, list[str]] = {}
@@ -120,7 +120,7 @@ def tell(page: Page, facts: RecordingFacts, chosen: Container[int], name: str) -
         ]
 
 
-def _question(page: Page, step: StepFacts, indent: int, shown: dict[str, list[str]]) -> None:
+def _question(page: TextPage, step: StepFacts, indent: int, shown: dict[str, list[str]]) -> None:
     turn = step.turn
     if turn is None:
         if step.call.kind == "websocket":
@@ -143,13 +143,13 @@ def _question(page: Page, step: StepFacts, indent: int, shown: dict[str, list[st
             tell_message(page, message, indent)
 
 
-def _ran(page: Page, ran: ShellCommand, indent: int) -> None:
+def _ran(page: TextPage, ran: ShellCommand, indent: int) -> None:
     """Write a command that a tool has run, with its exit code if it is known."""
     code = "" if ran.exit is None else f" · exit {ran.exit}"
     page.block("ran", f"{ran.command}{code}", indent)
 
 
-def _answer(page: Page, step: StepFacts, indent: int) -> None:
+def _answer(page: TextPage, step: StepFacts, indent: int) -> None:
     turn, call = step.turn, step.call
     if turn is not None:
         if turn.call.answer is not None:
@@ -229,7 +229,7 @@ def spent(call: reading.ModelCall) -> list[str]:
     return [*found, money(cost)] if cost else found
 
 
-def tell_message(page: Page, message: Message, indent: int) -> None:
+def tell_message(page: TextPage, message: Message, indent: int) -> None:
     """Write one message: role, text, and tool calls."""
     if message.thinking.strip():
         page.block("thinking", message.thinking, indent, "dim italic")
@@ -260,7 +260,7 @@ def _result(step: StepFacts) -> Any:
 # -- one step whole ------------------------------------------------------------------------------------------
 
 
-def tell_step(page: Page, facts: RecordingFacts, number: int) -> None:
+def tell_step(page: TextPage, facts: RecordingFacts, number: int) -> None:
     """One step with all that is kept of it."""
     step = facts.steps[number - 1]
     call = step.call
@@ -298,7 +298,7 @@ def tell_step(page: Page, facts: RecordingFacts, number: int) -> None:
     _chunks(page, step)
 
 
-def _whole_call(page: Page, step: StepFacts) -> None:
+def _whole_call(page: TextPage, step: StepFacts) -> None:
     call = step.model_call
     assert call is not None
     if call.tools:
@@ -318,7 +318,7 @@ def _whole_call(page: Page, step: StepFacts) -> None:
         page.block("error", call.problem, 5, "red")
 
 
-def _details(page: Page, tree: Any) -> None:
+def _details(page: TextPage, tree: Any) -> None:
     attributes = tree.get("attributes") if isinstance(tree, dict) else None
     for name, value in (attributes or {}).items():
         page.block(
@@ -328,7 +328,7 @@ def _details(page: Page, tree: Any) -> None:
         )
 
 
-def _chunks(page: Page, step: StepFacts) -> None:
+def _chunks(page: TextPage, step: StepFacts) -> None:
     pieces = step.call.pieces
     if not pieces:
         return

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from reenact.cli import present
 from reenact.cli.click_commands import CliGroup
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.derive import GroupCommand, group_of
 from reenact.cli.interfaces import GROUPS
 from reenact.cli.printing import dump, say
@@ -69,14 +69,14 @@ def group() -> CliGroup:
     return group_of("trust", GROUPS["trust"][1], parts, GroupCommand("trust", OwnKeyOptions, own))
 
 
-def own(_options: OwnKeyOptions, context: Context) -> None:
+def own(_options: OwnKeyOptions, context: TerminalContext) -> None:
     """Print the key of this home."""
     key = Identity.made(home_of(context.home)).key
     sys.stdout.write(f"{key}\n")
     say(f"fingerprint {fingerprint(key)}")
 
 
-def list_(_options: TrustedOptions, context: Context) -> None:
+def list_(_options: TrustedOptions, context: TerminalContext) -> None:
     """Print the trusted keys."""
     keys = Book(home_of(context.home)).keys
     if context.json:
@@ -91,7 +91,7 @@ def list_(_options: TrustedOptions, context: Context) -> None:
     present.show(table)
 
 
-def add(options: TrustOptions, context: Context) -> None:
+def add(options: TrustOptions, context: TerminalContext) -> None:
     """Add a key to the trusted ones."""
     name, key = options.name, options.key
     book = Book(home_of(context.home))
@@ -114,7 +114,7 @@ def add(options: TrustOptions, context: Context) -> None:
     say(f"{name} is trusted: fingerprint {fingerprint(key)}. Compare it with what {name} says.")
 
 
-def remove(options: DistrustOptions, context: Context) -> None:
+def remove(options: DistrustOptions, context: TerminalContext) -> None:
     """Remove a key from the trusted ones."""
     key = Book(home_of(context.home)).remove(options.name)
     say(f"{fingerprint(key)} is trusted no longer")

@@ -11,12 +11,12 @@
 Functions that need Pydantic AI import it when they are called.
 """
 
+from reenact.lesson.agent_state import AgentStateSnapshot, StatefulAgent
 from reenact.lesson.bug import BugReproducer
 from reenact.lesson.compare import compare_sessions
 from reenact.lesson.recording import arecord_session, record_session, record_sessions
 from reenact.lesson.replaying import create_replay_model
 from reenact.lesson.session import SessionRecord
-from reenact.lesson.state import AgentStateSnapshot, StatefulAgent
 
 __all__ = [
     "AgentStateSnapshot",

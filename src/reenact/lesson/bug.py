@@ -11,12 +11,12 @@ from typing import Any
 
 from reenact.core.model import codec
 from reenact.core.model.plain import error_line
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import DivergenceError
 from reenact.lesson import messages
 from reenact.lesson.compare import imported
 from reenact.lesson.session import SessionRecord, tag, text
-from reenact.run.api.fork import load
+from reenact.run.api.forking import load
 from reenact.run.api.recording import record
 from reenact.verbs.diagnose import anomalies
 
@@ -46,7 +46,7 @@ class BugReproducer:
     ) -> None:
         self._home = home
         self._error = ""
-        self._recording: Recording | None = None
+        self._recording: RecordedRun | None = None
         self.trace: dict[str, Any] = self._read(trace_file)
         self.reproduction_attempts: list[dict[str, Any]] = []
 

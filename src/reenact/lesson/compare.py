@@ -14,7 +14,7 @@ import orjson
 from reenact.analysis.diff import Diff
 from reenact.analysis.interchange import importers
 from reenact.core.model.plain import parsed
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import LocalStore
 from reenact.lesson.session import Session, session_of
 from reenact.verbs.diff import diff
@@ -39,7 +39,7 @@ def compare_sessions(first: Session, second: Session, *, ignore: Iterable[str] =
     return diff(imported(first), imported(second), ignore=ignore)
 
 
-def imported(session: Session) -> Recording:
+def imported(session: Session) -> RecordedRun:
     """Return a session as the recording that `reenact import` makes of its file.
 
     The recording lies in a temporary folder, which is removed with it.

@@ -10,7 +10,7 @@ from reenact.errors import UsageError
 from reenact.lesson.session import Session, session_of
 
 if TYPE_CHECKING:
-    from reenact.lesson.model import ReplayModel
+    from reenact.lesson.replay_model import ReplayModel
 
 
 def create_replay_model(session_record: Session, *, ignore: Iterable[str] = ()) -> ReplayModel:
@@ -32,7 +32,7 @@ def create_replay_model(session_record: Session, *, ignore: Iterable[str] = ()) 
         RecordingError: The file cannot be read.
     """
     try:
-        from reenact.lesson.model import ReplayModel
+        from reenact.lesson.replay_model import ReplayModel
     except ImportError as error:
         raise UsageError(
             f"a replay model is one of Pydantic AI's: pip install pydantic-ai-slim ({error})"

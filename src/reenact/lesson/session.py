@@ -17,7 +17,7 @@ from reenact.core import messages as reading
 from reenact.core import private
 from reenact.core.messages import ModelCall
 from reenact.core.model.plain import compact, plain
-from reenact.core.query.recording import Recording, Step
+from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.errors import NotARecording, RecordingNotFound, UsageError
 from reenact.lesson import messages
@@ -87,7 +87,7 @@ class SessionRecord:
         return cls.checked(found, path)
 
     @classmethod
-    def of(cls, recording: Recording, agent: str = "") -> SessionRecord:
+    def of(cls, recording: RecordedRun, agent: str = "") -> SessionRecord:
         """Make a session from a recording, of any agent, library or provider.
 
         Args:
@@ -138,7 +138,7 @@ class SessionRecord:
         return cls(**found)
 
 
-Session = SessionRecord | Mapping[str, Any] | Recording | str | os.PathLike[str]
+Session = SessionRecord | Mapping[str, Any] | RecordedRun | str | os.PathLike[str]
 """A SessionRecord, its dict, the file that it was saved to, or a recording that is loaded."""
 
 
@@ -149,7 +149,7 @@ def session_of(source: Session) -> SessionRecord:
     """
     if isinstance(source, SessionRecord):
         return source
-    if isinstance(source, Recording):
+    if isinstance(source, RecordedRun):
         return SessionRecord.of(source)
     if isinstance(source, Mapping):
         found = {"session_id": "", **source}
@@ -173,7 +173,7 @@ def written(filepath: str | os.PathLike[str], value: Any) -> Path:
     return target
 
 
-def _conversation(recording: Recording, agent: str) -> tuple[Step, ModelCall, ModelCall]:
+def _conversation(recording: RecordedRun, agent: str) -> tuple[Step, ModelCall, ModelCall]:
     """Return an agent's first model step, its call, and its last answered call."""
     found: list[tuple[Step, ModelCall]] = []
     for step in recording:

@@ -29,7 +29,7 @@ class LiveGate:
         replayer: Compares questions with the parent's.
         log: The parent's process, whose answers serve the mode `recorded`.
         step: Returns the step number of a call, or of the next one.
-        stop: Ends the program for a reason. Raises `Stop`.
+        stop: Ends the program for a reason. Raises `ForkStop`.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ import orjson
 from reenact.core import system
 from reenact.core.boundary import entered
 from reenact.core.dataclass import dataclass
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.places import script_folders
 from reenact.core.replay.evidence import RecordedFacts
 from reenact.core.replay.policy import ActionPolicy
@@ -64,7 +64,7 @@ class GuardPlan:
             with entered(None):
                 ActionPolicy(self.words).check_functions((*script_folders(), str(Path.cwd())))
 
-    def guard(self, parent: Recording) -> ActionGuard:
+    def guard(self, parent: RecordedRun) -> ActionGuard:
         """Return the guard of one process. Raises UsageError if a word is no rule."""
         return ActionGuard(
             ActionPolicy(self.words),

@@ -10,7 +10,7 @@ from reenact.core.boundary import Answer, Scope, Ticket
 from reenact.core.model.event import Effect
 from reenact.core.record.recorder import Recorder
 from reenact.core.store.local import load
-from reenact.errors import Stop
+from reenact.errors import ForkStop
 from reenact.run.gate import LiveGate
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.replayer import replayer_of
@@ -31,7 +31,7 @@ class GuardedRecorder(Recorder):
         super().__init__(*args, **more)
         parent = load(Path(plan.parent))
         replayer = replayer_of(parent, parent.logs[0], {})
-        self.refusal: Stop | None = None
+        self.refusal: ForkStop | None = None
         self._plan = plan
         self._asked = 0
         self._gate = LiveGate(
@@ -56,10 +56,10 @@ class GuardedRecorder(Recorder):
 
     def _check(self) -> None:
         if self.refusal is not None:
-            raise Stop(self.refusal.reason)
+            raise ForkStop(self.refusal.reason)
 
     def _stop(self, reason: str) -> None:
-        self.refusal = Stop(reason)
+        self.refusal = ForkStop(reason)
         self._plan.refuse(reason)
         for end in ON_REFUSAL:
             end()

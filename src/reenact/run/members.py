@@ -20,7 +20,7 @@ from reenact.core.model.divergence import Verdict, merged, verdict_tree
 from reenact.core.model.event import FORMAT, RULES, Tree
 from reenact.core.model.log import Log
 from reenact.core.patterns import lazy
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.risky import risky_filter
 from reenact.core.record.own import own_identity
 from reenact.core.record.places import Places
@@ -36,7 +36,7 @@ from reenact.run.files.replayed import ReplayedFiles, redirect
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.guarding import GuardedRecorder
 from reenact.run.plan import GUARD, Plan, key
-from reenact.run.recorded import Recorded
+from reenact.run.recorded import RecordedProcesses
 from reenact.run.replayed_processes import ReplayedProcesses
 from reenact.run.replayer import no_blobs, redactor_of, replayer_of, rules_number, rules_of
 from reenact.run.reports import header_of, report, reserve
@@ -55,8 +55,8 @@ class Member:
         self.run: Run | None = None
         self._recorder: Recorder | None = None
         self._replayer: Replayer | None = None
-        self._family: Recorded | ReplayedProcesses | None = None
-        self._recording: Recording | None = None
+        self._family: RecordedProcesses | ReplayedProcesses | None = None
+        self._recording: RecordedRun | None = None
         self._streams: StandardStreams | None = None
 
     @property
@@ -105,7 +105,7 @@ class Member:
         if plan.files is not None:
             places = Places.of_program(plan.files, store=plan.home)
             run.files = self._recorder.record_files(places, bytes.fromhex(str(header.get("salt", ""))))
-        self._family = run.family = Recorded(run, self._recorder, plan, record_fork)
+        self._family = run.family = RecordedProcesses(run, self._recorder, plan, record_fork)
         return run
 
     def _claim(self, folder: Path) -> tuple[Plan, Writer]:
@@ -118,7 +118,7 @@ class Member:
             except FileExistsError:
                 ordinal += 1
 
-    def replay(self, recording: Recording | None = None) -> Run:
+    def replay(self, recording: RecordedRun | None = None) -> Run:
         """Begin to replay the file of this process."""
         self._recording = recording = recording or load(Path(self.plan.folder))
         ordinal = 0
@@ -171,7 +171,7 @@ class Member:
         state = self._state_at_end()
         if self.run is not None:
             stdlib.end(self.run)
-        if self._recorder is not None and isinstance(self._family, Recorded):
+        if self._recorder is not None and isinstance(self._family, RecordedProcesses):
             self._family.finish()
             if self.run is not None:
                 self._recorder.snapshots.finish(self.run)
@@ -223,7 +223,7 @@ def record_fork(plan: Plan, run: Run) -> Scope:
     return run.root
 
 
-def replay_fork(plan: Plan, run: Run, recording: Recording) -> Scope:
+def replay_fork(plan: Plan, run: Run, recording: RecordedRun) -> Scope:
     """Let this process, a fork of the program's, replay its own file; return its scope."""
     member = Member(plan)
     member.forked_from(run)

@@ -7,7 +7,7 @@ file of its own, and leaves its verdict where its parent finds it.
 
 from reenact.run.exit import end, moved, on_exit
 from reenact.run.members import Member, replay_fork
-from reenact.run.recorded import UNSET, Recorded
+from reenact.run.recorded import UNSET, RecordedProcesses
 from reenact.run.replayed_processes import ReplayedProcesses, logs_of
 from reenact.run.replayer import OPTIONS, replayer_of, rules_of
 from reenact.run.reports import report, reserve
@@ -16,7 +16,7 @@ __all__ = [
     "OPTIONS",
     "UNSET",
     "Member",
-    "Recorded",
+    "RecordedProcesses",
     "ReplayedProcesses",
     "end",
     "logs_of",

@@ -28,7 +28,7 @@ UNSET: Any = Unset()
 """Stands for an output that was never set; None is an output."""
 
 
-class Recorded(Family):
+class RecordedProcesses(Family):
     """The processes of a recording under way.
 
     Args:

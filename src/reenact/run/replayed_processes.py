@@ -18,7 +18,7 @@ from reenact.core.boundary import Family, Run, Scope, entered
 from reenact.core.model.divergence import Verdict, verdict_of
 from reenact.core.model.event import Effect
 from reenact.core.model.log import Log
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence
@@ -45,11 +45,11 @@ class ReplayedProcesses(Family):
         self,
         run: Run,
         replayer: Replayer,
-        recording: Recording,
+        recording: RecordedRun,
         log: Log,
         plan: Plan,
         *,
-        join: Callable[[Plan, Run, Recording], Scope],
+        join: Callable[[Plan, Run, RecordedRun], Scope],
     ) -> None:
         self._run = run
         self._join = join
@@ -237,7 +237,7 @@ class ReplayedProcesses(Family):
             shutil.rmtree(self._own, ignore_errors=True)
 
 
-def logs_of(recording: Recording, path: str) -> list[Log]:
+def logs_of(recording: RecordedRun, path: str) -> list[Log]:
     """Return the recorded processes of one spawn: usually one, several for several Pythons."""
     return [log for log in recording.logs if log.process == path or log.process.startswith(f"{path}~")]
 

@@ -11,7 +11,7 @@ from reenact.core.boundary import ReplayingTurnstile
 from reenact.core.model.automaton import LONGEST
 from reenact.core.model.event import TYPED, Tree
 from reenact.core.model.log import Log
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.core.replay.mixing import Mix, Mixing
 from reenact.core.replay.replayer import Replayer
@@ -26,7 +26,7 @@ OPTIONS = ("live", "ignore", "policy", "inserted", "tools", MIX, ACTS)
 
 
 def replayer_of(
-    recording: Recording, log: Log, options: Mapping[str, Any], turnstile: ReplayingTurnstile | None = None
+    recording: RecordedRun, log: Log, options: Mapping[str, Any], turnstile: ReplayingTurnstile | None = None
 ) -> Replayer:
     """The replayer of one process of a recording.
 
@@ -65,7 +65,7 @@ _MOST_RULES = {"names": (1000, 200), "headers": (1000, 200), "patterns": (64, LO
 """The maximum number of texts in a header's rules, and their maximum length in characters."""
 
 
-def _mix(recording: Recording, log: Log, words: Mapping[str, Any]) -> Mix:
+def _mix(recording: RecordedRun, log: Log, words: Mapping[str, Any]) -> Mix:
     """Return the parts that one process takes from another recording, by the plan."""
     other = load(Path(words["other"]))
     same = next((each for each in other.logs if each.process == log.process), None)

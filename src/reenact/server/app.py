@@ -27,7 +27,7 @@ from reenact.server.keys import DEFAULT, Keys
 from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.measuring import Measures, checks_of
-from reenact.server.operations.metrics import Page, Requests
+from reenact.server.operations.metrics import MetricsPage, Requests
 from reenact.server.operations.middleware import Observed
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
@@ -35,22 +35,22 @@ from reenact.server.refusals import misshapen, refusal, refusals
 from reenact.server.routes import (
     about,
     anomalies,
+    api_keys,
     blobs,
     conversation,
     debug,
     derived,
     events,
-    exchange,
-    files,
     films,
     healed_steps,
     jobs,
-    keys,
     live,
     login,
     manual,
+    recording_files,
     recordings,
     saved_views,
+    signed_files,
     steps,
     traces,
     uploads,
@@ -65,9 +65,9 @@ if TYPE_CHECKING:
 ROUTERS = (
     about.router,
     jobs.router,
-    keys.router,
+    api_keys.router,
     login.router,
-    exchange.router,
+    recording_files.router,
     recordings.router,
     saved_views.router,
     steps.router,
@@ -138,7 +138,7 @@ def built_routes() -> tuple[BaseRoute, ...]:
     router.get("/health", include_in_schema=False)(about.health)
     router.get("/ready", include_in_schema=False)(about.ready)
     router.get("/metrics", include_in_schema=False)(about.measured)
-    router.include_router(files.router)
+    router.include_router(signed_files.router)
     router.include_router(traces.router)
     for route in router.routes:
         route.matches({"type": "http", "method": "GET", "path": f"{API}/", "root_path": "", "headers": []})
@@ -154,7 +154,7 @@ def _observe(app: FastAPI) -> None:
         registry, projects, app.state.jobs, checks=app.state.checks, requests=requests
     )
     registry.register(app.state.collecting)
-    app.state.metrics = Page(registry)
+    app.state.metrics = MetricsPage(registry)
     app.add_middleware(Observed, requests=requests, project=_project, prefix=API)
 
 

@@ -19,8 +19,8 @@ from reenact.server.library import ProjectLibrary
 from reenact.server.operations.checks import room
 from reenact.server.operations.logs import event
 from reenact.server.projects import Projects
-from reenact.server.traces.app import Gate
 from reenact.server.traces.measuring import families
+from reenact.server.traces.receiver import Gate
 from reenact.server.traces.traces import FOLDER, Traces
 
 _PACE = 0.5

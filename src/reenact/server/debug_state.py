@@ -15,9 +15,9 @@ from reenact.core.model.event import Tree
 from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts
 from reenact.errors import Mismatch
-from reenact.run.debugger import view
-from reenact.run.debugger.machine import Machine, Phase, State
-from reenact.run.debugger.orders import START, Place
+from reenact.run.debugger import debugger_views
+from reenact.run.debugger.machine import Machine, MachineState, Phase
+from reenact.run.debugger.orders import START, ProgramPlace
 
 _LONGEST = 20_000
 """Letters of one value that are shown."""
@@ -142,7 +142,7 @@ def standing(machine: Machine, facts: RecordingFacts, before: Mapping[str, Tree]
     stands = state.phase in (Phase.STOPPED, Phase.DEPARTED)
     differing: Iterable[Mismatch] = ()
     if stands and here and not state.at.extra and state.divergence is None:
-        differing = view.compared(facts.steps[here - 1].step, state.actual)
+        differing = debugger_views.compared(facts.steps[here - 1].step, state.actual)
     now = state.actual.state
     return Standing(
         version=0,
@@ -165,7 +165,7 @@ def standing(machine: Machine, facts: RecordingFacts, before: Mapping[str, Tree]
         opened=sorted(state.opened),
         asked=_asked(state),
         differing=_differing(differing),
-        changed=_differing(view.changed(before, now) if before and now else ()),
+        changed=_differing(debugger_views.changed(before, now) if before and now else ()),
         left=_left(state),
         exit=state.exit,
         verdict=_judged(state),
@@ -174,7 +174,7 @@ def standing(machine: Machine, facts: RecordingFacts, before: Mapping[str, Tree]
     )
 
 
-def status(state: State) -> str:
+def status(state: MachineState) -> str:
     """Describe the position of the program in one line."""
     if state.phase is Phase.RUNNING:
         return "running"
@@ -189,20 +189,20 @@ def status(state: State) -> str:
     return one_line(state.why)
 
 
-def tracked(facts: RecordingFacts, state: State, number: int) -> list[Tracked]:
+def tracked(facts: RecordingFacts, state: MachineState, number: int) -> list[Tracked]:
     """Return the tracked state at a step, as texts.
 
     The values are the live ones if the program is there, else the recorded ones.
     """
     recorded = facts.recording.state(number)
-    now = state.actual.state if state.at == Place(number) else {}
+    now = state.actual.state if state.at == ProgramPlace(number) else {}
     found = []
     for name in dict.fromkeys((*now, *recorded)):
         taken = recorded.of(name) if name in recorded else None
         tree = plain(now[name] if name in now else recorded.tree(name))
         otherwise: Iterable[Mismatch] = ()
         if name in now and taken is not None and taken.exact:
-            otherwise = view.changed({name: plain(recorded.tree(name))}, {name: tree})
+            otherwise = debugger_views.changed({name: plain(recorded.tree(name))}, {name: tree})
         note = "as it is now" if name in now else "as recorded"
         if name not in now and taken is not None and not taken.exact:
             when = f"as of step {taken.step}" if taken.step is not None else "as of the end"
@@ -219,7 +219,7 @@ def tracked(facts: RecordingFacts, state: State, number: int) -> list[Tracked]:
     return found
 
 
-def _asked(state: State) -> Asked:
+def _asked(state: MachineState) -> Asked:
     actual = state.actual
     return Asked(
         label=one_line(actual.label),
@@ -235,7 +235,7 @@ def _asked(state: State) -> Asked:
     )
 
 
-def _left(state: State) -> Left | None:
+def _left(state: MachineState) -> Left | None:
     found = state.divergence
     if found is None:
         return None
@@ -245,7 +245,7 @@ def _left(state: State) -> Left | None:
     )  # fmt: skip
 
 
-def _judged(state: State) -> Judged | None:
+def _judged(state: MachineState) -> Judged | None:
     verdict = state.verdict
     if verdict is None:
         return None

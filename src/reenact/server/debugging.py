@@ -41,7 +41,7 @@ _LINES = 2_000
 _AMENDING = ("edit", "raise", "undo")
 
 
-class Session:
+class DebugSession:
     """One debugging session.
 
     Args:
@@ -93,7 +93,7 @@ class Session:
         with self._lock:
             return tracked(self._facts, self._driver.machine.state, step)
 
-    def draft(self, step: int) -> tuple[answer.Draft, bool]:
+    def draft(self, step: int) -> tuple[answer.EditedAnswer, bool]:
         """Return a step's answer as text to edit, and whether it is edited already.
 
         Raises UsageError where it cannot be edited.
@@ -213,7 +213,7 @@ class Desk:
     """The holder of a project's debugging session."""
 
     def __init__(self) -> None:
-        self._session: Session | None = None
+        self._session: DebugSession | None = None
         self._lock = threading.Lock()
 
     @property
@@ -221,16 +221,16 @@ class Desk:
         """The id of the recording that is debugged, or None."""
         return self._session.id if self._session is not None else None
 
-    def session(self, id: str) -> Session | None:
+    def session(self, id: str) -> DebugSession | None:
         """Return the session of that recording, if it is open."""
         found = self._session
         return found if found is not None and found.id == id else None
 
-    def open(self, opening: Opening) -> Session:
+    def open(self, opening: Opening) -> DebugSession:
         """Open a session; end one that is open on another recording."""
         with self._lock:
             self._end()
-            self._session = Session(opening)
+            self._session = DebugSession(opening)
             return self._session
 
     def close(self) -> None:

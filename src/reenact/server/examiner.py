@@ -13,12 +13,12 @@ from pathlib import Path
 
 from reenact.analysis.anomalies import Choice, examine
 from reenact.analysis.views.findings import FindingsView, findings, findings_of, findings_tree
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.findings import Findings, Found
 from reenact.core.store.local import EVENTS, load
 from reenact.errors import RecordingError, ReenactError
-from reenact.server.lines import Entry, Lines
-from reenact.server.readers import Closing, Job, Readers, state_of
+from reenact.server.project_lines import ProjectLine, ProjectLines
+from reenact.server.readers import Closing, ReaderCall, Readers, state_of
 from reenact.verbs.diagnose import chosen
 
 _LARGEST = 1 << 26
@@ -40,7 +40,7 @@ class Examiner:
 
     def __init__(
         self,
-        lines: Lines,
+        lines: ProjectLines,
         findings: Findings,
         tell: Callable[[str], None],
         readers: Readers | None = None,
@@ -59,11 +59,11 @@ class Examiner:
         """The rules, as `reenact.toml` or `pyproject.toml` sets them. Raises UsageError."""
         return chosen()
 
-    def examined(self, recording: Recording) -> FindingsView:
+    def examined(self, recording: RecordedRun) -> FindingsView:
         """Return the anomalies of a recording, or the problem if it cannot be examined."""
         return _examined(recording, self.choice)
 
-    def known(self, entry: Entry) -> FindingsView | None:
+    def known(self, entry: ProjectLine) -> FindingsView | None:
         """Return the stored findings of a recording, or None."""
         stored = self._findings.told(entry.summary.id, entry.signature)
         try:
@@ -123,7 +123,7 @@ class Examiner:
         found = {entry.summary.id: self._findings.of(entry.summary.id, entry.signature) for entry in entries}
         self._lines.find(found)
 
-    def _open(self) -> Iterator[Entry]:
+    def _open(self) -> Iterator[ProjectLine]:
         """Yield the recordings to examine: finished, not yet examined, newest first."""
         with self._lines.lock:
             ids = [id for _, id in self._lines.order]
@@ -136,12 +136,12 @@ class Examiner:
                 yield from self._there(self._asked.popleft())
             yield from self._there(id)
 
-    def _there(self, id: str) -> Iterator[Entry]:
+    def _there(self, id: str) -> Iterator[ProjectLine]:
         entry = self._lines.entries.get(id)
         if entry is not None and entry.found is None and not entry.live and not entry.summary.broken:
             yield entry
 
-    def _look(self, entry: Entry) -> None:
+    def _look(self, entry: ProjectLine) -> None:
         id, path = entry.summary.id, Path(entry.summary.path)
         found = self._findings.of(id, entry.signature)
         if found is None:
@@ -149,7 +149,7 @@ class Examiner:
                 if (path / EVENTS).stat().st_size > _LARGEST:
                     return
                 if self._readers is not None and state_of(path):
-                    told = self._readers.later(Job(_examine, (path,))).result()
+                    told = self._readers.later(ReaderCall(_examine, (path,))).result()
                 else:
                     told = self.examined(load(path))
             except Closing:
@@ -160,7 +160,7 @@ class Examiner:
             self._findings.keep(id, entry.signature, found, findings_tree(told))
         self._put(entry, found)
 
-    def _put(self, entry: Entry, found: Found) -> None:
+    def _put(self, entry: ProjectLine, found: Found) -> None:
         id = entry.summary.id
         with self._lines.lock:
             now = self._lines.entries.get(id)
@@ -175,7 +175,7 @@ def _examine(path: Path) -> FindingsView:
     return _examined(load(path), chosen())
 
 
-def _examined(recording: Recording, choice: Choice) -> FindingsView:
+def _examined(recording: RecordedRun, choice: Choice) -> FindingsView:
     try:
         return findings(examine(recording, choice))
     except RecordingError as error:

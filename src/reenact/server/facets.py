@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
 from reenact.analysis.views.listing import BucketView, FacetsView, FacetValueView, TrendsView
-from reenact.server.lines import RANGES, Entry, facets
+from reenact.server.project_lines import RANGES, ProjectLine, facets
 from reenact.server.searching import Search
 
 Figures = TypeVar("Figures", FacetsView, TrendsView)
@@ -79,14 +79,14 @@ def _filter(name: str, value: str) -> str:
 
 def _trends(search: Search, by: Literal["hour", "day"], *, complete: bool) -> TrendsView:
     seconds = _SECONDS[by]
-    buckets: dict[int, list[Entry]] = {}
+    buckets: dict[int, list[ProjectLine]] = {}
     for entry in search.entries():
         buckets.setdefault(int(entry.summary.moment // seconds), []).append(entry)
     shown = [_bucket(at * seconds, buckets[at]) for at in sorted(buckets)]
     return TrendsView(by=by, buckets=tuple(shown), complete=complete)
 
 
-def _bucket(at: int, entries: list[Entry]) -> BucketView:
+def _bucket(at: int, entries: list[ProjectLine]) -> BucketView:
     lines = [entry.summary for entry in entries]
     durations = sorted(line.duration for line in lines)
     return BucketView(

@@ -26,7 +26,7 @@ from reenact.browser.watch.film import Film, FilmPart, Text
 from reenact.browser.watch.pictures import jpeg, thumbnail
 from reenact.browser.watch.screen import ScreenHistory, follow
 from reenact.core.query.facts import RecordingFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import MissingExtra, RecordingError, UsageError
 
 _LOOK = 0.1
@@ -56,7 +56,7 @@ class Grown(FilmPart):
     over: bool
 
 
-def film_of(recording: Recording, folder: Path, number: int) -> Film:
+def film_of(recording: RecordedRun, folder: Path, number: int) -> Film:
     """All that is shown of a session beside its pictures.
 
     Raises RecordingError where the recording has no session of that number.

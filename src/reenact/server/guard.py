@@ -29,8 +29,8 @@ from reenact.server.login import COOKIE, Logins
 from reenact.server.projects import Projects
 from reenact.server.rates import Rates
 from reenact.server.settings import Settings
-from reenact.server.traces.app import MOST
-from reenact.team.ship import wire
+from reenact.server.traces.receiver import MOST
+from reenact.team.ship import upload_format
 
 PROTOCOL = "/protocol"
 """The prefix of WebSocket addresses of hosted browsers; session id and key follow."""
@@ -41,7 +41,7 @@ BODY = 1_000_000
 UPLOADS = (
     ("PUT", re.compile(r"/api/v1/recordings/[^/]+/(files|blobs)/[^/]+"), 256_000_000),
     ("POST", re.compile(r"/api/v1/recordings/import"), 4_000_000_000),
-    ("POST", re.compile(r"/api/v1/uploads"), wire.BODY),
+    ("POST", re.compile(r"/api/v1/uploads"), upload_format.BODY),
     # One byte more: what is too long is refused in the words of OTLP.
     ("POST", re.compile(r"/v1/(traces|logs)"), MOST + 1),
     # A form around a file of 100 MB.

@@ -53,7 +53,7 @@ WAITING = 100
 
 _STATE, _LOG, _LOCK = "job.json", "log.txt", "lock"
 
-Told = Callable[[str, "Job"], None]
+Told = Callable[[str, "RunningJob"], None]
 """A function that is called with a project and its changed job, from any thread."""
 
 
@@ -67,7 +67,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class RunningJob:
     """The state of a job.
 
     Attributes:
@@ -109,8 +109,8 @@ class Jobs:
         self._run_foreign = run_foreign
         self._projects = projects
         self._lock = threading.RLock()
-        self._own: dict[str, Job] = {}
-        self._known: dict[str, Job] = {}
+        self._own: dict[str, RunningJob] = {}
+        self._known: dict[str, RunningJob] = {}
         self._children: dict[str, JobProcess] = {}
         self._held: dict[str, BinaryIO] = {}
         self._places: dict[str, str] = {}
@@ -120,7 +120,7 @@ class Jobs:
 
     # -- what is asked of it ---------------------------------------------------------------------------------
 
-    def start(self, project: str, order: Order) -> Job:
+    def start(self, project: str, order: Order) -> RunningJob:
         """Start a job, or let it wait for its turn.
 
         Raises:
@@ -138,7 +138,7 @@ class Jobs:
         with self._lock:
             if self._closing or sum(job.status == "queued" for job in self._own.values()) >= WAITING:
                 raise UsageError(f"{WAITING} jobs wait already")
-            job = Job(new_id(), order.kind, tuple(order.ids), title=order.title, created=_now())
+            job = RunningJob(new_id(), order.kind, tuple(order.ids), title=order.title, created=_now())
             folder = self._folder(project, job.id)
             private.folder(folder)
             private.write(folder / ORDER, ORDERS.dump_json(order))
@@ -149,7 +149,7 @@ class Jobs:
             self._pool.submit(self._run, project, job.id)
         return job
 
-    def all(self, project: str) -> list[Job]:
+    def all(self, project: str) -> list[RunningJob]:
         """Return the jobs of a project, the latest first."""
         try:
             names = [path.name for path in (self._projects.folder(project) / "jobs").iterdir()]
@@ -158,7 +158,7 @@ class Jobs:
         found = [job for name in names if (job := self.find(project, name)) is not None]
         return sorted(found, key=lambda job: (job.created, job.id), reverse=True)
 
-    def find(self, project: str, id: str) -> Job | None:
+    def find(self, project: str, id: str) -> RunningJob | None:
         """A job of a project, or None. The id is one that fits into a path: routes see to that."""
         folder = self._folder(project, id)
         with self._lock:
@@ -191,7 +191,7 @@ class Jobs:
             self._known.pop(id, None)
             shutil.rmtree(self._folder(project, id), ignore_errors=True)
 
-    def files(self, project: str, job: Job) -> list[tuple[str, Path]]:
+    def files(self, project: str, job: RunningJob) -> list[tuple[str, Path]]:
         """Return the names and paths of a job's files, and of its log once it has ended."""
         folder = self._folder(project, job.id)
         found = [(name, folder / FILES / name) for name in job.files]
@@ -283,17 +283,17 @@ class Jobs:
     def _folder(self, project: str, id: str) -> Path:
         return self._projects.folder(project) / "jobs" / id
 
-    def _keep(self, project: str, job: Job) -> None:
+    def _keep(self, project: str, job: RunningJob) -> None:
         path = self._folder(project, job.id) / _STATE
         # A job's outcome must not depend on a full disk.
         with contextlib.suppress(OSError):
             private.write(path, orjson.dumps(asdict(job), option=orjson.OPT_NON_STR_KEYS))
 
-    def _read(self, project: str, folder: Path) -> Job | None:
+    def _read(self, project: str, folder: Path) -> RunningJob | None:
         """Read a job of another server: of an earlier one, or of one that runs beside this."""
         try:
             tree = orjson.loads((folder / _STATE).read_bytes())
-            job = Job(**{**tree, "progress": Progress(**tree["progress"])})
+            job = RunningJob(**{**tree, "progress": Progress(**tree["progress"])})
         except (OSError, ValueError, TypeError, KeyError):
             return None
         job = replace(job, recordings=tuple(job.recordings), files=tuple(job.files))

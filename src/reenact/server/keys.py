@@ -42,7 +42,7 @@ _FIELDS = "id, project, role, name, created, used"
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class StoredKey:
     """The stored data of a key, without its secret.
 
     Attributes:
@@ -89,10 +89,10 @@ class Keys:
         self._database: sqlite3.Connection | None = None
         self._noted: dict[str, float] = {}
 
-    def make(self, *, role: Role, project: str = DEFAULT, name: str = "") -> tuple[Key, str]:
+    def make(self, *, role: Role, project: str = DEFAULT, name: str = "") -> tuple[StoredKey, str]:
         """Make a key. Returns its stored data, and the key itself, which is not stored."""
         id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
-        key = Key(id, project_name(project), role, name, _now(), None)
+        key = StoredKey(id, project_name(project), role, name, _now(), None)
         text = f"{_MARK}_{id}_{secret}"
         self._ask(
             "INSERT INTO keys (id, project, role, name, created, hash) VALUES (?, ?, ?, ?, ?, ?)",
@@ -100,11 +100,11 @@ class Keys:
         )  # fmt: skip
         return key, text
 
-    def all(self, project: str | None = None) -> list[Key]:
+    def all(self, project: str | None = None) -> list[StoredKey]:
         """The keys of a project, or of all, those first that were made first."""
         where, given = ("WHERE project = ? ", (project,)) if project is not None else ("", ())
         rows = self._ask(f"SELECT {_FIELDS} FROM keys {where}ORDER BY created, rowid", *given)  # noqa: S608
-        return [Key(*row) for row in rows]
+        return [StoredKey(*row) for row in rows]
 
     def remove(self, id: str, project: str | None = None) -> bool:
         """Revoke a key. Returns whether there was one, in that project."""
@@ -112,12 +112,12 @@ class Keys:
         found = self._ask(f"DELETE FROM keys WHERE id = ?{where} RETURNING id", id, *given)  # noqa: S608
         return bool(found)
 
-    def find(self, text: str) -> Key | None:
+    def find(self, text: str) -> StoredKey | None:
         """Return the key of this text; None where invalid or revoked."""
         rows = self._ask(f"SELECT {_FIELDS} FROM keys WHERE hash = ?", _hashed(text))  # noqa: S608
         return self._used(rows)
 
-    def known(self, id: str) -> Key | None:
+    def known(self, id: str) -> StoredKey | None:
         """Return the key with this id, which the client has already proved to have; None if gone."""
         return self._used(self._ask(f"SELECT {_FIELDS} FROM keys WHERE id = ?", id))  # noqa: S608
 
@@ -128,10 +128,10 @@ class Keys:
                 self._database.close()
                 self._database = None
 
-    def _used(self, rows: list[_Row]) -> Key | None:
+    def _used(self, rows: list[_Row]) -> StoredKey | None:
         if not rows:
             return None
-        key, now = Key(*rows[0]), time.monotonic()
+        key, now = StoredKey(*rows[0]), time.monotonic()
         if now - self._noted.get(key.id, -_NOTED) >= _NOTED:
             self._noted[key.id] = now
             # A full or read-only disk must not refuse a valid key.

@@ -20,20 +20,20 @@ from reenact.core.store.findings import Findings
 from reenact.core.store.index import Index
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
-from reenact.core.store.quotas import Limits
+from reenact.core.store.quotas import IntakeLimits
 from reenact.core.trust import Book
 from reenact.errors import RecordingNotFound
 from reenact.server.cache import Loaded, Shelf
 from reenact.server.examiner import Examiner
 from reenact.server.feed import Feed
-from reenact.server.lines import Entry, Lines
-from reenact.server.readers import Job, Readers, state_of
+from reenact.server.project_lines import ProjectLine, ProjectLines
+from reenact.server.readers import ReaderCall, Readers, state_of
 from reenact.server.refresh import Keeper
 from reenact.server.searching import Search, Searches
 
 if TYPE_CHECKING:
     from reenact.server.share import Share
-    from reenact.team.location import Place
+    from reenact.team.location import TeamPlace
 
 T = TypeVar("T")
 
@@ -57,14 +57,14 @@ class ProjectLibrary:
     def __init__(
         self,
         home: Path,
-        team: Place | None = None,
-        limits: Limits | None = None,
+        team: TeamPlace | None = None,
+        limits: IntakeLimits | None = None,
         readers: Readers | None = None,
     ) -> None:
         self._readers = readers
         self.store = LocalStore(home)
         self.feed = Feed()
-        self._lines = Lines()
+        self._lines = ProjectLines()
         self._findings = Findings(self.store.root)
         self._keeper = Keeper(self.store, self._lines, self.feed, self._findings, readers)
         self._searches = Searches(self.store, self._lines)
@@ -152,22 +152,22 @@ class ProjectLibrary:
             raise RecordingNotFound(f"no recording '{id[:64]}'; GET /api/v1/recordings lists all")
         return folder
 
-    def entry(self, id: str) -> Entry | None:
+    def entry(self, id: str) -> ProjectLine | None:
         """Return the line of a recording, or None if it has not been read yet."""
         return self._lines.entries.get(id)
 
-    def indexed(self, id: str) -> Entry | None:
+    def indexed(self, id: str) -> ProjectLine | None:
         """Return the index's line of a recording that is not in memory yet, or None."""
         index = Index(self.store)
         try:
             known = index.known_line(id)
-            return Entry(known.key, known.signature, known.summary) if known is not None else None
+            return ProjectLine(known.key, known.signature, known.summary) if known is not None else None
         except sqlite3.Error:
             return None
         finally:
             index.close()
 
-    def know(self, entry: Entry) -> None:
+    def know(self, entry: ProjectLine) -> None:
         """Take over a line from the server that this process reads for."""
         self._lines.put(entry)
 
@@ -189,7 +189,7 @@ class ProjectLibrary:
         state = self.large(id)
         if not state or self._readers is None:
             return work(*args)
-        result: T = self._readers.soon(id, state, Job(work, args))
+        result: T = self._readers.soon(id, state, ReaderCall(work, args))
         return result
 
     async def read(self, id: str, work: Callable[..., T], *args: Any) -> T:
@@ -197,7 +197,7 @@ class ProjectLibrary:
         state = await run_in_threadpool(self.large, id)
         if not state or self._readers is None:
             return await run_in_threadpool(work, self, *args)
-        job = Job(work, args, self.store.root)
+        job = ReaderCall(work, args, self.store.root)
         result: T = await asyncio.wrap_future(self._readers.submit(id, job))
         return result
 
@@ -257,7 +257,7 @@ class ProjectLibrary:
         self._lines.drop(id)
         self._keeper.touch(id)
 
-    def _shared(self, team: Place) -> Share:
+    def _shared(self, team: TeamPlace) -> Share:
         # Drivers that no other server needs.
         from reenact.server.share import Share  # noqa: PLC0415
 

@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 from reenact.core.extras import needing
 from reenact.errors import UsageError
-from reenact.server.answers import GREETINGS, ServerAnswers, UnrecordedCall
+from reenact.server.mcp_answers import GREETINGS, ServerAnswers, UnrecordedCall
 
 with needing("mcp", "reenact mcp"):
     import uvicorn

@@ -13,10 +13,10 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from reenact.core.store.base import Piece, Taken
+from reenact.core.store.base import Piece, PieceTaken
 from reenact.core.store.quotas import bytes_of
 from reenact.errors import ReenactError
-from reenact.server.jobs import ENDED, Job, Jobs
+from reenact.server.jobs import ENDED, Jobs, RunningJob
 from reenact.server.keys import DEFAULT
 from reenact.server.operations.checks import OK, Check, Checks, room, writable
 from reenact.server.operations.logs import event
@@ -100,7 +100,9 @@ class Measures:
         jobs.listen(self._told)
         registry.register(self)
 
-    def took(self, project: str, pieces: Sequence[Piece], taken: Sequence[Taken], seconds: float) -> None:
+    def took(
+        self, project: str, pieces: Sequence[Piece], taken: Sequence[PieceTaken], seconds: float
+    ) -> None:
         """Count a request of pieces: its pieces, their outcomes, and its seconds."""
         size = lines = 0
         for piece, said in zip(pieces, taken, strict=True):
@@ -121,7 +123,7 @@ class Measures:
         """Log that the server has ended."""
         event("ended")
 
-    def _told(self, project: str, job: Job) -> None:
+    def _told(self, project: str, job: RunningJob) -> None:
         if job.status in ENDED and job.ended is not None:
             self._ended.labels(job.kind, job.status).inc()
             event("job_ended", job=job.id, kind=job.kind, status=job.status, project=project)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints,
 
 from reenact.verbs.fields import OptionField
 from reenact.verbs.interface import Options
-from reenact.verbs.marks import JSON, RECORDING, Cli, Wire
+from reenact.verbs.marks import JSON, RECORDING, Cli, WireType
 from reenact.verbs.registry import VERBS, Verb
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
@@ -147,8 +147,8 @@ def field_of(verb: Verb, name: str, info: OptionField) -> tuple[Any, Any]:
     return kind, list(default) if isinstance(default, tuple) else default
 
 
-def _wire(info: OptionField) -> Wire:
-    return next((mark for mark in info.marks if isinstance(mark, Wire)), Wire())
+def _wire(info: OptionField) -> WireType:
+    return next((mark for mark in info.marks if isinstance(mark, WireType)), WireType())
 
 
 def subject_of(options: type[Options]) -> str:

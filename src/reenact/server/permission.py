@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import load
 from reenact.core.trust import consent
 from reenact.errors import ForeignRecording
 
 
-def allowed(recording: Recording, home: Path) -> None:
+def allowed(recording: RecordedRun, home: Path) -> None:
     """Raise ForeignRecording where this server may not run the program of a recording.
 
     The message is for people without a terminal on this machine.

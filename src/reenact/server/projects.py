@@ -7,11 +7,11 @@ import os
 import threading
 from pathlib import Path
 
-from reenact.core.store.quotas import Limits
+from reenact.core.store.quotas import IntakeLimits
 from reenact.server.keys import DEFAULT, project_name
 from reenact.server.library import ProjectLibrary
 from reenact.server.readers import Readers
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 
 
 class Projects:
@@ -23,7 +23,7 @@ class Projects:
         limits: How much each project takes, where it is kept here.
     """
 
-    def __init__(self, home: Path, team: Place | None = None, limits: Limits | None = None) -> None:
+    def __init__(self, home: Path, team: TeamPlace | None = None, limits: IntakeLimits | None = None) -> None:
         self._home = home
         self._team = team
         self._limits = limits
@@ -57,7 +57,7 @@ class Projects:
             return sorted({DEFAULT, *self.opened(), *(entry.name for entry in entries if entry.is_dir())})
         return sorted({DEFAULT, *self.opened()})
 
-    def _of_team(self, project: str) -> Place | None:
+    def _of_team(self, project: str) -> TeamPlace | None:
         return self._team.of_project(project, self.folder(project) / "team") if self._team else None
 
     def close(self) -> None:

@@ -26,7 +26,7 @@ from reenact.errors import ReenactError, TooLarge
 from reenact.server.access import Access
 from reenact.server.library import ProjectLibrary
 from reenact.server.pipe import MessagePipe
-from reenact.server.readers import TOO_LONG, ForwardedRequest, Job, OutOfMemory, ReaderAnswer
+from reenact.server.readers import TOO_LONG, ForwardedRequest, OutOfMemory, ReaderAnswer, ReaderCall
 from reenact.server.refusals import misshapen, refusal
 from reenact.server.routes import conversation, derived, events, recordings, steps
 from reenact.server.routes.common import API
@@ -117,7 +117,7 @@ class _Worker:
     async def done(self, pickled: bytes) -> bytes:
         """Return the pickled result of a job: True and its value, or False and the exception."""
         try:
-            job: ForwardedRequest | Job = pickle.loads(pickled)  # noqa: S301 - from our own server
+            job: ForwardedRequest | ReaderCall = pickle.loads(pickled)  # noqa: S301 - from our own server
             result = await self._answered(job) if isinstance(job, ForwardedRequest) else self._worked(job)
             return pickle.dumps((True, result))
         except MemoryError:
@@ -154,7 +154,7 @@ class _Worker:
         kind = dict(begun["headers"]).get(b"content-type", b"application/json")
         return ReaderAnswer(begun["status"], kind.decode("latin-1"), b"".join(parts))
 
-    def _worked(self, job: Job) -> Any:
+    def _worked(self, job: ReaderCall) -> Any:
         return job.work(*([self._of(job.home)] if job.home is not None else []), *job.args)
 
     def _of(self, home: Path) -> ProjectLibrary:

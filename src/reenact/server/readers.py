@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 from reenact.core import system
 from reenact.core.store import shared
 from reenact.errors import ReenactError, SearchEnded, TooLarge
-from reenact.server.lines import Entry
 from reenact.server.pipe import MessagePipe
+from reenact.server.project_lines import ProjectLine
 
 LARGE = 2_000_000
 """The bytes of lines above which a recording is read in another process."""
@@ -88,11 +88,11 @@ class ForwardedRequest:
     home: Path
     path: str
     query: bytes
-    entries: tuple[Entry, ...]
+    entries: tuple[ProjectLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ReaderCall:
     """A call of a function of a module; arguments and result can be pickled.
 
     Attributes:
@@ -144,7 +144,9 @@ class ReaderProcess:
 
     def __init__(self, longest: int = LONGEST, memory: int = MEMORY) -> None:
         self._limits = longest, memory
-        self._jobs: queue.Queue[tuple[ForwardedRequest | Job, Future[Any]] | None] = queue.Queue(_WAITING)
+        self._jobs: queue.Queue[tuple[ForwardedRequest | ReaderCall, Future[Any]] | None] = queue.Queue(
+            _WAITING
+        )
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -152,7 +154,7 @@ class ReaderProcess:
         self._done = 0
         self._closed = False
 
-    def submit(self, job: ForwardedRequest | Job) -> Future[Any]:
+    def submit(self, job: ForwardedRequest | ReaderCall) -> Future[Any]:
         """Return the future result of a job. Raises SearchEnded if many wait already.
 
         The result's exception is TooLarge for a job that exceeds a limit, and SearchEnded if the process has died.
@@ -308,22 +310,22 @@ class Readers:
         answer: ReaderAnswer = self._result(key, future)
         return answer
 
-    def soon(self, id: str, state: str, job: Job) -> Any:
+    def soon(self, id: str, state: str, job: ReaderCall) -> Any:
         """Return the result of a job about a recording, in the same way; for a thread."""
         key = (str(job.home), id, job.work.__qualname__, repr(job.args), state)
         future = self._future(id, key, job)
         wait([future], _PATIENCE)
         return self._result(key, future)
 
-    def submit(self, id: str, job: ForwardedRequest | Job) -> Future[Any]:
+    def submit(self, id: str, job: ForwardedRequest | ReaderCall) -> Future[Any]:
         """Return the future result of a job about a recording, from the process that has read it."""
         return self._readers[zlib.crc32(id.encode()) % len(self._readers)].submit(job)
 
-    def later(self, job: Job) -> Future[Any]:
+    def later(self, job: ReaderCall) -> Future[Any]:
         """Do a job in the background."""
         return self._background.submit(job)
 
-    def imported(self, job: Job) -> Future[Any]:
+    def imported(self, job: ReaderCall) -> Future[Any]:
         """Do a job that unpacks a file."""
         return self._importer.submit(job)
 
@@ -332,7 +334,7 @@ class Readers:
         for reader in (*self._readers, self._background, self._importer):
             reader.close()
 
-    def _future(self, id: str, key: tuple[str, ...], job: ForwardedRequest | Job) -> Future[Any]:
+    def _future(self, id: str, key: tuple[str, ...], job: ForwardedRequest | ReaderCall) -> Future[Any]:
         with self._lock:
             found = self._kept.get(key)
             if found is None:

@@ -24,15 +24,15 @@ from reenact.core.store.findings import Findings
 from reenact.core.store.glance import Glance
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore, nameable
-from reenact.core.store.signature import Known, Stale
+from reenact.core.store.signature import IndexedRecording, Stale
 from reenact.core.store.summarised import Summarised, reason, summarised, unsummarised
 from reenact.core.store.writer import warn
 from reenact.core.trust import Book
 from reenact.errors import SearchEnded
 from reenact.server.activity import DAY, alive
 from reenact.server.feed import Feed
-from reenact.server.lines import Entry, Lines
-from reenact.server.readers import Closing, Job, Readers, state_of
+from reenact.server.project_lines import ProjectLine, ProjectLines
+from reenact.server.readers import Closing, ReaderCall, Readers, state_of
 
 TICK = 0.25
 _BUDGET = 0.2
@@ -59,7 +59,7 @@ class Keeper:
     def __init__(
         self,
         store: LocalStore,
-        lines: Lines,
+        lines: ProjectLines,
         feed: Feed,
         findings: Findings,
         readers: Readers | None = None,
@@ -163,8 +163,8 @@ class Keeper:
             self._signatures[one.folder] = one.signature
             self._mind(one.folder, one.summary, now)
 
-    def _entry(self, known: Known) -> Entry:
-        return Entry(
+    def _entry(self, known: IndexedRecording) -> ProjectLine:
+        return ProjectLine(
             known.key, known.signature, known.summary, self._findings.of(known.folder, known.signature)
         )
 
@@ -290,7 +290,7 @@ class Keeper:
         folder = self._store.folder(one.folder)
         if self._readers is None or not state_of(folder):
             return one
-        job = Job(summarised, (folder, one.written, self._store.root))
+        job = ReaderCall(summarised, (folder, one.written, self._store.root))
         with contextlib.suppress(SearchEnded):  # many wait already: try again at the next look
             self._apart[one.folder] = one, time.monotonic(), self._readers.later(job)
         return None
@@ -314,7 +314,7 @@ class Keeper:
     def _urgency(self, one: Stale) -> tuple[bool, float]:
         return one.folder in self._read, self._read.get(one.folder, (0.0, 0.0))[0]
 
-    def _take(self, known: Known) -> None:
+    def _take(self, known: IndexedRecording) -> None:
         now = time.monotonic()
         apart = self._apart.pop(known.folder, None)
         self._signatures[known.folder] = self._seen[known.folder] = known.signature
@@ -336,7 +336,7 @@ class Keeper:
             if live != entry.live:
                 self._put(replace(entry, live=live))
 
-    def _put(self, entry: Entry) -> None:
+    def _put(self, entry: ProjectLine) -> None:
         self._lines.put(entry)
         self.tell(entry.summary.id)
 

@@ -17,7 +17,7 @@ from reenact.core.query.summary import Summary
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.errors import ReenactError, SearchEnded
-from reenact.server.lines import ALSO, Entry, Lines, Place
+from reenact.server.project_lines import ALSO, Place, ProjectLine, ProjectLines
 
 _KEPT = 16
 _TOLD = 64
@@ -35,7 +35,7 @@ class Search:
         text: The filter. Raises FilterError where it does not parse.
     """
 
-    def __init__(self, store: LocalStore, lines: Lines, text: str) -> None:
+    def __init__(self, store: LocalStore, lines: ProjectLines, text: str) -> None:
         self.filter = Filter(text, also=ALSO)
         self._store = store
         self._lines = lines
@@ -118,7 +118,7 @@ class Search:
     def __len__(self) -> int:
         return len(self._order)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ProjectLine]:
         """Return all hits so far."""
         known = self._lines.entries
         with self._here:
@@ -152,12 +152,12 @@ class Search:
     def _again(self) -> None:
         with self._lines.lock:
             self._version = self._lines.version
-            entries: dict[str, Entry | None] = dict(self._lines.entries)
+            entries: dict[str, ProjectLine | None] = dict(self._lines.entries)
         self._found_order.clear()
         self._hits.clear()
         self._replace(entries)
 
-    def _replace(self, entries: dict[str, Entry | None]) -> None:
+    def _replace(self, entries: dict[str, ProjectLine | None]) -> None:
         gone = entries.keys() & self._hits.keys()
         if gone:
             self._found_order = [place for place in self._found_order if place[1] not in gone]
@@ -174,7 +174,7 @@ class Search:
             insort(self._found_order, place)
         self._hits[place[1]] = steps
 
-    def _run(self, chosen: list[tuple[Place, Entry]]) -> None:
+    def _run(self, chosen: list[tuple[Place, ProjectLine]]) -> None:
         try:
             waiting: list[tuple[Place, tuple[int, ...]]] = []
             for found in self._found(chosen):
@@ -205,7 +205,7 @@ class Search:
             self._here.notify_all()
         waiting.clear()
 
-    def _found(self, chosen: list[tuple[Place, Entry]]) -> Iterator[tuple[Place, tuple[int, ...]]]:
+    def _found(self, chosen: list[tuple[Place, ProjectLine]]) -> Iterator[tuple[Place, tuple[int, ...]]]:
         meant = ((place, entry) for place, entry in chosen if self.filter.head(entry))
         if not self.filter.about_steps:
             for place, _ in meant:
@@ -260,7 +260,7 @@ def _ended() -> SearchEnded:
 class Searches:
     """The latest searches; the least recently used are stopped and dropped."""
 
-    def __init__(self, store: LocalStore, lines: Lines) -> None:
+    def __init__(self, store: LocalStore, lines: ProjectLines) -> None:
         self._store = store
         self._lines = lines
         self._lock = threading.Lock()

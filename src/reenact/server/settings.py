@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reenact.browser.isolation.addresses import PUBLIC, Reach
-from reenact.core.store.quotas import Limits
+from reenact.core.store.quotas import IntakeLimits
 from reenact.errors import UsageError
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 
 CONSOLE = Path(__file__).parent / "console"
 """The console's pages as `make console` builds them, and as a wheel has them."""
@@ -46,8 +46,8 @@ class Settings:
     running: bool = False
     run_foreign: bool = False
     console: Path = CONSOLE
-    team: Place | None = None
-    limits: Limits = field(default_factory=Limits)
+    team: TeamPlace | None = None
+    limits: IntakeLimits = field(default_factory=IntakeLimits)
     rate: float = 0.0
     reach: Reach = PUBLIC
     metrics_token: str = field(default="", repr=False)

@@ -17,15 +17,15 @@ from time import monotonic
 from sqlalchemy import select
 
 from reenact.core import private
-from reenact.core.store.base import Intake, Piece, Taken
+from reenact.core.store.base import Intake, Piece, PieceTaken
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import LocalStore
 from reenact.core.store.writer import warn
 from reenact.errors import ReenactError, StoreAway
 from reenact.server.operations.logs import event
 from reenact.team.index import TeamIndex
-from reenact.team.location import Place
-from reenact.team.ship.exchange import Exchange
+from reenact.team.location import TeamPlace
+from reenact.team.ship.exchange import TeamExchange
 from reenact.team.store import TeamStore
 
 _ROUND = 2.0
@@ -54,12 +54,12 @@ class Share:
         touched: Is told of each recording that has changed here.
     """
 
-    def __init__(self, place: Place, here: LocalStore, touched: Callable[[str], None]) -> None:
+    def __init__(self, place: TeamPlace, here: LocalStore, touched: Callable[[str], None]) -> None:
         self._team = TeamStore(place)
         self._project = place.project
         self._here = here
         self._touched = touched
-        self._exchange = Exchange(here, self._team)
+        self._exchange = TeamExchange(here, self._team)
         self.intake: Intake = _Through(self._team.intake, LocalIntake(here))
         self._seen: dict[str, int] = {}
         self._failed: set[str] = set()
@@ -218,7 +218,7 @@ class _Through:
     def has(self, id: str, address: str) -> bool:
         return self._team.has(id, address)
 
-    def take(self, pieces: Sequence[Piece]) -> list[Taken]:
+    def take(self, pieces: Sequence[Piece]) -> list[PieceTaken]:
         taken = self._team.take(pieces)
         there = [piece for piece, said in zip(pieces, taken, strict=True) if said.status == "ok"]
         # A disk that is full is no refusal: it is committed.

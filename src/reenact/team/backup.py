@@ -37,7 +37,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.version import VERSION
 from reenact.errors import StoreAway, UsageError
 from reenact.team.client_programs import database_of, dumped, run, tool
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 from reenact.team.objects import opened, path_of
 from reenact.team.receipts import obey
 from reenact.team.schema import ready
@@ -63,7 +63,7 @@ Said = Callable[[str], None]
 
 
 @dataclass(slots=True)
-class Kept:
+class BackupResult:
     """The result of a backup or a restore.
 
     Attributes:
@@ -87,7 +87,9 @@ class Kept:
     deleted: list[str] = field(default_factory=list)
 
 
-def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = lambda _: None) -> Kept:
+def backup(
+    place: TeamPlace, target: str, *, tools: Path | None = None, say: Said = lambda _: None
+) -> BackupResult:
     """Back up a team's store, with all its projects, while it is in use.
 
     Args:
@@ -102,7 +104,7 @@ def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = 
     """
     program = tool("pg_dump", tools)
     kept = opened(target, patient=True)
-    found = Kept(datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ"))
+    found = BackupResult(datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ"))
     making = f"{_MAKING if isinstance(kept, Folder) else _DUMPS}/{found.name}"
     try:
         _make(place, program, kept, found, say=say, making=making)
@@ -112,7 +114,7 @@ def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = 
     return found
 
 
-def _make(place: Place, program: str, kept: Any, found: Kept, *, making: str, say: Said) -> None:
+def _make(place: TeamPlace, program: str, kept: Any, found: BackupResult, *, making: str, say: Said) -> None:
     """Put the dump, the blobs and the manifest there, in this order."""
     source = opened(place.objects, patient=True)
     with _away(place), psycopg.connect(place.database) as connection:
@@ -147,7 +149,7 @@ def _make(place: Place, program: str, kept: Any, found: Kept, *, making: str, sa
         _emptied(kept, making)
 
 
-def _counted_bytes(blocks: Iterator[bytes], digest: Any, found: Kept) -> Iterator[bytes]:
+def _counted_bytes(blocks: Iterator[bytes], digest: Any, found: BackupResult) -> Iterator[bytes]:
     for block in blocks:
         digest.update(block)
         found.bytes += len(block)
@@ -170,8 +172,8 @@ def _emptied(kept: Any, making: str) -> None:
 
 
 def restore(
-    place: Place, source: str, *, name: str = "", tools: Path | None = None, say: Said = lambda _: None
-) -> Kept:
+    place: TeamPlace, source: str, *, name: str = "", tools: Path | None = None, say: Said = lambda _: None
+) -> BackupResult:
     """Restore a backup into a Postgres without recordings.
 
     Args:
@@ -197,7 +199,7 @@ def restore(
             )
     with _away(place), tempfile.TemporaryDirectory(prefix="reenact-") as folder:
         manifest = _manifest(kept, source, name)
-        found = Kept(manifest["made"], manifest["recordings"], manifest["bytes"])
+        found = BackupResult(manifest["made"], manifest["recordings"], manifest["bytes"])
         say("the dump")
         file = Path(folder) / _DUMP
         _fetched(kept, f"dumps/{found.name}/{_DUMP}", file, manifest["sha256"])
@@ -242,7 +244,7 @@ def _one(connection: psycopg.Connection[Any], asked: Any) -> Any:
     return row[0] if row is not None else None
 
 
-def _upgraded(place: Place, objects: Any) -> list[str]:
+def _upgraded(place: TeamPlace, objects: Any) -> list[str]:
     """Upgrade the tables, and repeat deletions that came after the dump.
 
     Returns the recordings deleted.
@@ -268,7 +270,9 @@ Named = tuple[str, str, int]
 """A project, an address and a size."""
 
 
-def _copy(named: Iterable[Named], source: Any, target: Any, found: Kept, *, fetch: bool = True) -> None:
+def _copy(
+    named: Iterable[Named], source: Any, target: Any, found: BackupResult, *, fetch: bool = True
+) -> None:
     """Copy the blobs that the target lacks; without `fetch`, only list them."""
     there: tuple[str, set[str]] = "", set()
 
@@ -295,7 +299,7 @@ def _copy(named: Iterable[Named], source: Any, target: Any, found: Kept, *, fetc
                     found.copied_bytes += size
 
 
-def _counted(named: Iterable[Named], found: Kept) -> Iterator[Named]:
+def _counted(named: Iterable[Named], found: BackupResult) -> Iterator[Named]:
     for one in named:
         found.blobs += 1
         yield one
@@ -373,7 +377,7 @@ def _fetched(kept: Any, path: str, file: Path, wanted: str) -> None:
 
 
 @contextmanager
-def _away(place: Place) -> Iterator[None]:
+def _away(place: TeamPlace) -> Iterator[None]:
     """Turn errors of the database or the object store into StoreAway, without passwords."""
     try:
         with asking(place.name):

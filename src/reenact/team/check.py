@@ -10,7 +10,7 @@ import orjson
 from sqlalchemy import delete, func, select, update
 
 from reenact.core.store.base import Progress
-from reenact.core.store.check import Checked, Finding
+from reenact.core.store.check import StoreChecked, StoreFault
 from reenact.errors import CorruptRecording
 from reenact.team.deleting import receipts, tombstones
 from reenact.team.lines import TeamLines
@@ -33,9 +33,9 @@ class TeamCheck:
     def __init__(self, store: TeamStore, *, repair: bool = False) -> None:
         self._store = store
         self._repair = repair
-        self._found = Checked()
+        self._found = StoreChecked()
 
-    def run(self, progress: Progress | None = None) -> Checked:
+    def run(self, progress: Progress | None = None) -> StoreChecked:
         """Check the whole project. Raises StoreAway."""
         TeamLines(self._store).renew(progress)
         self._found.recordings = len(self._store.ids())
@@ -186,4 +186,4 @@ class TeamCheck:
 
     def _say(self, kind: str, what: str, detail: str, repair: Callable[[], str] | None = None) -> None:
         done = repair() if self._repair and repair is not None else ""
-        self._found.findings.append(Finding(kind, what, detail, done))
+        self._found.findings.append(StoreFault(kind, what, detail, done))

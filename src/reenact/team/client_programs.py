@@ -12,13 +12,13 @@ from typing import IO
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from reenact.errors import UsageError
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 
 _BLOCK = 1 << 20
 _LOCAL = ("/usr/lib/postgresql", "/usr/local/opt/libpq", "/opt/homebrew/opt/libpq")
 
 
-def dumped(program: str, place: Place, words: list[str]) -> Iterator[bytes]:
+def dumped(program: str, place: TeamPlace, words: list[str]) -> Iterator[bytes]:
     """Yield the output of a dump program in blocks.
 
     Raises UsageError where the program fails, so that the output is dropped.
@@ -33,13 +33,13 @@ def dumped(program: str, place: Place, words: list[str]) -> Iterator[bytes]:
         _ended(process, said)
 
 
-def run(words: list[str], place: Place) -> None:
+def run(words: list[str], place: TeamPlace) -> None:
     with tempfile.TemporaryFile() as said, _started(words, place, said) as process:
         process.communicate()
         _ended(process, said)
 
 
-def _started(words: list[str], place: Place, said: IO[bytes]) -> subprocess.Popen[bytes]:
+def _started(words: list[str], place: TeamPlace, said: IO[bytes]) -> subprocess.Popen[bytes]:
     password = conninfo_to_dict(place.database).get("password")
     # Others on the machine see a program's arguments.
     environ = {**os.environ, **({"PGPASSWORD": str(password)} if password else {})}
@@ -55,7 +55,7 @@ def _ended(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
         raise UsageError(f"{name} failed: {' '.join(lines[:2])[:300]}{hint}")
 
 
-def database_of(place: Place) -> list[str]:
+def database_of(place: TeamPlace) -> list[str]:
     parts = conninfo_to_dict(place.database)
     parts.pop("password", None)
     return [f"--dbname={make_conninfo('', **parts)}"]

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import ArgumentError
 
 from reenact.errors import UsageError
-from reenact.team.location import STORE, Place
+from reenact.team.location import STORE, TeamPlace
 from reenact.team.schema import ready
 from reenact.team.tables import CLOCK, PROJECTS, RECORDINGS
 from reenact.team.unavailable import asking
@@ -38,7 +38,7 @@ class Database:
         UsageError: The address is invalid.
     """
 
-    def __init__(self, place: Place, patience: int = PATIENCE) -> None:
+    def __init__(self, place: TeamPlace, patience: int = PATIENCE) -> None:
         self.place = place
         self._lock = threading.Lock()
         self._project: int | None = None

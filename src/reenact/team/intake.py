@@ -18,10 +18,10 @@ from sqlalchemy.dialects.postgresql import insert
 
 from reenact.core.dataclass import dataclass
 from reenact.core.store import chain
-from reenact.core.store.base import FILE, ID, BlobStore, Damaged, Piece, Taken
+from reenact.core.store.base import FILE, ID, BlobStore, Damaged, Piece, PieceTaken
 from reenact.core.store.intake import no_header, unfit, unfit_blob
 from reenact.core.store.local import EVENTS
-from reenact.core.store.quotas import Limits
+from reenact.core.store.quotas import IntakeLimits
 from reenact.errors import StoreAway, StoreFull
 from reenact.team.database import Database, copied
 from reenact.team.deleting import tombstones
@@ -46,7 +46,7 @@ class _Known:
     more: int = 0
 
 
-class _Full(Taken):
+class _Full(PieceTaken):
     """Refused, since the project has what it may have."""
 
 
@@ -59,10 +59,10 @@ class TeamIntake:
         limits: How much; of `project` and `free` nothing is known here.
     """
 
-    def __init__(self, database: Database, blobs: BlobStore, limits: Limits | None = None) -> None:
+    def __init__(self, database: Database, blobs: BlobStore, limits: IntakeLimits | None = None) -> None:
         self._database = database
         self._blobs = blobs
-        self._limits = limits or Limits()
+        self._limits = limits or IntakeLimits()
         self._room = Room()
         self._pool = ThreadPoolExecutor(_AT_ONCE, "reenact-blobs")
 
@@ -91,7 +91,7 @@ class TeamIntake:
     def heard(self, ids: Iterable[str]) -> None:
         """Nothing is kept of that here: what is being written grows."""
 
-    def take(self, pieces: Sequence[Piece]) -> list[Taken]:
+    def take(self, pieces: Sequence[Piece]) -> list[PieceTaken]:
         """Append them; when this returns, what it calls ok is committed.
 
         Raises:
@@ -99,13 +99,13 @@ class TeamIntake:
             StoreFull: The project has what it may have, and all that was asked is more. Where some of it was not, only
                 the rest is refused.
         """
-        answers: dict[int, Taken] = {}
+        answers: dict[int, PieceTaken] = {}
         blobs: dict[int, Piece] = {}
         lines: dict[int, Piece] = {}
         for at, piece in enumerate(pieces):
             blob = piece.name.startswith("sha256:")
             if problem := unfit_blob(piece, self._limits.blob) if blob else unfit(piece):
-                answers[at] = Taken("refused", detail=problem)
+                answers[at] = PieceTaken("refused", detail=problem)
             else:
                 (blobs if blob else lines)[at] = piece
         if blobs:
@@ -130,9 +130,9 @@ class TeamIntake:
             for at, one in blobs.items():
                 # Somebody may delete the recording in the same moment.
                 here = (
-                    Taken("ok", len(one.data))
+                    PieceTaken("ok", len(one.data))
                     if one.recording in known
-                    else Taken("gap", detail="it was deleted")
+                    else PieceTaken("gap", detail="it was deleted")
                 )
                 answers[at] = refused.get(one.recording) or here
             _note_blobs(connection, [one for one in blobs.values() if one.recording not in refused], known)
@@ -147,7 +147,7 @@ class TeamIntake:
     # -- blobs -----------------------------------------------------------------------------------------------
 
     def _keep(
-        self, blobs: dict[int, Piece], answers: dict[int, Taken]
+        self, blobs: dict[int, Piece], answers: dict[int, PieceTaken]
     ) -> tuple[dict[int, Piece], list[int], list[tuple[int, StoreAway]]]:
         """Put those that their recordings do not have yet; what cannot be taken is answered.
 
@@ -169,7 +169,7 @@ class TeamIntake:
             new: dict[int, Piece] = {}
             for at, one in blobs.items():
                 if (stone := gone.get(one.recording)) is not None:
-                    answers[at] = Taken("gone", detail=stone.told)
+                    answers[at] = PieceTaken("gone", detail=stone.told)
                 elif (one.recording, one.name) not in noted:
                     if problem := self._room.problem(size=len(one.data)):
                         answers[at] = _Full("refused", detail=problem)
@@ -210,7 +210,7 @@ class TeamIntake:
 
     def _held(
         self, connection: Connection, pieces: Sequence[Piece]
-    ) -> tuple[dict[str, _Known], dict[str, Taken]]:
+    ) -> tuple[dict[str, _Known], dict[str, PieceTaken]]:
         """Return the recordings of a request, locked until its end, and the refusals.
 
         New recordings are made. Refused are deleted ones, and those that exceed the limits.
@@ -223,7 +223,7 @@ class TeamIntake:
             if one.name.startswith("sha256:")
             or (one.name == EVENTS and not one.offset and not no_header(one))
         }
-        refused: dict[str, Taken] = {}
+        refused: dict[str, PieceTaken] = {}
         if begun:
             there = self._database.recordings(RECORDINGS.c.id).where(
                 RECORDINGS.c.id == func.any(sorted(begun))
@@ -240,7 +240,7 @@ class TeamIntake:
         known = {id: _Known(key, size) for id, key, size in connection.execute(asked)}
         # Looked for now: whoever deleted one a moment ago has committed by now, or waits for us.
         for id, stone in tombstones(connection, project, ids).items():
-            refused[id] = Taken("gone", detail=stone.told)
+            refused[id] = PieceTaken("gone", detail=stone.told)
             if (held := known.pop(id, None)) is not None:
                 connection.execute(
                     delete(RECORDINGS).where(RECORDINGS.c.key == held.key, RECORDINGS.c.version == 0)
@@ -259,31 +259,33 @@ class TeamIntake:
         piece: Piece,
         known: Mapping[str, _Known],
         new: list[tuple[int, str, int, bytes]],
-    ) -> Taken:
+    ) -> PieceTaken:
         held = known.get(piece.recording)
         size = held.lengths.get(piece.name) if held is not None else None
         if size is None:
             if piece.offset:
-                return Taken("gap", detail="no part of it is here yet")
+                return PieceTaken("gap", detail="no part of it is here yet")
             if piece.name == EVENTS:
                 if problem := no_header(piece):
-                    return Taken("refused", detail=problem)
+                    return PieceTaken("refused", detail=problem)
             elif held is None or EVENTS not in held.lengths:
-                return Taken("gap", detail=f"its {EVENTS} comes first")
+                return PieceTaken("gap", detail=f"its {EVENTS} comes first")
             size = 0
         if held is None:
-            return Taken("gap", detail=f"its {EVENTS} comes first")
+            return PieceTaken("gap", detail=f"its {EVENTS} comes first")
         if piece.offset > size:
-            return Taken("gap", size, f"{size} bytes are here")
+            return PieceTaken("gap", size, f"{size} bytes are here")
         there = min(size - piece.offset, len(piece.data))
         if there and _bytes(connection, held.key, piece, there, new) != piece.data[:there]:
             detail = "other bytes are stored here already, and are never overwritten"
-            return Taken("differs", size, detail)
+            return PieceTaken("differs", size, detail)
         rest = piece.data[there:]
         if rest and (problem := _fault(connection, held, piece, rest, new)):
             return Damaged("refused", size, problem)
         if held.bytes + held.more + len(rest) > self._limits.recording:
-            return Taken("refused", size, f"a recording may have at most {self._limits.recording} bytes here")
+            return PieceTaken(
+                "refused", size, f"a recording may have at most {self._limits.recording} bytes here"
+            )
         if rest and (problem := self._room.problem(size=len(rest))):
             return _Full("refused", size, problem)
         if rest:
@@ -291,7 +293,7 @@ class TeamIntake:
             held.lengths[piece.name] = size + len(rest)
             held.changed.add(piece.name)
             held.more += len(rest)
-        return Taken("ok", max(size, piece.offset + len(piece.data)))
+        return PieceTaken("ok", max(size, piece.offset + len(piece.data)))
 
     def _note(self, connection: Connection, known: Mapping[str, _Known]) -> None:
         """Set a new length, time and version for recordings that have grown."""

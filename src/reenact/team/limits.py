@@ -26,7 +26,7 @@ _AGAIN_FULL = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProjectLimits:
     """The limits of a project. None means no limit.
 
     Attributes:
@@ -46,7 +46,7 @@ class Project:
 
     name: str
     key: int
-    limits: Limits
+    limits: ProjectLimits
     recordings: int
     bytes: int
 
@@ -62,7 +62,7 @@ def projects(connection: Connection, name: str = "") -> list[Project]:
     if name and name not in (there := [row.name for row in rows]):
         raise UsageError(f"there is no project '{name}'; there are: {', '.join(there) or 'none yet'}")
     return [
-        Project(row.name, row.key, Limits(*row[2:]), *used(connection, row.key))
+        Project(row.name, row.key, ProjectLimits(*row[2:]), *used(connection, row.key))
         for row in rows
         if name in ("", row.name)
     ]
@@ -77,13 +77,13 @@ def used(connection: Connection, project: int) -> tuple[int, int]:
     return many, int(size + more)
 
 
-def limits_of(connection: Connection, project: int) -> Limits:
+def limits_of(connection: Connection, project: int) -> ProjectLimits:
     """Return the limits of a project."""
     row = connection.execute(select(*_COLUMNS).where(LIMITS.c.project == project)).first()
-    return Limits() if row is None else Limits(*row)
+    return ProjectLimits() if row is None else ProjectLimits(*row)
 
 
-def limit(connection: Connection, project: int, limits: Limits) -> None:
+def limit(connection: Connection, project: int, limits: ProjectLimits) -> None:
     """Set them."""
     said = {"keep": limits.keep, "most_bytes": limits.most_bytes, "most_recordings": limits.most_recordings}
     wanted = insert(LIMITS).values(project=project, **said)
@@ -101,7 +101,7 @@ class Room:
         self._now = now
         self._lock = threading.Lock()
         self._until = float("-inf")
-        self._limits = Limits()
+        self._limits = ProjectLimits()
         self._bytes: int | None = None
         self._recordings: int | None = None
 

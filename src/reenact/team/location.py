@@ -18,7 +18,7 @@ DEFAULT = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TeamPlace:
     """The addresses of a team's store.
 
     Attributes:
@@ -43,7 +43,7 @@ class Place:
     @classmethod
     def of(
         cls, environ: Mapping[str, str], *, store: str = "", objects: str = "", project: str = ""
-    ) -> Place | None:
+    ) -> TeamPlace | None:
         """Return the store of the arguments, or else of the environment; None without one.
 
         Raises:
@@ -67,9 +67,9 @@ class Place:
             raise UsageError(f"{PROJECT}={name!r} is no name of a project: letters, digits, - and _")
         return cls(database, found, name, _cache(environ, database, name))
 
-    def of_project(self, project: str, cache: Path) -> Place:
+    def of_project(self, project: str, cache: Path) -> TeamPlace:
         """Another project in the same store."""
-        return Place(self.database, self.objects, project, cache)
+        return TeamPlace(self.database, self.objects, project, cache)
 
 
 def _cache(environ: Mapping[str, str], database: str, project: str) -> Path:

@@ -19,7 +19,7 @@ from reenact.core.store.base import ID
 from reenact.core.store.local import LocalStore
 from reenact.core.store.writer import warn
 from reenact.errors import AmbiguousRecording, RecordingError, StoreAway, UsageError
-from reenact.team.location import OBJECTS, STORE, Place
+from reenact.team.location import OBJECTS, STORE, TeamPlace
 
 if TYPE_CHECKING:
     from reenact.team.store import TeamStore
@@ -30,7 +30,7 @@ _PATIENCE = 3
 _NAMED = 8
 
 
-def team_store(place: Place, *, patience: int = 0) -> TeamStore:
+def team_store(place: TeamPlace, *, patience: int = 0) -> TeamStore:
     """Open the team's store. Raises MissingExtra where its packages are not installed.
 
     Args:
@@ -60,9 +60,9 @@ class Reaching(LocalStore):
         """
         found = self.find(ref)
         if (team := self.lies_there(found)) is not None:
-            from reenact.team.ship.exchange import Exchange  # noqa: PLC0415 - drivers that few need
+            from reenact.team.ship.exchange import TeamExchange  # noqa: PLC0415 - drivers that few need
 
-            with team, closing(Exchange(self, team)) as exchange:
+            with team, closing(TeamExchange(self, team)) as exchange:
                 moved = exchange.pull([found.name])
             if why := moved.problems.get(found.name):
                 raise UsageError(f"{found.name}: {why}")
@@ -97,7 +97,7 @@ class Reaching(LocalStore):
             warn(str(error))
             return self._at_hand(mine[0])
 
-    def _either(self, text: str, mine: list[str], place: Place) -> Path | None:
+    def _either(self, text: str, mine: list[str], place: TeamPlace) -> Path | None:
         try:
             with team_store(place, patience=_PATIENCE) as team:
                 there = [id for id in team.beginning(text, _NAMED + 2) if id not in mine]
@@ -122,9 +122,9 @@ class Reaching(LocalStore):
         return self.place if place is None else f"{self.place}, nor in {place.name}"
 
 
-def place_of(store: str = "", objects: str = "", project: str = "") -> Place:
+def place_of(store: str = "", objects: str = "", project: str = "") -> TeamPlace:
     """Return the team's store of the options or the environment. Raises UsageError without one."""
-    place = Place.of(os.environ, store=store, objects=objects, project=project)
+    place = TeamPlace.of(os.environ, store=store, objects=objects, project=project)
     if place is None:
         raise UsageError(
             f"which team's store? Set {STORE}=postgresql://user@host/database and {OBJECTS}=s3://bucket/prefix"
@@ -138,8 +138,8 @@ def cached(path: Path) -> bool:
     return place is not None and path.parent == LocalStore(place.cache).recordings
 
 
-def _place() -> Place | None:
-    return Place.of(os.environ)
+def _place() -> TeamPlace | None:
+    return TeamPlace.of(os.environ)
 
 
 def _brought(team: TeamStore, id: str, home: Path) -> Path:
@@ -153,7 +153,7 @@ def _brought(team: TeamStore, id: str, home: Path) -> Path:
     return found
 
 
-def _before(place: Place, text: str) -> Path | None:
+def _before(place: TeamPlace, text: str) -> Path | None:
     """Return the cached copy with that id prefix; None for none or several."""
     cache = LocalStore(place.cache)
     matches = [id for id in cache.ids() if id.startswith(text)]
@@ -161,7 +161,7 @@ def _before(place: Place, text: str) -> Path | None:
     return cache.folder(chosen[0]) if len(chosen) == 1 else None
 
 
-def _either_of(text: str, mine: Sequence[str], there: Sequence[str], place: Place) -> str:
+def _either_of(text: str, mine: Sequence[str], there: Sequence[str], place: TeamPlace) -> str:
     many = f"{len(mine) + len(there)}" if len(there) <= _NAMED else "many"
     shown = [*(f"{id} (here)" for id in mine), *there[:_NAMED]]
     return f"'{text}' may be any of {many} recordings: {', '.join(shown)} (in {place.name})"

@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from reenact.core.query.filter import Facts, Filter, holds
 from reenact.core.query.grammar import OF_RECORDING, All, Node, Term, terms
 from reenact.core.store.compiler import Bound, Compiled, bound, in_column, of_columns
-from reenact.core.store.details import PARTS, Details, Wanted
+from reenact.core.store.details import PARTS, Details, WantedTerm
 from reenact.core.store.fact_numbers import sought
 from reenact.team.conditions import STEP, Condition, StepDialect, inside, of_recording
 from reenact.team.tables import FACTS, RECORDINGS, STEPS, TEXTS
@@ -132,7 +132,7 @@ class RecordingDialect(HeadDialect):
         project: The key of the project.
     """
 
-    def __init__(self, looks: Mapping[int, Wanted], project: int) -> None:
+    def __init__(self, looks: Mapping[int, WantedTerm], project: int) -> None:
         self._looks = looks
         self._project = project
         self.by_facts = False
@@ -165,7 +165,7 @@ class RecordingDialect(HeadDialect):
         unknown = select(other.c.key).where(other.c.project == self._project, other.c.facted != other.c.known)
         return RECORDINGS.c.key.in_(known.union_all(unknown))
 
-    def _says(self, look: Wanted) -> Condition | None:
+    def _says(self, look: WantedTerm) -> Condition | None:
         """Return the condition that a recording's texts have a word, or are not yet indexed."""
         words = [word.lower().decode() for word in look.words() if b"\0" not in word]
         if not words:

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from reenact.core.model.log import Log
 from reenact.core.store.intake import RECEIVED
 from reenact.core.store.local import load
-from reenact.core.trust import Book, Standing, endorsement, origin_of
+from reenact.core.trust import Book, Provenance, endorsement, origin_of
 from reenact.core.trust.identity import public_of, signature_of
 from reenact.errors import ReenactError
 from reenact.team.database import Database
@@ -37,7 +37,7 @@ def private_key(database: Database) -> bytes | None:
         return None
 
 
-def examined(home: Path, folders: Mapping[str, Path]) -> Iterator[tuple[str, Sequence[Log], Standing]]:
+def examined(home: Path, folders: Mapping[str, Path]) -> Iterator[tuple[str, Sequence[Log], Provenance]]:
     """Yield the id, the events and the standing of each recording that can be read.
 
     Args:

@@ -19,11 +19,11 @@ from sqlalchemy import delete, func, select
 
 from reenact.core import private
 from reenact.core.store import shared
-from reenact.core.store.base import ID, Intake, Piece, Taken
+from reenact.core.store.base import ID, Intake, Piece, PieceTaken
 from reenact.core.store.deleted import Tombstone
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore, back_from_last
-from reenact.core.store.quotas import Limits
+from reenact.core.store.quotas import IntakeLimits
 from reenact.errors import CorruptRecording, NotARecording, RecordingError, RecordingNotFound
 from reenact.team.columns import fit
 from reenact.team.database import PATIENCE, Database
@@ -41,7 +41,7 @@ from reenact.team.deleting import (
     whoever,
 )
 from reenact.team.intake import TeamIntake, names_of
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 from reenact.team.objects import ObjectBlobs
 from reenact.team.project_key import adopt, public_key
 from reenact.team.receipts import Receipt, problem
@@ -71,13 +71,13 @@ class TeamStore(LocalStore):
         UsageError: The addresses are not valid. The first request shows if a server answers.
     """
 
-    def __init__(self, place: Place, patience: int = PATIENCE) -> None:
+    def __init__(self, place: TeamPlace, patience: int = PATIENCE) -> None:
         super().__init__(place.cache)
         self.database = Database(place, patience)
         self.blobs = ObjectBlobs(place.objects, place.project)
         self.intake: Intake = TeamIntake(self.database, self.blobs)
         self._cache = LocalIntake(
-            LocalStore(self.root), Limits(recording=1 << 62, blob=1 << 62), checked=False
+            LocalStore(self.root), IntakeLimits(recording=1 << 62, blob=1 << 62), checked=False
         )
 
     @property
@@ -253,7 +253,7 @@ class TeamStore(LocalStore):
                         list(pool.map(self.blobs.remove, gone))
         return found
 
-    def origins(self, ids: Iterable[str]) -> dict[str, shared.Origin]:
+    def origins(self, ids: Iterable[str]) -> dict[str, shared.Parentage]:
         """Those of some recordings that have a parent, and which it is. Raises StoreAway."""
         first = func.substring(CHUNKS.c.data, 1, _HEADER)
         asked = self.database.recordings(RECORDINGS.c.id, first).join_from(RECORDINGS, CHUNKS)
@@ -405,7 +405,7 @@ def _taken(intake: Intake, piece: Piece) -> None:
         raise RecordingError(_why(piece, taken))
 
 
-def _why(piece: Piece, taken: Taken) -> str:
+def _why(piece: Piece, taken: PieceTaken) -> str:
     if taken.status == "differs":
         return f"{piece.recording}: {piece.name} differs between here and there; delete one of the two"
     return f"{piece.recording}: {taken.why(piece.name)}"

@@ -16,7 +16,7 @@ The suites are for authors of adapters, handlers and stores. Subclass a suite, f
 
 from reenact.testing.adapter import AdapterConformance, World
 from reenact.testing.handler import HandlerConformance
-from reenact.testing.intake import BlobStoreConformance, IntakeConformance
+from reenact.testing.intake_conformance import BlobStoreConformance, IntakeConformance
 from reenact.testing.rerun import rerun
 from reenact.testing.store import StoreConformance
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from reenact.core import boundary
 from reenact.core.model.divergence import Verdict
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import Departure, DivergenceError, Halt
 from reenact.run.api.recording import record
 from reenact.run.api.replaying import replay
@@ -328,18 +328,18 @@ class AdapterConformance:
             return asyncio.run(collected())
         return _collected(chunks, seen, most)
 
-    def _record(self, home: Path, program: Program) -> tuple[Any, Recording]:
+    def _record(self, home: Path, program: Program) -> tuple[Any, RecordedRun]:
         with record("conformance", home=home / "home") as recording:
             result = asyncio.run(program()) if inspect.iscoroutinefunction(program) else program()
         return result, recording.load()
 
-    def _replay(self, recording: Recording, program: Program, **options: Any) -> tuple[Any, Verdict]:
+    def _replay(self, recording: RecordedRun, program: Program, **options: Any) -> tuple[Any, Verdict]:
         # The body of a tool stands for the world here: it must not run in a replay.
         with replay(recording, tools="answer", **options) as replaying:
             result = asyncio.run(program()) if inspect.iscoroutinefunction(program) else program()
         return result, replaying.verdict
 
-    def _departure(self, recording: Recording, program: Program) -> Any:
+    def _departure(self, recording: RecordedRun, program: Program) -> Any:
         try:
             self._replay(recording, program)
         except DivergenceError as error:

@@ -22,7 +22,7 @@ from textual.widgets import Input, Static
 from reenact.core import system
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.filter import Filter
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.watch import Edit
 from reenact.errors import ReenactError, UsageError
 from reenact.run.debugger import answer
@@ -31,7 +31,7 @@ from reenact.run.debugger.commands import arguments, command_of, edit_words
 from reenact.run.debugger.editor import answer_in_editor
 from reenact.run.debugger.machine import Phase
 from reenact.run.driver import Driver
-from reenact.tui import keys
+from reenact.tui import key_table
 from reenact.tui.board import TABS, Board
 from reenact.tui.help import HelpScreen
 from reenact.tui.timeline import Timeline
@@ -67,7 +67,7 @@ class Heard:
 
 
 def run(
-    recording: Recording, opened: Callable[[Callable[[], None]], tuple[Driver, str]], *, home: str = ""
+    recording: RecordedRun, opened: Callable[[Callable[[], None]], tuple[Driver, str]], *, home: str = ""
 ) -> None:
     """Debug on this terminal until the user leaves.
 
@@ -103,7 +103,7 @@ class Debugger(App[None]):
 
     CSS_PATH = "debugger.tcss"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = keys.BINDINGS
+    BINDINGS: ClassVar[list[BindingType]] = key_table.BINDINGS
 
     def __init__(
         self, driver: Driver, facts: RecordingFacts, heard: Heard, *, note: str = "", home: str = ""
@@ -138,7 +138,7 @@ class Debugger(App[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         """The keys that there is room for."""
-        self.query_one("#keys", Static).update(keys.bar(event.size.width - 2))
+        self.query_one("#keys", Static).update(key_table.bar(event.size.width - 2))
 
     def on_changed(self) -> None:
         """Show the changes, but not at every moment of a running program."""

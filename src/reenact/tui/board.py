@@ -16,11 +16,11 @@ from reenact.analysis.views.text import many, one_line
 from reenact.analysis.views.verdict import brief
 from reenact.core.model.event import Tree
 from reenact.core.query.facts import RecordingFacts
-from reenact.run.debugger.machine import Phase, State
+from reenact.run.debugger.machine import MachineState, Phase
 from reenact.run.debugger.orders import START
 from reenact.run.driver import Driver
 from reenact.tui import panes
-from reenact.tui.reader import Line, LinesPane
+from reenact.tui.reader import LinesPane, UnwrappedLine
 from reenact.tui.timeline import Timeline
 
 TABS = ("messages", "call", "actual", "state", "output", "stack")
@@ -131,7 +131,7 @@ class Board(Vertical):
             lines = [panes.remark(why, "red")]
         page.show(lines, of=(tab, about, self.whole, len(lines) == 1), at_end=tab == "output")
 
-    def _lines(self, tab: str, step: int) -> Iterable[Line]:
+    def _lines(self, tab: str, step: int) -> Iterable[UnwrappedLine]:
         state, whole = self._state, self.whole
         if tab == "messages":
             if step > self._read + _AHEAD:
@@ -208,7 +208,7 @@ class Board(Vertical):
         )
 
 
-def _telling(state: State) -> str:
+def _telling(state: MachineState) -> str:
     """The tab that says most about a state out of the ordinary, or nothing."""
     if state.phase is Phase.DEPARTED:
         return "actual"
@@ -218,5 +218,5 @@ def _telling(state: State) -> str:
     return "output" if failed and state.divergence is None else ""
 
 
-def _colour(state: State) -> str:
+def _colour(state: MachineState) -> str:
     return "green" if state.verdict is not None and state.verdict.faithful else "yellow"

@@ -28,10 +28,10 @@ from reenact.core.store import bundle, shared
 from reenact.core.store.base import Hit
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
-from reenact.core.store.shared import Origin
+from reenact.core.store.shared import Parentage
 from reenact.core.trust import Book
 from reenact.errors import FilterError, ReenactError
-from reenact.tui.reader import Line, LinesPane
+from reenact.tui.reader import LinesPane, UnwrappedLine
 from reenact.tui.rows import SORTED, Rows, arranged, tags_of, titles
 from reenact.verbs.export_html import packed
 from reenact.verbs.interface import Context
@@ -57,7 +57,7 @@ _PAUSE = 0.15
 """Seconds without another letter until the search begins."""
 
 
-class Shown(Screen[None]):
+class TranscriptScreen(Screen[None]):
     """One recording, as `reenact show` tells it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,h", "app.leave", show=False)]
@@ -74,7 +74,7 @@ class Shown(Screen[None]):
     def on_mount(self) -> None:
         """Fill it."""
         page = self.query_one(LinesPane)
-        page.show([Line(text) for text in Text.from_ansi(self._told).split("\n", allow_blank=True)])
+        page.show([UnwrappedLine(text) for text in Text.from_ansi(self._told).split("\n", allow_blank=True)])
         page.focus()
 
 
@@ -118,7 +118,7 @@ class Browser(App[None]):
         self._search.placeholder = (
             '/ a filter: tool:cancel_order and error, tag:prod, tokens > 4000, "some text"'
         )
-        self._origins: dict[str, Origin] = {}
+        self._origins: dict[str, Parentage] = {}
         self._all = 0
         self._asked = 0
         self._said = Text()
@@ -212,7 +212,7 @@ class Browser(App[None]):
         else:
             self.say()
 
-    def _related(self, asked: int, origins: dict[str, Origin]) -> None:
+    def _related(self, asked: int, origins: dict[str, Parentage]) -> None:
         if asked == self._asked and origins != self._origins:
             self._origins = origins
             self._arrange()
@@ -239,14 +239,14 @@ class Browser(App[None]):
         """Go to the search line; within it, type the letter."""
         if self.focused is self._search:
             raise SkipAction
-        if isinstance(self.screen, Shown):
+        if isinstance(self.screen, TranscriptScreen):
             _ = self.pop_screen()
         # At once: what is typed next is meant for it already.
         self.screen_stack[0].set_focus(self._search)
 
     def action_leave_search(self) -> None:
         """Go back to the list, or show all recordings again."""
-        if isinstance(self.screen, Shown):
+        if isinstance(self.screen, TranscriptScreen):
             _ = self.pop_screen()
         elif self.focused is self._search:
             self.screen.set_focus(self.rows)
@@ -283,7 +283,7 @@ class Browser(App[None]):
     def action_open(self) -> None:
         """Read the recording under the cursor."""
         row = self.rows.current
-        if row is not None and not isinstance(self.screen, Shown):
+        if row is not None and not isinstance(self.screen, TranscriptScreen):
             self.say("reading …", "dim")
             self._open(row.line.id, max(self.size.width - 3, 40))
 
@@ -298,7 +298,7 @@ class Browser(App[None]):
 
     def _opened(self, told: str) -> None:
         self.say()
-        _ = self.push_screen(Shown(told))
+        _ = self.push_screen(TranscriptScreen(told))
 
     def action_command(self, verb: str) -> None:
         """Run a command on the selected recording, with the whole terminal; then return."""
@@ -368,7 +368,7 @@ class Browser(App[None]):
 
     def action_leave(self) -> None:
         """Back to the list, or out."""
-        if isinstance(self.screen, Shown):
+        if isinstance(self.screen, TranscriptScreen):
             _ = self.pop_screen()
         else:
             self.exit()

@@ -11,9 +11,9 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from reenact.run.debugger.commands import COMMANDS
-from reenact.tui.keys import KEYS
+from reenact.tui.key_table import KEYS
 from reenact.tui.panes import title
-from reenact.tui.reader import Line, LinesPane
+from reenact.tui.reader import LinesPane, UnwrappedLine
 
 
 class HelpScreen(ModalScreen[None]):
@@ -36,17 +36,17 @@ class HelpScreen(ModalScreen[None]):
         page.focus()
 
 
-def _lines() -> Iterator[Line]:
+def _lines() -> Iterator[UnwrappedLine]:
     yield title("keys", "Tab changes between timeline and panes; arrows, pages, j and k move in both")
     for key in KEYS:
-        yield Line(Text.assemble((f"{key.shown:<9} ", "bold cyan"), key.help), 1)
-    yield Line(Text())
+        yield UnwrappedLine(Text.assemble((f"{key.shown:<9} ", "bold cyan"), key.help), 1)
+    yield UnwrappedLine(Text())
     yield title("commands", "behind a colon, or with `reenact debug ID --plain`")
     for command in COMMANDS:
         words = f"{', '.join((command.name, *command.short))} {command.argument}".strip()
-        yield Line(Text(words, "bold cyan"), 1)
-        yield Line(Text(command.help), 5)
-    yield Line(Text())
+        yield UnwrappedLine(Text(words, "bold cyan"), 1)
+        yield UnwrappedLine(Text(command.help), 5)
+    yield UnwrappedLine(Text())
     yield title("the timeline")
     for mark, text in (
         ("▶", "the program is here, before the answer"),
@@ -55,4 +55,4 @@ def _lines() -> Iterator[Line]:
         ("✗ ⊘ …", "it raised an error; was given up; has no answer in the recording"),
         ("▸ ▾", "something happened inside it: answered as a whole; run for real, to look inside"),
     ):
-        yield Line(Text.assemble((f"{mark:<9} ", "bold"), text), 1)
+        yield UnwrappedLine(Text.assemble((f"{mark:<9} ", "bold"), text), 1)

@@ -15,13 +15,13 @@ from reenact.core.messages import Message, cost
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts, StepFacts
-from reenact.core.query.state import HISTORIES, Taken
+from reenact.core.query.state import HISTORIES, SnapshotMoment
 from reenact.core.query.state import State as Recorded
 from reenact.errors import Mismatch
-from reenact.run.debugger import answer, view
-from reenact.run.debugger.machine import Phase, State
-from reenact.run.debugger.orders import Place
-from reenact.tui.reader import Line
+from reenact.run.debugger import answer, debugger_views
+from reenact.run.debugger.machine import MachineState, Phase
+from reenact.run.debugger.orders import ProgramPlace
+from reenact.tui.reader import UnwrappedLine
 
 FOLD = 6_000
 """Letters of one text that are shown, until all is asked for."""
@@ -41,32 +41,34 @@ OUTPUT = 2_000
 _ROLES = {"system": "magenta", "user": "blue", "assistant": "green", "tool": "cyan"}
 
 
-def title(text: str, note: str = "", style: str = "bold") -> Line:
+def title(text: str, note: str = "", style: str = "bold") -> UnwrappedLine:
     """A heading."""
-    return Line(Text.assemble((text, style), (f"  {note}" if note else "", "dim")))
+    return UnwrappedLine(Text.assemble((text, style), (f"  {note}" if note else "", "dim")))
 
 
-def remark(text: str, style: str = "dim") -> Line:
+def remark(text: str, style: str = "dim") -> UnwrappedLine:
     """A line of ours, not of the recording."""
-    return Line(Text(text, style))
+    return UnwrappedLine(Text(text, style))
 
 
-def body(text: str, *, indent: int = 2, style: str = "", whole: bool = False) -> Iterator[Line]:
+def body(text: str, *, indent: int = 2, style: str = "", whole: bool = False) -> Iterator[UnwrappedLine]:
     """A recorded text, folded where it is long."""
     text = visible(without_tokens(text))
     shown = text if whole or len(text) <= FOLD else text[:FOLD]
     for part in shown.split("\n"):
-        yield Line(Text(part.expandtabs(4), style), indent)
+        yield UnwrappedLine(Text(part.expandtabs(4), style), indent)
     if len(shown) < len(text):
-        yield Line(Text(f"… {len(text) - len(shown):,} more characters; + unfolds", "dim italic"), indent)
+        yield UnwrappedLine(
+            Text(f"… {len(text) - len(shown):,} more characters; + unfolds", "dim italic"), indent
+        )
 
 
 # -- messages ------------------------------------------------------------------------------------------------
 
 
-def messages(facts: RecordingFacts, number: int, *, whole: bool = False) -> Iterator[Line]:
+def messages(facts: RecordingFacts, number: int, *, whole: bool = False) -> Iterator[UnwrappedLine]:
     """Yield the messages of a model call: new ones marked, older ones shortened."""
-    at = view.seen(facts, number)
+    at = debugger_views.seen(facts, number)
     turn = facts.turn(at) if at is not None else None
     if at is None or turn is None:
         yield remark("no model call up to here")
@@ -82,15 +84,17 @@ def messages(facts: RecordingFacts, number: int, *, whole: bool = False) -> Iter
         gone = many(turn.dropped, "earlier message")
         yield remark(f"the history was rewritten: {gone} left out or changed", "bold yellow")
     if known and not whole:
-        yield Line(Text(f"{many(known, 'message')} known already; + shows them whole", "dim italic"))
+        yield UnwrappedLine(Text(f"{many(known, 'message')} known already; + shows them whole", "dim italic"))
         if known > OLDER:
             yield remark(f"  … {known - OLDER} older")
     for message in call.messages[:known] if whole else call.messages[max(known - OLDER, 0) : known]:
         yield from _message(message, whole=True) if whole else (_brief(message),)
-    yield Line(Text.assemble(("── new in this call ", "bold yellow"), ("─" * 12, "yellow")), anchor=True)
+    yield UnwrappedLine(
+        Text.assemble(("── new in this call ", "bold yellow"), ("─" * 12, "yellow")), anchor=True
+    )
     for message in turn.new:
         yield from _message(message, whole=whole, new=True)
-    yield Line(Text.assemble(("── the answer ", "bold"), ("─" * 18, "dim")))
+    yield UnwrappedLine(Text.assemble(("── the answer ", "bold"), ("─" * 18, "dim")))
     if call.answer is not None:
         yield from _message(call.answer, whole=whole)
     elif not call.problem:
@@ -108,19 +112,19 @@ def _spent(step: StepFacts) -> Iterator[str]:
             yield money(price)
 
 
-def _brief(message: Message) -> Line:
+def _brief(message: Message) -> UnwrappedLine:
     calls = " ".join(spelled(call) for call in message.calls)
     text = one_line(f"{message.text[:400]} {calls}", 160)
     role = (f"{message.role:<9} ", f"dim {_ROLES.get(message.role, '')}")
-    return Line(Text.assemble(role, (text, "dim")), cut=True)
+    return UnwrappedLine(Text.assemble(role, (text, "dim")), cut=True)
 
 
-def _message(message: Message, *, whole: bool, new: bool = False) -> Iterator[Line]:
+def _message(message: Message, *, whole: bool, new: bool = False) -> Iterator[UnwrappedLine]:
     style = _ROLES.get(message.role, "")
     head = Text.assemble(("+ " if new else "  ", "bold yellow"), (message.role, f"bold {style}"))
     if message.name and message.name != "instructions":
         head.append(f" {one_line(message.name, 60)}", style)
-    yield Line(head)
+    yield UnwrappedLine(head)
     if message.thinking.strip():
         yield from body(message.thinking, indent=4, style="dim italic", whole=whole)
     if message.text.strip():
@@ -133,7 +137,9 @@ def _message(message: Message, *, whole: bool, new: bool = False) -> Iterator[Li
 # -- the call ------------------------------------------------------------------------------------------------
 
 
-def call(facts: RecordingFacts, number: int, state: State, *, whole: bool = False) -> Iterator[Line]:
+def call(
+    facts: RecordingFacts, number: int, state: MachineState, *, whole: bool = False
+) -> Iterator[UnwrappedLine]:
     """A step's arguments and its recorded answer, and the one that was put in its place."""
     step = facts.steps[number - 1]
     record = step.call
@@ -148,7 +154,7 @@ def call(facts: RecordingFacts, number: int, state: State, *, whole: bool = Fals
         text = literal_or_text(value) if isinstance(value, str) else pretty(value)
         if step.model_call is not None and len(text) > LONG and not whole:
             # A chat stands in its own pane, and better; here it would hide the answer.
-            yield Line(
+            yield UnwrappedLine(
                 Text.assemble((f"{name} ", "bold"), (f"… {len(text):,} characters; + unfolds", "dim italic")),
                 2,
             )
@@ -169,24 +175,26 @@ def call(facts: RecordingFacts, number: int, state: State, *, whole: bool = Fals
         yield from body(pretty(step.output), whole=whole)
 
 
-def _named(name: str, text: str, *, whole: bool) -> Iterator[Line]:
+def _named(name: str, text: str, *, whole: bool) -> Iterator[UnwrappedLine]:
     if "\n" not in text and len(text) <= 200:
-        yield Line(Text.assemble((f"{name} = ", "bold"), visible(text)), 2)
+        yield UnwrappedLine(Text.assemble((f"{name} = ", "bold"), visible(text)), 2)
         return
-    yield Line(Text(f"{name} =", "bold"), 2)
+    yield UnwrappedLine(Text(f"{name} =", "bold"), 2)
     yield from body(text, indent=4, whole=whole)
 
 
-def _attributes(tree: Any) -> Iterator[Line]:
+def _attributes(tree: Any) -> Iterator[UnwrappedLine]:
     attributes = tree.get("attributes") if isinstance(tree, dict) else None
     for name, value in (attributes or {}).items():
-        yield Line(Text(f"{one_line(name)} = {one_line(pretty(plain(value)), 300)}", "dim"), 4)
+        yield UnwrappedLine(Text(f"{one_line(name)} = {one_line(pretty(plain(value)), 300)}", "dim"), 4)
 
 
 # -- the program ---------------------------------------------------------------------------------------------
 
 
-def actual(facts: RecordingFacts, state: State, *, wide: bool, whole: bool = False) -> Iterator[Line]:
+def actual(
+    facts: RecordingFacts, state: MachineState, *, wide: bool, whole: bool = False
+) -> Iterator[UnwrappedLine]:
     """Recorded against actual, where the program stands."""
     if state.divergence is not None:
         found = state.divergence
@@ -194,14 +202,14 @@ def actual(facts: RecordingFacts, state: State, *, wide: bool, whole: bool = Fal
         yield title(f"{found.kind.value} {where}", one_line(found.address), "bold red")
         for text in (found.detail, as_options(found.hint)):
             if text:
-                yield Line(Text(one_line(text)))
+                yield UnwrappedLine(Text(one_line(text)))
         yield from _mismatches(found.mismatches, wide=wide)
         if state.phase is Phase.DEPARTED:
             yield remark("f goes on live from here")
     elif state.phase in (Phase.STOPPED, Phase.DEPARTED) and state.at.extra:
         yield title(one_line(state.actual.label), "the recording has no such question", "bold yellow")
     elif state.phase in (Phase.STOPPED, Phase.DEPARTED) and state.at.step:
-        differing = view.compared(facts.steps[state.at.step - 1].step, state.actual)
+        differing = debugger_views.compared(facts.steps[state.at.step - 1].step, state.actual)
         if differing:
             yield title("differs, and is ignored", f"step {state.at.step}", "bold yellow")
             yield from _mismatches(tuple(differing), wide=wide)
@@ -213,7 +221,7 @@ def actual(facts: RecordingFacts, state: State, *, wide: bool, whole: bool = Fal
     if state.verdict is not None:
         yield title(word(state.verdict), style="bold green" if state.verdict.faithful else "bold red")
         for text in lines(state.verdict):
-            yield Line(Text(visible(text)), 2)
+            yield UnwrappedLine(Text(visible(text)), 2)
     if state.actual.label:
         yield title("asked now", one_line(state.actual.label), "bold blue")
         for name, value in state.actual.args.items():
@@ -222,32 +230,37 @@ def actual(facts: RecordingFacts, state: State, *, wide: bool, whole: bool = Fal
         yield remark("the program is not stopped at a question")
 
 
-def _mismatches(found: tuple[Mismatch, ...], *, wide: bool) -> Iterator[Line]:
+def _mismatches(found: tuple[Mismatch, ...], *, wide: bool) -> Iterator[UnwrappedLine]:
     if found and wide:
-        yield Line(Text("recorded", "bold dim"), 2, Text("actual", "bold dim"))
+        yield UnwrappedLine(Text("recorded", "bold dim"), 2, Text("actual", "bold dim"))
     for mismatch in found:
         old, new = recorded_and_actual(mismatch)
-        yield Line(Text(mismatch.path, "bold"))
+        yield UnwrappedLine(Text(mismatch.path, "bold"))
         if wide:
-            yield Line(old, 2, new)
+            yield UnwrappedLine(old, 2, new)
         else:
-            yield Line(Text.assemble(("recorded ", "dim"), old), 2)
-            yield Line(Text.assemble(("actual   ", "dim"), new), 2)
+            yield UnwrappedLine(Text.assemble(("recorded ", "dim"), old), 2)
+            yield UnwrappedLine(Text.assemble(("actual   ", "dim"), new), 2)
 
 
 def tracked(
-    facts: RecordingFacts, number: int, state: State, before: Mapping[str, Tree], *, whole: bool = False
-) -> Iterator[Line]:
+    facts: RecordingFacts,
+    number: int,
+    state: MachineState,
+    before: Mapping[str, Tree],
+    *,
+    whole: bool = False,
+) -> Iterator[UnwrappedLine]:
     """Yield the tracked state at a step, and its changes since `before`.
 
     The values are the program's own where it stands there, else the recorded ones.
     """
     recorded = facts.recording.state(number)
-    now = state.actual.state if state.at == Place(number) else {}
+    now = state.actual.state if state.at == ProgramPlace(number) else {}
     if not now and not recorded:
         yield remark("no state is tracked here; reenact.track('memory', memory) in the program declares it")
         return
-    changes = view.changed(before, now) if before and now else []
+    changes = debugger_views.changed(before, now) if before and now else []
     if changes:
         yield title("changed since the last stop", style="bold yellow")
         yield from _mismatches(tuple(changes[:MOST]), wide=False)
@@ -257,7 +270,9 @@ def tracked(
         yield from _tracked(name, now, recorded, whole=whole)
 
 
-def _tracked(name: str, now: Mapping[str, Tree], recorded: Recorded, *, whole: bool) -> Iterator[Line]:
+def _tracked(
+    name: str, now: Mapping[str, Tree], recorded: Recorded, *, whole: bool
+) -> Iterator[UnwrappedLine]:
     """Yield a name's value now, and the differences from the recorded one."""
     taken = recorded.of(name) if name in recorded else None
     if name not in now:
@@ -271,20 +286,20 @@ def _tracked(name: str, now: Mapping[str, Tree], recorded: Recorded, *, whole: b
     yield title(one_line(name), "as it is now", "bold blue")
     yield from body(pretty(plain(now[name])), whole=whole)
     if taken is not None and taken.exact:
-        differing = view.changed({name: plain(recorded.tree(name))}, {name: plain(now[name])})
+        differing = debugger_views.changed({name: plain(recorded.tree(name))}, {name: plain(now[name])})
         if differing:
             yield title("different from the recording", style="bold red")
             yield from _mismatches(tuple(differing[:MOST]), wide=False)
 
 
-def _as_of(taken: Taken) -> str:
+def _as_of(taken: SnapshotMoment) -> str:
     if taken.exact:
         return "as recorded"
     when = f"as of step {taken.step}" if taken.step is not None else "as of the end"
     return f"recorded {when}; it may have changed since"
 
 
-def output(text: str, state: State) -> Iterator[Line]:
+def output(text: str, state: MachineState) -> Iterator[UnwrappedLine]:
     """Yield the program's output."""
     if not text:
         reading = state.phase is Phase.READING
@@ -296,16 +311,16 @@ def output(text: str, state: State) -> Iterator[Line]:
     for line in lines[-OUTPUT:]:
         # Show a line as a terminal would: an overwritten line has its last state.
         shown = line.rstrip("\r").rpartition("\r")[2]
-        yield Line(Text.from_ansi(shown) if "\x1b" in shown else Text(visible(shown)))
+        yield UnwrappedLine(Text.from_ansi(shown) if "\x1b" in shown else Text(visible(shown)))
 
 
-def stack(facts: RecordingFacts, state: State, number: int) -> Iterator[Line]:
+def stack(facts: RecordingFacts, state: MachineState, number: int) -> Iterator[UnwrappedLine]:
     """The program's own frames, and the calls that the step is inside of."""
     if state.actual.stack:
         yield title("the program's own frames", "innermost last; ! opens pdb there")
         for frame in state.actual.stack:
             where, _, function = frame.rpartition(" in ")
-            yield Line(
+            yield UnwrappedLine(
                 Text(one_line(where or function)).append(
                     f"  {one_line(function)}" if where else "", "bold cyan"
                 ),
@@ -319,7 +334,9 @@ def stack(facts: RecordingFacts, state: State, number: int) -> Iterator[Line]:
         chain.append(at)
         at = facts.within(facts.steps[at - 1])
     for outer in reversed(chain):
-        yield Line(Text.assemble((f"step {outer}  ", "dim"), one_line(facts.steps[outer - 1].call.label)), 2)
+        yield UnwrappedLine(
+            Text.assemble((f"step {outer}  ", "dim"), one_line(facts.steps[outer - 1].call.label)), 2
+        )
     if not chain:
         yield remark("  no other step")
     yield remark(f"scope {one_line(facts.steps[number - 1].call.scope)}")

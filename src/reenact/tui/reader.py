@@ -21,7 +21,7 @@ _ABOVE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class UnwrappedLine:
     """A line before it is wrapped.
 
     Attributes:
@@ -58,14 +58,14 @@ class LinesPane(ScrollView, can_focus=True):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._lines: list[Line] = []
+        self._lines: list[UnwrappedLine] = []
         self._rows: list[Text] = []
         self._width = 0
         self._of: object = None
         self._anchor = 0
         self._style = Style()
 
-    def show(self, lines: Iterable[Line], of: object = None, *, at_end: bool = False) -> None:
+    def show(self, lines: Iterable[UnwrappedLine], of: object = None, *, at_end: bool = False) -> None:
         """Replace the lines. `of` is their subject: a new subject is shown from its beginning."""
         self._lines = list(lines)
         self._wrap()
@@ -99,7 +99,7 @@ class LinesPane(ScrollView, can_focus=True):
         self.virtual_size = Size(self._width, len(self._rows))
         self.refresh()
 
-    def _wrapped(self, line: Line) -> list[Text]:
+    def _wrapped(self, line: UnwrappedLine) -> list[Text]:
         room = max(self._width - line.indent, _NARROWEST)
         if line.beside is not None:
             return self._side_by_side(line, line.beside, room)
@@ -113,7 +113,7 @@ class LinesPane(ScrollView, can_focus=True):
             return [text]
         return list(text.wrap(self.app.console, room, tab_size=4)) or [Text()]
 
-    def _side_by_side(self, line: Line, beside: Text, room: int) -> list[Text]:
+    def _side_by_side(self, line: UnwrappedLine, beside: Text, room: int) -> list[Text]:
         half = (room - 3) // 2
         left, right = self._parts(line.text, half), self._parts(beside, half)
         rows = []

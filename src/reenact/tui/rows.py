@@ -18,7 +18,7 @@ from reenact.analysis.views.text import ago, count, marks, money, one_line, seco
 from reenact.core.query.sorting import TEXTS
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Hit
-from reenact.core.store.shared import Origin
+from reenact.core.store.shared import Parentage
 from reenact.core.trust import Book
 from reenact.tui.cursor import CursorList
 
@@ -48,7 +48,7 @@ class Row:
 
     hit: Hit
     depth: int = 0
-    origin: Origin | None = None
+    origin: Parentage | None = None
     mark: str = ""
 
     @property
@@ -58,7 +58,7 @@ class Row:
 
 
 def arranged(
-    hits: Sequence[Hit], origins: Mapping[str, Origin], *, tree: bool, book: Book | None = None
+    hits: Sequence[Hit], origins: Mapping[str, Parentage], *, tree: bool, book: Book | None = None
 ) -> list[Row]:
     """Return the rows: in the given order, or each fork below its parent if that is listed."""
     if not tree or not origins:

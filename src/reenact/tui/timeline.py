@@ -15,8 +15,8 @@ from textual.strip import Strip
 from reenact.analysis.views.text import count, one_line, seconds
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts, StepFacts
-from reenact.run.debugger import view
-from reenact.run.debugger.machine import Phase, State
+from reenact.run.debugger import debugger_views
+from reenact.run.debugger.machine import MachineState, Phase
 from reenact.tui.cursor import CursorList
 
 _ROOMY = 44
@@ -48,21 +48,21 @@ class Timeline(CursorList):
             super().__init__()
             self.step = step
 
-    def __init__(self, facts: RecordingFacts, state: State, **options: Any) -> None:
+    def __init__(self, facts: RecordingFacts, state: MachineState, **options: Any) -> None:
         super().__init__(**options)
         self.cursor = max(state.at.step, 1)
         self._facts = facts
         self._state = state
         self._stops: frozenset[int] = frozenset()
         self._reached: frozenset[int] = frozenset()
-        self._depths = view.depths(facts)
-        self._holding = view.holding(facts)
+        self._depths = debugger_views.depths(facts)
+        self._holding = debugger_views.holding(facts)
         self._hints: dict[int, str] = {}
         self._style = (Style(), Style())
         self._drawn: dict[tuple[int, int, bool], Strip] = {}
         self._digits = max(len(str(len(facts.steps))), 2)
 
-    def update(self, state: State, stops: frozenset[int], *, follow: bool) -> None:
+    def update(self, state: MachineState, stops: frozenset[int], *, follow: bool) -> None:
         """Show another state. `follow` moves the cursor to where the program stands."""
         if state.passed is not self._state.passed:
             self._reached = frozenset(place.step for place in state.passed)

@@ -10,7 +10,7 @@ from reenact.errors import UsageError
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
-from reenact.verbs.marks import LOCAL, RECORDING, Cli, Command, Ignore, Live, Wire
+from reenact.verbs.marks import LOCAL, RECORDING, Cli, Command, Ignore, Live, WireType
 from reenact.verbs.reproduce import Decisive, bisect
 from reenact.verbs.reproduce.bisection import TRIALS
 from reenact.verbs.reproduce.rerun import PATIENCE
@@ -53,7 +53,7 @@ class Options(interface.Options):
         marks.ANYONE,
     ] = False
     trials: Annotated[
-        int, Field(ge=1, description="The maximum number of trials."), Wire(le=10_000), marks.ANYONE
+        int, Field(ge=1, description="The maximum number of trials."), WireType(le=10_000), marks.ANYONE
     ] = TRIALS
     timeout: Timeout = PATIENCE
 

@@ -25,7 +25,7 @@ from reenact.core.config import ConfigurationFile, KeyPath
 from reenact.errors import UsageError
 from reenact.verbs.fields import NotValid, OptionField, choices, field_of_annotation, words
 from reenact.verbs.interface import Options
-from reenact.verbs.marks import NEVER, SHARED, Cli, Configured, Wire
+from reenact.verbs.marks import NEVER, SHARED, Cli, Configured, WireType
 
 HOME, POLICY = "home", "policy"
 TOP = (HOME, POLICY, *SHARED)
@@ -193,7 +193,7 @@ def _setting(file: ConfigurationFile, path: KeyPath, info: OptionField) -> Setti
 
 def _type_of(info: OptionField) -> Any:
     """Return the type of a setting: that of a request if it lists values, else the option's."""
-    wire = next((mark for mark in info.marks if isinstance(mark, Wire)), None)
+    wire = next((mark for mark in info.marks if isinstance(mark, WireType)), None)
     if wire is not None and get_origin(wire.type) is Literal:
         return wire.type
     return info.kind

@@ -17,7 +17,7 @@ from reenact.analysis.anomalies.judge import asked
 from reenact.analysis.views.findings import DiagnosisView, diagnosis
 from reenact.core import config
 from reenact.core.query.filter import Filter
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Library, Progress
 from reenact.core.store.index import Index
@@ -28,7 +28,7 @@ from reenact.verbs import interface, marks
 from reenact.verbs.configuration import field_of
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
-from reenact.verbs.marks import LOCAL, RECORDING, Cli, Wire
+from reenact.verbs.marks import LOCAL, RECORDING, Cli, WireType
 
 
 class Options(interface.Options):
@@ -65,7 +65,7 @@ class Options(interface.Options):
         str | None,
         Field(description="Compare time, tokens, cost and steps with these recordings: 'tag:good'."),
         Cli(metavar="FILTER"),
-        Wire(of=str, default="", max_length=4000),
+        WireType(of=str, default="", max_length=4000),
         marks.ANYONE,
     ] = None
     judge: Annotated[
@@ -74,7 +74,7 @@ class Options(interface.Options):
             description="Also ask this model of Pydantic AI (openai:gpt-4o). The text of the recording is sent to it.",
         ),
         Cli(metavar="MODEL"),
-        Wire(of=str, default="", max_length=200),
+        WireType(of=str, default="", max_length=200),
     ] = None
     list_rules: Annotated[bool, Field(description="Only list the rules."), Cli(names=("--rules",)), LOCAL] = (
         False
@@ -106,7 +106,7 @@ class Result(interface.Result):
         rules: The rules that were to be listed, instead of findings.
     """
 
-    found: Sequence[tuple[Recording, Sequence[Anomaly]]] = ()
+    found: Sequence[tuple[RecordedRun, Sequence[Anomaly]]] = ()
     failed: int = 0
     rules: Sequence[Rule] | None = None
 
@@ -129,7 +129,7 @@ def run(options: Options, context: Context) -> Result:
     choice = chosen(rules=options.rules, without=options.without)
     if options.list_rules:
         return Result(rules=sorted(RULES.values(), key=lambda one: one.name))
-    found: list[tuple[Recording, list[Anomaly]]] = []
+    found: list[tuple[RecordedRun, list[Anomaly]]] = []
     failures = []
     with context.opened() as (store, index):
         paths = list(dict.fromkeys(store.find(ref) for ref in options.refs or ("last",)))
@@ -157,12 +157,12 @@ def run(options: Options, context: Context) -> Result:
 
 
 def anomalies(
-    source: str | os.PathLike[str] | Recording,
+    source: str | os.PathLike[str] | RecordedRun,
     *,
     rules: Iterable[str] = (),
     without: Iterable[str] = (),
     settings: Mapping[str, Any] | None = None,
-    baseline: str | Iterable[Recording] | Baseline | None = None,
+    baseline: str | Iterable[RecordedRun] | Baseline | None = None,
     judge: Any = None,
     home: str | os.PathLike[str] | None = None,
 ) -> list[Anomaly]:
@@ -188,12 +188,12 @@ def anomalies(
         FilterError: A baseline's filter does not parse.
     """
     choice = chosen(settings, rules=rules, without=without)
-    recording = source if isinstance(source, Recording) else Reaching(home).load(source)
+    recording = source if isinstance(source, RecordedRun) else Reaching(home).load(source)
     usual = baseline if isinstance(baseline, Baseline) else usual_of(baseline, leave=recording.id, home=home)
     return diagnosed(recording, choice, usual, judge)
 
 
-def diagnosed(recording: Recording, choice: Choice, usual: Baseline | None, judge: Any) -> list[Anomaly]:
+def diagnosed(recording: RecordedRun, choice: Choice, usual: Baseline | None, judge: Any) -> list[Anomaly]:
     """Return the findings of the chosen rules, and of the judge, if any."""
     found = examine(recording, choice, usual)
     return found if judge is None else ordered([*found, *asked(judge, recording)])
@@ -223,7 +223,7 @@ def _table(file: config.ConfigurationFile) -> dict[str, Any]:
 
 
 def usual_of(
-    baseline: str | Iterable[Recording] | None,
+    baseline: str | Iterable[RecordedRun] | None,
     *,
     leave: str = "",
     home: str | os.PathLike[str] | None = None,

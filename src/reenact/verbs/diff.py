@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated
 
 from reenact.analysis.diff import Diff, compare
-from reenact.analysis.views.diff import DiffView, diff_view
-from reenact.analysis.views.files import FileDifferenceView, TreeDifferencesView, tree_differences
-from reenact.core.query.recording import Recording
+from reenact.analysis.views.comparison import DiffView, diff_view
+from reenact.analysis.views.file_tree import FileDifferenceView, TreeDifferencesView, tree_differences
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import UsageError
 from reenact.run.api.replaying import Source, load
 from reenact.verbs import interface, marks
@@ -121,5 +121,5 @@ def diff(
         RecordingError: There is no such recording, or it cannot be read.
         UsageError: One of them has no steps.
     """
-    one, other = (source if isinstance(source, Recording) else load(source, home=home) for source in (a, b))
+    one, other = (source if isinstance(source, RecordedRun) else load(source, home=home) for source in (a, b))
     return compare(one, other, (ignore,) if isinstance(ignore, str) else tuple(ignore))

@@ -12,7 +12,7 @@ import orjson
 
 from reenact.analysis.interchange.exporters import otel
 from reenact.core import private
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import bundle
 from reenact.core.store.local import load
 from reenact.errors import UsageError
@@ -198,7 +198,7 @@ def _viewer(file: Path, *, force: bool) -> Path:
     return file
 
 
-def _written(file: Path, recording: Recording, data: bytes, *, force: bool) -> Path:
+def _written(file: Path, recording: RecordedRun, data: bytes, *, force: bool) -> Path:
     """Write a trace to a file, or to one in a folder."""
     if file.is_dir():
         file /= f"{recording.id}.json"

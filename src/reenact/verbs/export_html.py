@@ -15,7 +15,7 @@ from reenact.analysis.report.exported import conversation, files, timeline
 from reenact.analysis.report.story import page
 from reenact.core import private
 from reenact.core.query.facts import RecordingFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import LocalStore, named
 from reenact.core.trust.consent import standing_of
 from reenact.errors import ReenactError, UsageError
@@ -76,7 +76,7 @@ def packed(ref: str, context: Context, *, file: str = "", frames: bool = False) 
 
 
 def _page(
-    recording: Recording, beside: str | None, player: PlayerPage | None, context: Context, ref: str
+    recording: RecordedRun, beside: str | None, player: PlayerPage | None, context: Context, ref: str
 ) -> str:
     other = context.store.load(beside) if beside is not None else None
     facts = RecordingFacts(recording)
@@ -94,7 +94,7 @@ def _page(
     return page_html(redacted(whole, redactor_of(recording)), None, player)
 
 
-def _more(recording: Recording, other: Recording | None, context: Context) -> Iterator[Section]:
+def _more(recording: RecordedRun, other: RecordedRun | None, context: Context) -> Iterator[Section]:
     if recording.steps:
         yield sections.anomalies(anomalies(recording, home=context.home))
     if other is not None and recording.steps and other.steps:

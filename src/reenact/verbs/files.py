@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from reenact.analysis.views.files import FilesView, blobs_of, files_view, root_of
+from reenact.analysis.views.file_tree import FilesView, blobs_of, files_view, root_of
 from reenact.core.files import trees
 from reenact.core.files.restore import restore
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import UsageError
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, VerbRoute
-from reenact.verbs.marks import LOCAL, Cli, Ref, Wire
+from reenact.verbs.marks import LOCAL, Cli, Ref, WireType
 
 
 class Options(interface.Options):
@@ -30,7 +30,7 @@ class Options(interface.Options):
         int | None,
         Field(ge=1, description="A step (7); without one the end of the run."),
         Cli(argument=True, metavar="[STEP]"),
-        Wire(le=1 << 31),
+        WireType(le=1 << 31),
     ] = None
     at: Annotated[
         int | None, Field(ge=1, description="The step, as an option."), Cli(names=("--at",), metavar="STEP")
@@ -88,7 +88,7 @@ def tree(result: Result) -> FilesView:
 ROUTES = (VerbRoute("/recordings/{id}/files", tree, {"step": "step"}),)
 
 
-def _restored(recording: Recording, step: int | None, out: Path) -> list[Path]:
+def _restored(recording: RecordedRun, step: int | None, out: Path) -> list[Path]:
     """Restore the files of all folders; of several each is a folder of `out`, by its name."""
     states = trees.final_states(recording) if step is None else trees.states_at(recording, step)
     owners = {

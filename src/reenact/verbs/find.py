@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reenact.core.query.filter import Filter
-from reenact.core.query.recording import Recording, Step
+from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore, load
 
@@ -19,7 +19,7 @@ class Found:
     `steps` is empty where the filter speaks of the recording only (`tag:staging`, `not error`).
     """
 
-    recording: Recording
+    recording: RecordedRun
     steps: tuple[Step, ...]
 
 

@@ -12,7 +12,7 @@ from reenact.run.launch.forking import Forked
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
-from reenact.verbs.marks import LOCAL, Command, Files, Ignore, Live, Policy, Ref, Wire
+from reenact.verbs.marks import LOCAL, Command, Files, Ignore, Live, Policy, Ref, WireType
 
 UNABLE, STOPPED = 2, 3
 
@@ -31,16 +31,16 @@ class Options(interface.Options):
 
     ref: Ref
     command: Command = ()
-    at: Annotated[int, Field(description="The first live step."), Wire(ge=1)]
+    at: Annotated[int, Field(description="The first live step."), WireType(ge=1)]
     set: Annotated[
         tuple[str, ...],
         Field(
             description="Change its answer: 'output.status = \"lost\"', 'text = No.', 'error = \"KeyError: x\"'."
         ),
-        Wire(longest=10_000),
+        WireType(longest=10_000),
     ] = ()
     model: Annotated[
-        str, Field(description="Use this language model from there on."), Wire(max_length=200)
+        str, Field(description="Use this language model from there on."), WireType(max_length=200)
     ] = ""
     live: Live = ()
     ignore: Ignore = ()

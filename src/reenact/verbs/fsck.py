@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar
 
-from reenact.core.store.check import Check, Checked
+from reenact.core.store.check import StoreCheck, StoreChecked
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.open import place_of, team_store
@@ -42,7 +42,7 @@ class Result(interface.Result):
     """
 
     place: str
-    checked: Checked
+    checked: StoreChecked
 
     @property
     def status(self) -> int:
@@ -61,7 +61,7 @@ def run(options: Options, context: Context) -> Result:
         if options.store or options.objects or options.project:
             raise UsageError("--store, --objects and --project go with --team")
         here = LocalStore(context.home)
-        return Result(here.place, Check(here, repair=options.repair).run(report))
+        return Result(here.place, StoreCheck(here, repair=options.repair).run(report))
     if context.home is not None:
         raise UsageError("--team is the team's store and --home a folder here: one of the two")
     with team_store(place_of(options.store, options.objects, options.project)) as there:

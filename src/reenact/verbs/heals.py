@@ -14,7 +14,7 @@ from reenact.errors import UsageError
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, VerbRoute, optional
-from reenact.verbs.marks import LOCAL, Cli, Filtered, Wire
+from reenact.verbs.marks import LOCAL, Cli, Filtered, WireType
 
 if TYPE_CHECKING:
     from reenact.browser.heal.patch import ScriptPatch
@@ -38,7 +38,7 @@ class Options(interface.Options):
         str,
         Field(description="Only the repairs of this script, by its file as the repairs name it."),
         Cli(offered=False),
-        Wire(max_length=4000),
+        WireType(max_length=4000),
     ] = ""
     patch: Annotated[
         Path | None, Field(description="The learned changes as a diff of this script."), Cli(metavar="SCRIPT")
@@ -94,13 +94,13 @@ def run(options: Options, context: Context) -> Result:
 
 def steps(result: Result) -> HealsView:
     """The steps of scripts that needed help, over all runs, the last one first."""
-    view = optional("reenact.browser.heal.view", "browser", "reenact heals")
+    view = optional("reenact.browser.heal.heal_view", "browser", "reenact heals")
     return HealsView(items=tuple(view.story(one) for one in result.stories))
 
 
 def runs(result: Result) -> HealRunsView:
     """List single repairs, the newest first."""
-    view = optional("reenact.browser.heal.view", "browser", "reenact heals")
+    view = optional("reenact.browser.heal.heal_view", "browser", "reenact heals")
     return HealRunsView(items=tuple(view.recorded(one) for one in reversed(result.heals)))
 
 

@@ -25,7 +25,7 @@ from reenact.verbs.marks import HOME, INSTEAD, JSON, Common
 if TYPE_CHECKING:
     from reenact.analysis.views.base import View
     from reenact.core.query.facts import RecordingFacts
-    from reenact.core.query.recording import Recording
+    from reenact.core.query.recorded_run import RecordedRun
     from reenact.core.store.base import Library
 
 # -- fields --------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class Context:
 
     def may_run(
         self,
-        recordings: Sequence[str | Recording],
+        recordings: Sequence[str | RecordedRun],
         command: Sequence[str] = (),
         *,
         requests: bool = False,

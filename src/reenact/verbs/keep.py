@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from reenact.core import private
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import bundle
 from reenact.core.store.local import LocalStore, named
 from reenact.core.trust import consent
@@ -18,8 +18,8 @@ from reenact.run.launch.program import by_proxy
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
-from reenact.verbs.keep_test import Kept, add, entry_of, kept
-from reenact.verbs.marks import LOCAL, Cli, Policy, Ref, Wire
+from reenact.verbs.keep_test import KeptTest, add, entry_of, kept
+from reenact.verbs.marks import LOCAL, Cli, Policy, Ref, WireType
 from reenact.verbs.prove.calling import FunctionCall
 from reenact.verbs.prove.proving import prove
 
@@ -48,7 +48,7 @@ class Options(interface.Options):
     name: Annotated[
         str,
         Field(description="The name of the test; by default made from the recording's."),
-        Wire(max_length=200),
+        WireType(max_length=200),
         marks.ANYONE,
     ] = ""
     entry: Annotated[
@@ -57,7 +57,7 @@ class Options(interface.Options):
             description="The function that the test calls: pkg.module:function('an argument'). By default the "
             "recorded function, or the recorded command."
         ),
-        Wire(max_length=1000),
+        WireType(max_length=1000),
     ] = ""
     is_async: Annotated[
         bool,
@@ -95,8 +95,8 @@ class Result(interface.Result):
         proof: The result of the replays before, in a line; empty if there were none.
     """
 
-    recording: Recording
-    test: Kept
+    recording: RecordedRun
+    test: KeptTest
     file: Path
     fixture: Path
     proof: str = ""
@@ -149,7 +149,7 @@ def run(options: Options, context: Context) -> Result:
 
 
 def _proof(
-    recording: Recording, test: Kept, file: Path, times: int, context: Context, *, run_foreign: bool
+    recording: RecordedRun, test: KeptTest, file: Path, times: int, context: Context, *, run_foreign: bool
 ) -> str:
     """Replay as the test will; return the result in a line.
 

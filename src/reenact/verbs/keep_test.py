@@ -23,7 +23,7 @@ from reenact.analysis.report.marked import is_marked
 from reenact.core.model import codec
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import SUFFIX
 from reenact.errors import UsageError
 from reenact.run.launch.program import script_of
@@ -34,7 +34,7 @@ _LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryCall:
     """The call in the test: a function of a module, with arguments."""
 
     module: str
@@ -49,7 +49,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptTest:
     """A test to be written.
 
     Attributes:
@@ -64,18 +64,18 @@ class Kept:
     fixture: str
     imports: tuple[str, ...]
     text: str
-    entry: Entry | None = None
+    entry: EntryCall | None = None
 
 
 def kept(
-    recording: Recording,
+    recording: RecordedRun,
     test_file: Path,
     *,
     name: str = "",
-    entry: Entry | None = None,
+    entry: EntryCall | None = None,
     live: tuple[str, ...] = (),
     policy: tuple[str, ...] = (),
-) -> Kept:
+) -> KeptTest:
     """The test that keeps a recording.
 
     Args:
@@ -99,7 +99,7 @@ def kept(
     return _of_command(recording, test_file, title, fixture, real)
 
 
-def entry_of(text: str, *, is_async: bool = False) -> Entry:
+def entry_of(text: str, *, is_async: bool = False) -> EntryCall:
     """Parse `pkg.module:function('an argument', n=2)`; without parentheses, no arguments.
 
     Raises UsageError.
@@ -116,10 +116,10 @@ def entry_of(text: str, *, is_async: bool = False) -> Entry:
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
         raise UsageError(f"--entry {text}: {example}")
     python.as_unparsed(tree)
-    return Entry(module, tree, is_async)
+    return EntryCall(module, tree, is_async)
 
 
-def add(existing: str, test: Kept) -> str:
+def add(existing: str, test: KeptTest) -> str:
     """Add a test to a file's text. Raises UsageError for a name in use, or invalid Python."""
     try:
         tree = ast.parse(existing)
@@ -148,8 +148,8 @@ def add(existing: str, test: Kept) -> str:
 
 
 def _of_function(
-    recording: Recording, entry: Entry, title: str, fixture: str, real: dict[str, ast.expr]
-) -> Kept:
+    recording: RecordedRun, entry: EntryCall, title: str, fixture: str, real: dict[str, ast.expr]
+) -> KeptTest:
     marked = python.call(
         python.dotted("pytest.mark.reenact"),
         [ast.Constant(fixture)],
@@ -168,8 +168,8 @@ def _of_function(
 
 
 def _of_command(
-    recording: Recording, test_file: Path, title: str, fixture: str, real: dict[str, ast.expr]
-) -> Kept:
+    recording: RecordedRun, test_file: Path, title: str, fixture: str, real: dict[str, ast.expr]
+) -> KeptTest:
     program = recording.header.get("program") or {}
     argv = [str(word) for word in program.get("argv") or ()]
     if not argv:
@@ -221,16 +221,16 @@ def _folder(program: Mapping[str, Any], argv: Sequence[str]) -> Path:
     return here if gone and script is not None and os.path.isfile(here / script) else recorded  # noqa: PTH113
 
 
-def _kept(title: str, fixture: str, imports: list[ast.stmt], test: ast.stmt) -> Kept:
+def _kept(title: str, fixture: str, imports: list[ast.stmt], test: ast.stmt) -> KeptTest:
     lines = tuple(python.source([one]).rstrip("\n") for one in imports)
-    return Kept(title, fixture, lines, python.source([test]))
+    return KeptTest(title, fixture, lines, python.source([test]))
 
 
 def _nothing() -> ast.arguments:
     return ast.arguments([], [], None, [], [], None, [])
 
 
-def _recorded_function(recording: Recording, test_file: Path) -> Entry | None:
+def _recorded_function(recording: RecordedRun, test_file: Path) -> EntryCall | None:
     """Return the function recorded by `@reenact.recorded`, if it can be called in a test.
 
     The program here must mark it so, and its arguments must be expressible as Python.
@@ -245,10 +245,10 @@ def _recorded_function(recording: Recording, test_file: Path) -> Entry | None:
     given = {key: value for key, value in args.items() if value is not None and python.is_name(key)}
     if len(given) < len(args):
         return None
-    return Entry(module, python.call(python.name(function), [], given), bool(known.get("async")))
+    return EntryCall(module, python.call(python.name(function), [], given), bool(known.get("async")))
 
 
-def _story(recording: Recording) -> ast.stmt:
+def _story(recording: RecordedRun) -> ast.stmt:
     """Return the test's docstring: a summary of the run."""
     facts = RecordingFacts(recording)
     when = recording.started[:16].replace("T", " ")
@@ -276,11 +276,11 @@ def _said(text: str) -> str:
     return python.one_line(text).replace("\\", "/").replace('"""', "'''")
 
 
-def _ended(recording: Recording) -> str:
+def _ended(recording: RecordedRun) -> str:
     return {"ok": "well", "error": "with an error"}.get(recording.status, "without a word")
 
 
-def _title(recording: Recording, name: str) -> str:
+def _title(recording: RecordedRun, name: str) -> str:
     words = re.sub(r"\W+", "_", (name or recording.name or recording.id).strip().lower()).strip("_")
     if name and not words:
         raise UsageError(f"--name {name}: a test's name is made of letters, digits and _")

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from reenact.core.query.recording import Labels
+from reenact.core.query.recorded_run import Labels
 from reenact.core.store import labels
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import LocalStore

@@ -12,7 +12,7 @@ from reenact.core.query.filter import Filter
 from reenact.core.query.sorting import order_of, ordered
 from reenact.core.store.base import Listed
 from reenact.core.store.local import home
-from reenact.core.store.shared import Origin
+from reenact.core.store.shared import Parentage
 from reenact.core.trust import Book
 from reenact.core.trust.proofs import Proof, Proofs
 from reenact.errors import UsageError
@@ -96,7 +96,7 @@ class Result(interface.Result):
 
     listed: Listed
     wanted: Filter
-    origins: Mapping[str, Origin]
+    origins: Mapping[str, Parentage]
     book: Book
     proofs: Mapping[str, Proof]
     place: str

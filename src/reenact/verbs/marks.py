@@ -30,7 +30,7 @@ class Cli:
     parser: Callable[[str], Any] | None = None
 
 
-class Wire:
+class WireType:
     """The type and the limits of a field in a request, if others than its own type gives.
 
     A request is a job's order, or the query of a route.
@@ -87,15 +87,15 @@ BUT_LIVE = Configured(anyone=True, unless=("live",))
 """Marks an option that each configuration file may set, except to run calls for real."""
 
 
-class Mark:
+class FieldMark:
     """A mark of a field that has no values of its own."""
 
 
-RECORDING = Mark()
+RECORDING = FieldMark()
 """Marks a field that names recordings. In a job's order each is a full id."""
 
 
-LOCAL = Wire(offered=False)
+LOCAL = WireType(offered=False)
 """Marks a field that no order of a job has: a path, a command, the form of the output."""
 
 
@@ -120,7 +120,7 @@ Filtered = Annotated[
     Field(description="tool:cancel_order, error, tokens > 4000 …"),
     Convert(lambda given: (given,) if isinstance(given, str) else given),
     Cli(argument=True, metavar="[FILTER]"),
-    Wire(of=str, default="", max_length=4000),
+    WireType(of=str, default="", max_length=4000),
 ]
 
 
@@ -139,7 +139,7 @@ Tools = Annotated[
 Files = Annotated[
     str,
     Field(description="Run on the recorded files, in scratch; or live, on your own."),
-    Wire(of=Literal["recorded", "live"]),
+    WireType(of=Literal["recorded", "live"]),
     BUT_LIVE,
 ]
 
@@ -154,7 +154,7 @@ Ignore = Annotated[
 Policy = Annotated[
     tuple[str, ...],
     Field(description="What may run for real: refund=live, api.example.com=refuse, git=ask …"),
-    Wire(longest=10_000),
+    WireType(longest=10_000),
     NEVER,
 ]
 

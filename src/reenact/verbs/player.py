@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from reenact.analysis.pages.html import PlayerPage
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import MissingExtra, RecordingError
 from reenact.verbs.interface import Context
 from reenact.verbs.video import folder_of
@@ -20,7 +20,7 @@ FILM = 60_000_000
 
 
 def player_of(
-    refs: Sequence[str], recording: Recording, context: Context, *, frames: bool = False
+    refs: Sequence[str], recording: RecordedRun, context: Context, *, frames: bool = False
 ) -> PlayerPage | None:
     """Return the page that plays the first browser session, or None without one.
 

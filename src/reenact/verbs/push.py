@@ -19,7 +19,7 @@ from reenact.verbs.interface import Context, optional
 from reenact.verbs.marks import RECORDING, Cli
 
 if TYPE_CHECKING:
-    from reenact.team.ship.exchange import Exchange, Moved
+    from reenact.team.ship.exchange import TeamExchange, Transferred
     from reenact.team.store import TeamStore
 
 
@@ -78,7 +78,7 @@ class Result(interface.Result):
     """
 
     place: str
-    moved: Mapping[str, Moved]
+    moved: Mapping[str, Transferred]
 
     @property
     def problems(self) -> dict[str, str]:
@@ -127,10 +127,10 @@ def progress(context: Context, what: str) -> Callable[[int, int], None]:
 
 
 @contextmanager
-def exchanging(options: TeamOptions, here: LocalStore) -> Iterator[tuple[Exchange, TeamStore]]:
+def exchanging(options: TeamOptions, here: LocalStore) -> Iterator[tuple[TeamExchange, TeamStore]]:
     """Open the team's store, and the exchange with it."""
     with team_store(place_of(options.store, options.objects, options.project)) as team:
-        exchange: Exchange
+        exchange: TeamExchange
         with closing(
             optional("reenact.team.ship.exchange", "team", "the team's store").Exchange(here, team)
         ) as exchange:

@@ -11,7 +11,7 @@ from reenact.run.launch.process import terminal_here
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
-from reenact.verbs.marks import Command, Common, Files, Ignore, Live, Policy, Ref, Tools, Wire
+from reenact.verbs.marks import Command, Common, Files, Ignore, Live, Policy, Ref, Tools, WireType
 
 FAITHFUL, DIVERGED, UNABLE = 0, 1, 2
 
@@ -20,13 +20,13 @@ JSON = Common("json", "As JSON; what the program writes goes to standard error."
 OnDivergence = Annotated[
     str,
     Field(description="raise, realign (for edited programs), or live."),
-    Wire(of=Literal["raise", "realign", "live"]),
+    WireType(of=Literal["raise", "realign", "live"]),
     marks.BUT_LIVE,
 ]
 Inserted = Annotated[
     str,
     Field(description="With realign, the answer to a new call: refuse or live."),
-    Wire(of=Literal["refuse", "live"]),
+    WireType(of=Literal["refuse", "live"]),
     marks.BUT_LIVE,
 ]
 
@@ -49,7 +49,7 @@ class Options(interface.Options):
     pace: Annotated[
         str,
         Field(description="fast, or real to take as long as recorded."),
-        Wire(of=Literal["fast", "real"]),
+        WireType(of=Literal["fast", "real"]),
         marks.ANYONE,
     ] = "fast"
     files: Files = "recorded"

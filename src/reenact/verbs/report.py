@@ -17,7 +17,7 @@ from reenact.analysis.pages.markdown import markdown
 from reenact.analysis.report import sections
 from reenact.analysis.report.story import page
 from reenact.core import private
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.redact import Redactor
 from reenact.core.store import bundle
 from reenact.core.store.local import SUFFIX, LocalStore
@@ -28,7 +28,7 @@ from reenact.verbs import interface, marks
 from reenact.verbs.diagnose import anomalies
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
-from reenact.verbs.marks import LOCAL, RECORDING, Cli, Command, Ref, Wire
+from reenact.verbs.marks import LOCAL, RECORDING, Cli, Command, Ref, WireType
 from reenact.verbs.player import player_of
 from reenact.verbs.reproduce.attempts import reproduce
 from reenact.verbs.reproduce.bisection import bisect
@@ -70,7 +70,7 @@ class Options(interface.Options):
         str, Field(description="With --good: also find the decisive step, as `reenact bisect --check`.")
     ] = ""
     times: Annotated[
-        int, Field(ge=0, description="The number of replays for the page; by default none."), Wire(le=100)
+        int, Field(ge=0, description="The number of replays for the page; by default none."), WireType(le=100)
     ] = 0
     check_world: Annotated[bool, Field(description="Send the recorded GET and HEAD requests again.")] = False
     attach: Annotated[
@@ -146,8 +146,8 @@ def run(options: Options, context: Context) -> Result:
 
 
 def _found(
-    recording: Recording,
-    other: Recording | None,
+    recording: RecordedRun,
+    other: RecordedRun | None,
     options: Options,
     again: dict[str, Any],
 ) -> list[Section]:
@@ -169,7 +169,9 @@ def _found(
     return more
 
 
-def _commands(recording: Recording, good: Recording | None, name: str, check: str) -> list[tuple[str, str]]:
+def _commands(
+    recording: RecordedRun, good: RecordedRun | None, name: str, check: str
+) -> list[tuple[str, str]]:
     """Return the commands for a reader who has the page and its recording on any machine."""
     id, may = recording.id, "--run-foreign"
     rows = [
@@ -185,7 +187,7 @@ def _commands(recording: Recording, good: Recording | None, name: str, check: st
     return rows
 
 
-def redactor_of(recording: Recording) -> Redactor:
+def redactor_of(recording: RecordedRun) -> Redactor:
     """Return the redactor of a recording: its rules, its salt, and today's environment."""
     salt = bytes.fromhex(str(recording.header.get("salt", "")))
     return Redactor(rules_of(recording.header), salt=salt, environ=dict(os.environ))

@@ -10,7 +10,7 @@ from reenact.run.launch.resuming import Resumed
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
-from reenact.verbs.marks import Command, Policy, Ref, Wire
+from reenact.verbs.marks import Command, Policy, Ref, WireType
 
 UNABLE, STOPPED = 2, 3
 
@@ -33,7 +33,7 @@ class Options(interface.Options):
     files: Annotated[
         str,
         Field(description="Set the files back first to what they were before the run; or live: leave them."),
-        Wire(of=Literal["recorded", "live"]),
+        WireType(of=Literal["recorded", "live"]),
     ] = "recorded"
 
     @property

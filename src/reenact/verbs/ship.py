@@ -91,7 +91,7 @@ def run(options: Options, context: Context) -> Result:
     known = {mark.id for mark in queue.marks() if mark.server == to.server}
     for ref in store.ids() if options.all else options.refs:
         if (id := own(store, ref)) not in known:
-            queue.add(shipping.Mark(id, to.server, to.name)).release()
+            queue.add(shipping.ShipMark(id, to.server, to.name)).release()
     return _sent(store, to, follow=options.follow)
 
 

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from reenact.analysis.views.files import FileDifferencesView, step_differences
-from reenact.analysis.views.recording import stored_recording
-from reenact.analysis.views.state import ComparedStateView, compared_state, stored_state
+from reenact.analysis.views.declared_state import ComparedStateView, compared_state, stored_state
+from reenact.analysis.views.file_tree import FileDifferencesView, step_differences
 from reenact.analysis.views.steps import StepNumbersView, shown_step
+from reenact.analysis.views.whole_recording import stored_recording
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.filter import Filter
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.state import State
 from reenact.core.store.local import home
-from reenact.core.trust import Book, Standing
+from reenact.core.trust import Book, Provenance
 from reenact.core.trust.consent import standing_of
 from reenact.core.trust.proofs import Proof, Proofs
 from reenact.errors import UsageError
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Convert, Field
 from reenact.verbs.interface import Context, VerbRoute
-from reenact.verbs.marks import Cli, Ref, Wire
+from reenact.verbs.marks import Cli, Ref, WireType
 
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
@@ -43,13 +43,13 @@ class Options(interface.Options):
         Field(description="A step (7), which is shown in full, or several (3-9, 12-)."),
         Convert(str),
         Cli(argument=True, metavar="[STEP]"),
-        Wire(of=int | None, default=None, ge=1, le=1 << 31),
+        WireType(of=int | None, default=None, ge=1, le=1 << 31),
     ] = ""
     filter: Annotated[
         str,
         Field(description="Only steps that match: tool:cancel_order and error …"),
         Cli(metavar="FILTER"),
-        Wire(max_length=4000),
+        WireType(max_length=4000),
     ] = ""
     full: Annotated[
         bool, Field(description="Show long texts in full."), Cli(names=("--full", "-f")), marks.ANYONE
@@ -64,7 +64,7 @@ class Options(interface.Options):
         int | None,
         Field(ge=1, description="With the state: also its differences from that before this step."),
         Cli(offered=False),
-        Wire(le=1 << 31),
+        WireType(le=1 << 31),
     ] = None
     files: Annotated[
         bool, Field(description="Show what STEP, or the whole run, changed in files."), marks.ANYONE
@@ -101,7 +101,7 @@ class Result(interface.Result):
     files: FileDifferencesView | None = None
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> Provenance:
         """The recording's origin."""
         return standing_of(self.facts.recording, self.home)
 
@@ -180,7 +180,7 @@ ROUTES = (
 )
 
 
-def _chosen(step: str, recording: Recording) -> range:
+def _chosen(step: str, recording: RecordedRun) -> range:
     last = len(recording.steps)
     if not step:
         return range(1, last + 1)

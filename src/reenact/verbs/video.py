@@ -18,7 +18,7 @@ from reenact.errors import UsageError
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
-from reenact.verbs.marks import LOCAL, Cli, Ref, Wire
+from reenact.verbs.marks import LOCAL, Cli, Ref, WireType
 
 
 class Options(interface.Options):
@@ -51,7 +51,7 @@ class Options(interface.Options):
     session: Annotated[
         int | None,
         Field(ge=1, description="The number of the browser session, if the recording has several."),
-        Wire(of=int, default=1, ge=1),
+        WireType(of=int, default=1, ge=1),
     ] = None
     mask: Annotated[bool, Field(description="Cover passwords, card numbers and one-time codes.")] = True
     force: Annotated[bool, Field(description="Replace an existing file."), LOCAL, marks.NEVER] = False

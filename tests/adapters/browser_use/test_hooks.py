@@ -25,7 +25,7 @@ from pydantic import BaseModel
 
 import reenact
 from reenact.adapters import browser_use as adapter
-from reenact.adapters.browser_use import session as hooks
+from reenact.adapters.browser_use import browser_session as hooks
 from reenact.adapters.hooks import HookMissing
 from reenact.testing import AdapterConformance, World
 from tests.adapters.browser_use.world import OLDER

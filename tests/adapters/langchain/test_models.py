@@ -14,7 +14,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.tools import tool
 
 import reenact
-from reenact.adapters.langchain import question, wire
+from reenact.adapters.langchain import chat_question, object_wire
 from reenact.core.messages import read
 from reenact.core.model import codec
 from tests.adapters.langchain.chains import chat, record, replay
@@ -38,7 +38,7 @@ def test_an_answer_comes_back_equal_in_every_field(answer):
     result = ChatResult(
         generations=[ChatGeneration(message=answer, generation_info={"logprobs": None})], llm_output={"id": 1}
     )
-    again = wire.unpack(codec.rebuild(codec.Encoder().encode(wire.pack(result))))
+    again = object_wire.unpack(codec.rebuild(codec.Encoder().encode(object_wire.pack(result))))
     assert again == result
     assert again.generations[0].text == result.generations[0].text
     assert again.generations[0].message.__pydantic_fields_set__ == answer.__pydantic_fields_set__
@@ -50,23 +50,23 @@ def test_chunks_come_back_so_that_they_add_up_alike():
         ChatGenerationChunk(message=AIMessageChunk("lo", tool_call_chunks=[PIECE]), generation_info={"a": 1}),
         ChatGenerationChunk(message=AIMessageChunk("", chunk_position="last")),
     ]
-    again = [wire.unpack(wire.pack(chunk)) for chunk in chunks]
+    again = [object_wire.unpack(object_wire.pack(chunk)) for chunk in chunks]
     assert again == chunks
     assert again[0] + again[1] + again[2] == chunks[0] + chunks[1] + chunks[2]
 
 
 def test_an_answer_of_another_version_keeps_what_is_known_here():
     tree = {"type": "AIMessage", "content": "Hello", "brand_new": 1}
-    assert wire.unpack(tree) == AIMessage("Hello")
+    assert object_wire.unpack(tree) == AIMessage("Hello")
 
 
 def test_a_class_that_is_not_known_here_is_named():
     with pytest.raises(reenact.RecordingError, match="BrandNewMessage"):
-        wire.unpack({"type": "BrandNewMessage"})
+        object_wire.unpack({"type": "BrandNewMessage"})
 
 
 def _asked(*messages):
-    (items,) = [question._messages(messages)]
+    (items,) = [chat_question._messages(messages)]
     return [codec.loads(item) for item in items.data]
 
 

@@ -25,7 +25,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.usage import RequestUsage
 
-from reenact.adapters.pydantic_ai import question, wire
+from reenact.adapters.pydantic_ai import model_question, object_wire
 from reenact.adapters.pydantic_ai.history import Histories
 from reenact.core.model import codec
 from reenact.errors import RecordingError
@@ -35,7 +35,9 @@ NOW = dt.datetime(2026, 2, 3, 4, 5, 6, 789012, tzinfo=dt.UTC)
 
 def through(value):
     """A value after a recording and a replay."""
-    return wire.unpack(codec.rebuild(codec.loads(codec.dumps(codec.Encoder().encode(wire.pack(value))))))
+    return object_wire.unpack(
+        codec.rebuild(codec.loads(codec.dumps(codec.Encoder().encode(object_wire.pack(value)))))
+    )
 
 
 RICH = ModelResponse(
@@ -83,23 +85,23 @@ def test_stream_events_come_back_equal(event):
 
 
 def test_a_field_that_the_recording_version_did_not_know_gets_its_default():
-    tree = wire.pack(RICH)
+    tree = object_wire.pack(RICH)
     del tree["usage"], tree["finish_reason"]
     del tree["parts"][0]["signature"]
-    again = wire.unpack(tree)
+    again = object_wire.unpack(tree)
     assert again.usage == RequestUsage()
     assert again.finish_reason is None
     assert again.parts[0].signature is None
 
 
 def test_a_field_that_the_replaying_version_does_not_know_is_left_out():
-    tree = wire.pack(RICH) | {"mood": "good"}
-    assert wire.unpack(tree) == RICH
+    tree = object_wire.pack(RICH) | {"mood": "good"}
+    assert object_wire.unpack(tree) == RICH
 
 
 def test_a_class_that_the_replaying_version_does_not_have_is_said():
     with pytest.raises(RecordingError, match="holds a HologramPart"):
-        wire.unpack(
+        object_wire.unpack(
             {"type": "ModelResponse", "parts": [{"type": "HologramPart"}], "usage": {"type": "RequestUsage"}}
         )
 
@@ -163,6 +165,6 @@ def test_settings_that_cannot_be_kept_leave_no_hole():
     class Timeout:
         """A client's own object."""
 
-    args = question._plain(Timeout()), question._plain({"a": (1, 2)}), question._plain(0.5)
+    args = model_question._plain(Timeout()), model_question._plain({"a": (1, 2)}), model_question._plain(0.5)
     assert args[0].endswith("Timeout>")
     assert args[1:] == ({"a": (1, 2)}, 0.5)

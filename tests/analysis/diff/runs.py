@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reenact.core.model.event import Event
 from reenact.core.model.log import Log
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 
 
 def step(label, value=None, *, at="main", within=None, error=None, t=None, took=0.5, **args):
@@ -55,7 +55,7 @@ def run(*steps, id="run", status="ok", output=None, program=None, error=None):
         sealed["error"] = {"type": "builtins:ValueError", "text": error, "args": []}
     lines.append(sealed)
     events = [Event(line["event"], line, number) for number, line in enumerate(lines, 1)]
-    return Recording(id, [Log(events, lambda _: b"")], f"/nowhere/{id}")
+    return RecordedRun(id, [Log(events, lambda _: b"")], f"/nowhere/{id}")
 
 
 def told(diff):

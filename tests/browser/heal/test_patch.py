@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
+from reenact.browser.heal.heal_record import HealRecord, digest
 from reenact.browser.heal.patch import learned, patched, replacement, suggested, write
-from reenact.browser.heal.record import HealRecord, digest
 from reenact.errors import UsageError
 
 NEW = {"role": 'role=button[name="Buy now"]', "css": "css=#buy-now", "xpath": "xpath=/html/body/button"}

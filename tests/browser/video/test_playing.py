@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.async_api import async_playwright, expect
 
 from reenact.browser.camera.footage import sessions
-from reenact.browser.session.replay import replay
+from reenact.browser.session.session_video import replay
 from reenact.browser.video import render
 from tests.browser.filming import Driver, filmed, served
 from tests.browser.frames import decoded, greyed, pointed, ringed

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image, ImageChops, ImageDraw
 
 from reenact.browser.video import encode, render
-from reenact.browser.video.video import known
+from reenact.browser.video.finished_video import known
 from reenact.core import boundary
 from reenact.errors import RecordingError, UsageError
 from tests.browser.frames import pointed, ringed

@@ -11,7 +11,7 @@ import pytest
 from reenact.core.files import trees
 from reenact.core.files.states import FileState
 from reenact.core.model import codec
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import load
 from reenact.core.store.writer import Writer
 from reenact.errors import CorruptRecording, StepNotFound
@@ -45,7 +45,7 @@ def _step(number: int) -> list[dict[str, Any]]:
     ]
 
 
-def _recording(folder: Path, *lines: Any) -> Recording:
+def _recording(folder: Path, *lines: Any) -> RecordedRun:
     writer = Writer(folder / "events.jsonl")
     writer.append(codec.dumps({"event": "opened", "format": 2, "id": "abcdefghij"}))
     for line in lines:
@@ -56,7 +56,7 @@ def _recording(folder: Path, *lines: Any) -> Recording:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Recording:
+def run(tmp_path: Path) -> RecordedRun:
     """Reads a.txt, writes it in step 1 and removes it in step 2, and makes b.txt."""
     return _recording(
         tmp_path,
@@ -74,27 +74,27 @@ def _letters(states: Mapping[Path, FileState]) -> dict[str, str]:
     return {str(path.relative_to(ROOT)): state.blob[7:8] for path, state in states.items()}
 
 
-def test_first_states_are_those_before_the_run_touched_a_path(run: Recording) -> None:
+def test_first_states_are_those_before_the_run_touched_a_path(run: RecordedRun) -> None:
     assert _letters(trees.first_states(run)) == {"a.txt": "a", "b.txt": "", "late.txt": "c", "new.txt": ""}
 
 
-def test_a_step_has_what_was_changed_before_the_next_one_began(run: Recording) -> None:
+def test_a_step_has_what_was_changed_before_the_next_one_began(run: RecordedRun) -> None:
     assert _letters(trees.states_at(run, 1)) == {"a.txt": "b", "b.txt": "", "late.txt": "c", "new.txt": ""}
     assert _letters(trees.states_at(run, 2)) == {"a.txt": "", "b.txt": "d", "late.txt": "e", "new.txt": "f"}
 
 
-def test_the_final_states_have_all_changes(run: Recording) -> None:
+def test_the_final_states_have_all_changes(run: RecordedRun) -> None:
     assert trees.final_states(run) == trees.states_at(run, 2)
 
 
-def test_the_changes_of_a_step_have_both_sides(run: Recording) -> None:
+def test_the_changes_of_a_step_have_both_sides(run: RecordedRun) -> None:
     changed = trees.changed_states(run, 1)
     assert {path.name: (old.blob[7:8], new.blob[7:8]) for path, (old, new) in changed.items()} == {
         "a.txt": ("a", "b")
     }
 
 
-def test_the_roots_are_named_once(run: Recording) -> None:
+def test_the_roots_are_named_once(run: RecordedRun) -> None:
     assert trees.roots(run) == (Path(ROOT),)
     assert trees.has_files(run)
 
@@ -108,7 +108,7 @@ def test_a_recording_without_files_has_none(tmp_path: Path) -> None:
     )
 
 
-def test_a_step_that_is_not_there_is_named(run: Recording) -> None:
+def test_a_step_that_is_not_there_is_named(run: RecordedRun) -> None:
     with pytest.raises(StepNotFound, match="step 7"):
         trees.states_at(run, 7)
 
@@ -129,7 +129,7 @@ def test_bytes_that_were_read_later_complete_a_state(tmp_path: Path) -> None:
     assert _letters(trees.states_at(recording, 1)) == {"a": "a"}
 
 
-def _of_two(folder: Path, mains: list[Any], others: list[Any]) -> Recording:
+def _of_two(folder: Path, mains: list[Any], others: list[Any]) -> RecordedRun:
     """A run of two processes, of which the second began later."""
     lines = [
         {"event": "opened", "format": 2, "id": "abcdefghij", "process": "main/proc:work.0", "offset": 1.0}

@@ -11,7 +11,7 @@ import pytest
 import reenact
 from reenact.core.boundary import RecordingTurnstile, Run, perform
 from reenact.core.model.event import Effect
-from reenact.core.record.question import Questions
+from reenact.core.record.question import QuestionWriter
 from reenact.core.redact import DEFAULT_RULES, Redactor
 
 SECRET = "hunter2-hunter2-"
@@ -88,7 +88,7 @@ def test_a_pattern_of_the_user_may_look_beyond_one_argument(tmp_path: Path) -> N
 
 def test_a_secret_that_is_learnt_between_two_equal_questions_is_hidden_in_the_second() -> None:
     redactor = Redactor(salt=b"salt")
-    questions = Questions(redactor)
+    questions = QuestionWriter(redactor)
     handler: Any = None
     root = Run(handler, RecordingTurnstile(), replaying=False).root
     scope = root.span(f"agent:{SECRET}a")
@@ -128,7 +128,7 @@ def test_what_json_has_no_word_for_is_asked_again_as_it_was(tmp_path: Path, valu
 def test_a_question_is_no_difference_from_one_with_a_later_number() -> None:
     """Another thread takes a later number, and is faster."""
     run = Run(None, RecordingTurnstile(), replaying=False)  # type: ignore[arg-type]
-    questions = Questions(Redactor(salt=b"salt"))
+    questions = QuestionWriter(Redactor(salt=b"salt"))
     effect = Effect("tool", "ask", {"items": ["one long item " * 30] * 3})
 
     def line(number: int) -> bytes:

@@ -11,8 +11,8 @@ import pytest
 
 import reenact
 from reenact.cli import main
-from reenact.core.store.check import Check
-from reenact.core.store.deleted import Deleted
+from reenact.core.store.check import StoreCheck
+from reenact.core.store.deleted import Tombstones
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from tests.team.ship.serving import files
@@ -42,7 +42,7 @@ def aged(folder):
 
 
 def kinds(store, **options):
-    return sorted(one.kind for one in Check(store, **options).run().findings)
+    return sorted(one.kind for one in StoreCheck(store, **options).run().findings)
 
 
 def tree(folder):
@@ -51,7 +51,7 @@ def tree(folder):
 
 def test_nothing_is_wrong_with_a_folder_that_is_whole(store):
     Index(store).summaries()
-    checked = Check(store).run()
+    checked = StoreCheck(store).run()
     assert checked.findings == []
     assert (checked.recordings, checked.blobs) == (2, 2)
 
@@ -85,7 +85,7 @@ def break_all(store):
     (recordings / whole / "events.reserve").write_bytes(b"\0")
     blob.write_bytes(b"other bytes")
     next((recordings / other / "blobs").glob("*/*")).unlink()
-    Deleted(store.root).add("gone", "asked for", "me")
+    Tombstones(store.root).add("gone", "asked for", "me")
     (recordings / "gone").mkdir()
     (recordings / "gone" / "events.jsonl").write_bytes(b"{}\n")
     (store.root / "incoming-1").mkdir()
@@ -99,7 +99,7 @@ def break_all(store):
 def test_all_that_is_wrong_is_named_and_nothing_is_changed(store):
     wanted = break_all(store)
     before = tree(store.root)
-    found = Check(store).run().findings
+    found = StoreCheck(store).run().findings
     assert wanted <= {one.kind for one in found}
     assert all(one.detail and "\n" not in one.detail and not one.repaired for one in found)
     assert tree(store.root) == before
@@ -108,7 +108,7 @@ def test_all_that_is_wrong_is_named_and_nothing_is_changed(store):
 def test_what_can_be_repaired_is_repaired_and_what_is_broken_is_moved_aside(store):
     break_all(store)
     whole = store.ids()
-    found = Check(store, repair=True).run().findings
+    found = StoreCheck(store, repair=True).run().findings
     assert all(one.repaired for one in found if one.kind != "missing blob")
     assert not any(one.repaired.startswith("cannot") for one in found)
     left = set(kinds(store)) - {"lost row"}

@@ -129,7 +129,7 @@ def test_a_torn_last_reference_is_left_out_with_a_word(parent):
 
 def test_the_origins_of_a_store_are_known_without_reading_it_all(parent, store):
     child = parent.fork(at=3, program=program)
-    assert shared.origins(store.recordings) == {child.id: shared.Origin(parent.id, 3, "fork")}
+    assert shared.origins(store.recordings) == {child.id: shared.Parentage(parent.id, 3, "fork")}
 
 
 def test_a_fork_that_repeats_a_line_of_its_parent_many_times_is_refused(tmp_path, monkeypatch):

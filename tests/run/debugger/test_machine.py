@@ -12,7 +12,17 @@ import reenact
 from reenact.core.replay.watch import Edit
 from reenact.errors import Departure, Divergence, FilterError, UsageError
 from reenact.run.debugger.machine import Machine, Phase
-from reenact.run.debugger.orders import Again, Departed, Died, Ended, Go, Interrupt, Place, Shell, Stopped
+from reenact.run.debugger.orders import (
+    Again,
+    Departed,
+    Died,
+    Ended,
+    Go,
+    Interrupt,
+    ProgramPlace,
+    Shell,
+    Stopped,
+)
 
 # Steps 1, 2, 3 (with 4 inside), 5 (with 6 inside, and 7 inside of 6), 8.
 STEPS = 8
@@ -50,7 +60,7 @@ class Program:
     """
 
     machine: Machine
-    asked: list[Place] = field(default_factory=list)
+    asked: list[ProgramPlace] = field(default_factory=list)
 
     def carry_out(self, orders):
         for order in orders:
@@ -74,7 +84,7 @@ class Program:
         while (place := self._next(order)) is not None:
             if isinstance(place, Divergence):
                 last = self.asked[-1]
-                self.machine.hear(Departed(place, Place(last.step, last.extra + 1), tuple(self.asked)))
+                self.machine.hear(Departed(place, ProgramPlace(last.step, last.extra + 1), tuple(self.asked)))
                 return
             self.asked.append(place)
             until = order.until
@@ -92,7 +102,7 @@ class Program:
             return Divergence(Departure.CHANGED, "main/tool:lookup#0", last + 1)
         for step in range(last + 1, STEPS + 1):
             if all(parent in order.opened for parent in ancestors(step)):
-                return Place(step)
+                return ProgramPlace(step)
         return None
 
     @staticmethod
@@ -156,7 +166,7 @@ def started(recording):
 
 def test_it_starts_at_the_first_question(recording):
     state = started(recording).machine.state
-    assert (state.phase, state.at, state.passed) == (Phase.STOPPED, Place(1), ())
+    assert (state.phase, state.at, state.passed) == (Phase.STOPPED, ProgramPlace(1), ())
 
 
 def test_what_is_inside_an_answered_call_is_never_asked(recording):
@@ -172,19 +182,19 @@ def test_stepping_into_a_call_opens_it_and_over_leaves_it_again(recording):
     program = started(recording)
     program.tell("run_to", 5)
     program.tell("into")
-    assert program.machine.state.at == Place(6)
+    assert program.machine.state.at == ProgramPlace(6)
     program.tell("into")
-    assert program.machine.state.at == Place(7)
+    assert program.machine.state.at == ProgramPlace(7)
     program.tell("out")
-    assert program.machine.state.at == Place(8)
+    assert program.machine.state.at == ProgramPlace(8)
     program.tell("back")
-    assert program.machine.state.at == Place(7)
+    assert program.machine.state.at == ProgramPlace(7)
 
 
 def test_running_to_an_inner_step_opens_all_calls_around_it(recording):
     program = started(recording)
     program.tell("run_to", 7)
-    assert program.machine.state.at == Place(7)
+    assert program.machine.state.at == ProgramPlace(7)
     assert program.machine.state.opened == {5, 6}
 
 
@@ -192,23 +202,23 @@ def test_going_stops_at_breakpoints_and_backwards_too(recording):
     program = started(recording)
     program.tell("break_at", "tool:outer")
     program.tell("go")
-    assert program.machine.state.at == Place(3)
+    assert program.machine.state.at == ProgramPlace(3)
     assert program.machine.state.why == "breakpoint tool:outer"
     program.tell("go")
     program.tell("go")
     assert program.machine.state.phase is Phase.ENDED
     program.tell("reverse")
-    assert program.machine.state.at == Place(5)
+    assert program.machine.state.at == ProgramPlace(5)
     program.tell("reverse")
     program.tell("reverse")
-    assert program.machine.state.at == Place(1)
+    assert program.machine.state.at == ProgramPlace(1)
 
 
 def test_an_edit_of_a_step_that_is_past_goes_back_there(recording):
     program = started(recording)
     program.tell("run_to", 8)
     program.tell("edit", 3, Edit("other"))
-    assert program.machine.state.at == Place(3)
+    assert program.machine.state.at == ProgramPlace(3)
     program.tell("step")
     assert program.machine.state.phase is Phase.DEPARTED
     program.tell("step")
@@ -247,7 +257,7 @@ def test_a_running_program_can_only_be_interrupted(recording):
         machine.shell()
     machine.hear(Died("the program did not react, and was killed"))
     assert machine.state.phase is Phase.DIED
-    assert machine.state.passed[-1] == Place(1)
+    assert machine.state.passed[-1] == ProgramPlace(1)
     assert isinstance(machine.back()[0], Again)
 
 
@@ -257,17 +267,17 @@ def test_pdb_opens_where_the_program_stands(recording):
 
 def test_a_recording_without_its_program_is_walked_step_by_step(recording):
     machine = Machine(recording, reading=True)
-    assert machine.state.at == Place(1)
+    assert machine.state.at == ProgramPlace(1)
     assert machine.step() == []
-    assert machine.state.at == Place(2)
+    assert machine.state.at == ProgramPlace(2)
     machine.run_to(7)
     machine.back()
-    assert machine.state.at == Place(6)
+    assert machine.state.at == ProgramPlace(6)
     machine.break_at("tool:outer")
     machine.reverse()
-    assert machine.state.at == Place(5)
+    assert machine.state.at == ProgramPlace(5)
     machine.over()
-    assert machine.state.at == Place(8)
+    assert machine.state.at == ProgramPlace(8)
     with pytest.raises(UsageError, match="the recording's last step"):
         machine.step()
     with pytest.raises(UsageError, match="no program here"):
@@ -280,5 +290,5 @@ def test_a_recording_without_steps_can_be_opened(tmp_path):
     with reenact.record("empty", home=tmp_path) as session:
         pass
     machine = Machine(reenact.load(session.id, home=tmp_path), reading=True)
-    assert machine.state.at == Place(0)
+    assert machine.state.at == ProgramPlace(0)
     assert machine.current() is None

@@ -17,7 +17,7 @@ from reenact.core.model import codec
 from reenact.core.replay.watch import Edit
 from reenact.errors import FilterError, ProgramError, UsageError
 from reenact.run.debugger.machine import Phase
-from reenact.run.debugger.orders import Place
+from reenact.run.debugger.orders import ProgramPlace
 from reenact.run.driver import Driver
 from reenact.run.launch import Options
 
@@ -122,7 +122,7 @@ def test_an_event_loop_is_gone_back_in_without_running_the_program_from_its_begi
     tell(driver, "run_to", 90)
     process = driver._program._process.pid
     for step in (60, 30, 80, 10, 70):
-        assert tell(driver, "run_to", step).at == Place(step)
+        assert tell(driver, "run_to", step).at == ProgramPlace(step)
     assert driver._program._process.pid == process
     state = tell(driver, "go")
     assert state.phase is Phase.ENDED, driver.output
@@ -155,9 +155,9 @@ def test_an_edited_answer_reaches_the_program_and_the_first_departure_is_shown(d
     assert difference.path == "args.sum"
     assert difference.actual > 100 > difference.recorded
     assert state.actual.args["sum"] == difference.actual
-    assert tell(driver, "back").at == Place(3)
+    assert tell(driver, "back").at == ProgramPlace(3)
     tell(driver, "edit", 3, None)
-    assert tell(driver, "step").at == Place(4)
+    assert tell(driver, "step").at == ProgramPlace(4)
 
 
 @pytest.mark.thorough
@@ -204,7 +204,7 @@ def test_a_program_that_never_makes_another_call_can_be_stopped_and_looked_at(de
     state = driver.machine.state
     assert (state.phase, state.why) == (Phase.STOPPED, "interrupted")
     assert "agent.py:7" in state.actual.stack[-1] or "agent.py:6" in state.actual.stack[-1]
-    assert tell(driver, "back").at == Place(1)
+    assert tell(driver, "back").at == ProgramPlace(1)
 
 
 @pytest.mark.thorough
@@ -231,7 +231,7 @@ def test_a_program_that_does_not_even_listen_is_ended_and_can_be_gone_back_in(de
     assert driver.wait(120)
     state = driver.machine.state
     assert (state.phase, state.why) == (Phase.DIED, "the program did not react, and was killed")
-    assert tell(driver, "back").at == Place(1)
+    assert tell(driver, "back").at == ProgramPlace(1)
 
 
 @pytest.mark.thorough
@@ -249,7 +249,7 @@ def test_a_program_that_crashes_shows_its_traceback_and_can_be_gone_back_in(debu
     assert state.phase is Phase.ENDED
     assert "ValueError: no such order" in driver.output
     assert "exit status 1" in state.why
-    assert tell(driver, "back").at == Place(1)
+    assert tell(driver, "back").at == ProgramPlace(1)
     assert driver.output == ""
 
 
@@ -320,7 +320,7 @@ def test_pdb_opens_in_the_programs_own_frame_on_a_terminal_of_ones_choice(debug)
     assert "1003" in said
     assert "True" in said
     assert "agent.py" in said
-    assert driver.machine.state.at == Place(4)
+    assert driver.machine.state.at == ProgramPlace(4)
     state = tell(driver, "go")
     assert state.phase is Phase.ENDED, driver.output
     assert state.verdict.faithful
@@ -333,7 +333,7 @@ def test_stepping_along_in_pdb_comes_back_to_the_debugger_at_the_next_question(d
     said = talk(driver, ["n", "p turn + 1000", "n", "n", "n"])
     assert "1001" in said
     assert driver.wait(120)
-    assert driver.machine.state.at == Place(3)
+    assert driver.machine.state.at == ProgramPlace(3)
 
 
 @pytest.mark.thorough
@@ -362,7 +362,7 @@ def test_the_programs_own_breakpoint_stops_it_and_asks_for_pdb(debug):
         assert live.wants_shell
         assert "1" in talk(live, ["p n", "c"])
         state = tell(live, "step")
-        assert state.at == Place(2), (state, live.output)
+        assert state.at == ProgramPlace(2), (state, live.output)
 
 
 def talk(driver, lines):
@@ -397,7 +397,7 @@ def test_a_recording_whose_program_is_gone_can_only_be_read(debug, shell):
         Driver(driver.machine.recording)
     reading = Driver(driver.machine.recording, reading=True)
     reading.tell("step")
-    assert reading.machine.state.at == Place(2)
+    assert reading.machine.state.at == ProgramPlace(2)
     reading.close()
 
 
@@ -427,7 +427,7 @@ def test_a_filter_that_does_not_parse_costs_one_line_and_the_session_goes_on(deb
         driver.tell("break_at", "tool:(")
     with pytest.raises(UsageError, match="there is no command jump"):
         driver.tell("jump")
-    assert tell(driver, "step").at == Place(2)
+    assert tell(driver, "step").at == ProgramPlace(2)
 
 
 @pytest.mark.thorough
@@ -469,7 +469,7 @@ def test_the_tracked_state_is_shown_where_the_program_stands(debug):
     assert tell(driver, "back").actual.state == {"memory": {"seen": [0, 1]}}
     tell(driver, "break_at", "state:memory")
     state = tell(driver, "go")
-    assert (state.at, state.why) == (Place(4), "state memory has changed")
+    assert (state.at, state.why) == (ProgramPlace(4), "state memory has changed")
 
 
 @pytest.mark.thorough

@@ -86,7 +86,7 @@ class Desk:
         self.recording = None
 
     def record(self, program):
-        session = proxy.Recording("", tags=(), home=self.home, program={"argv": [], "proxy": {}})
+        session = proxy.RecordingProxy("", tags=(), home=self.home, program={"argv": [], "proxy": {}})
 
         def begin():
             session.start()
@@ -101,7 +101,9 @@ class Desk:
         """What the program gave, and the verdict."""
         known = {"live": (), "ignore": (), "policy": "raise", "inserted": "refuse", **options}
         self.halted = threading.Event()
-        given, session = self._run(program, lambda: proxy.Replaying(self.recording, known, self.halted.set))
+        given, session = self._run(
+            program, lambda: proxy.ReplayingProxy(self.recording, known, self.halted.set)
+        )
         return given, session.verdict(whole=True)
 
     def fork(self, program, at):
@@ -109,7 +111,7 @@ class Desk:
         store, providers = LocalStore(self.home), [urlsplit(route.upstream).netloc for route in self.routes]
         where = replace(point(self.recording, at), providers=tuple(providers))
         given, session = self._run(
-            program, lambda: proxy.Forking(self.recording, where, store, new_id(), halted=lambda: None)
+            program, lambda: proxy.ForkingProxy(self.recording, where, store, new_id(), halted=lambda: None)
         )
         session.seal({"status": "ok"})
         return given, reenact.load(session.path)

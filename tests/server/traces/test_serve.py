@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from reenact.core.store.local import LocalStore
 from reenact.server.traces import Traces
-from reenact.server.traces.app import Gate, application
+from reenact.server.traces.receiver import Gate, application
 from reenact.server.traces.serve import watched
 
 JSON = {"content-type": "application/json"}

@@ -8,8 +8,8 @@ import pytest
 
 from reenact.browser.actions import types as do
 from reenact.errors import UsageError
-from reenact.server.wire.files import LARGEST, SessionFiles
 from reenact.server.wire.requests import action_of, check_address, model_of, options_of, scrape_of
+from reenact.server.wire.stored_files import LARGEST, SessionFiles
 
 
 @pytest.fixture

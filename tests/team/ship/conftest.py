@@ -61,7 +61,7 @@ class Sending:
         return shipper
 
     def mark(self, id):
-        self.queue.add(ship.Mark(id, self.to.server, self.to.name)).release()
+        self.queue.add(ship.ShipMark(id, self.to.server, self.to.name)).release()
 
     def here(self, id, name="events.jsonl"):
         return self.store.folder(id) / name

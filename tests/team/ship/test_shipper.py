@@ -103,7 +103,9 @@ def test_a_torn_last_line_is_not_sent_until_it_is_whole(sending):
     cut = data.rindex(b"\n", 0, -1) + 20
     sending.here(run.id).write_bytes(data[:cut])
     shipper = sending.shipper()
-    sending.queue.add(ship.Mark(run.id, sending.to.server, sending.to.name))  # held, as by one that writes
+    sending.queue.add(
+        ship.ShipMark(run.id, sending.to.server, sending.to.name)
+    )  # held, as by one that writes
     shipper.flush()
     assert sending.there(run.id).read_bytes() == data[: data.rindex(b"\n", 0, -1) + 1]
     sending.here(run.id).write_bytes(data)
@@ -202,13 +204,13 @@ def test_with_drop_it_is_gone_here_once_it_is_whole_there_and_stays_where_it_was
 def test_a_server_that_is_away_and_a_key_that_is_wrong_leave_all_as_it_was(sending, tmp_path):
     run = recorded()
     nobody = ship.Destination(f"http://127.0.0.1:{free_port()}", "")
-    sending.queue.add(ship.Mark(run.id, nobody.server, nobody.name)).release()
+    sending.queue.add(ship.ShipMark(run.id, nobody.server, nobody.name)).release()
     away = Shipper(sending.store, nobody)
     with pytest.raises(Away, match="does not answer"):
         away.flush(patience=0)
     away.close()
     wrong = ship.Destination(sending.to.server, "rnt_wrong")
-    sending.queue.add(ship.Mark(run.id, wrong.server, wrong.name)).release()
+    sending.queue.add(ship.ShipMark(run.id, wrong.server, wrong.name)).release()
     unknown = Shipper(sending.store, wrong)
     with pytest.raises(Refused, match="does not know the key in REENACT_API_KEY"):
         unknown.flush()

@@ -13,8 +13,8 @@ import pytest
 
 import reenact
 from reenact.core.store.local import LocalStore, load
-from reenact.team.ship import Destination, wire
-from reenact.team.ship.queue import Lock, Mark, Queue
+from reenact.team.ship import Destination, upload_format
+from reenact.team.ship.queue import Lock, Queue, ShipMark
 from reenact.team.ship.shipper import Shipper
 from tests.server.asking import Asking
 from tests.team.ship.serving import PROGRAM, eventually, files
@@ -227,10 +227,10 @@ def test_a_recording_that_was_deleted_on_the_server_is_dropped_with_a_word_and_s
     with Asking(tmp_path / "server") as ask:
 
         def shipped():
-            Queue(home.root).add(Mark(recording.id, to.server, to.name)).release()
+            Queue(home.root).add(ShipMark(recording.id, to.server, to.name)).release()
             shipper = Shipper(home, to)
             shipper._sender._client = ask.client
-            ask.client.base_url = f"http://localhost{wire.API}"
+            ask.client.base_url = f"http://localhost{upload_format.API}"
             shipper.flush()
             return shipper
 

@@ -8,7 +8,7 @@ import reenact
 from reenact.core.store.local import LocalStore
 from reenact.run.launch import Options
 from reenact.verbs.verify.actor import UNREAD, Actor, line_of, packed
-from reenact.verbs.verify.crew import Job
+from reenact.verbs.verify.crew import CrewOptions
 
 SHOP = """
 import reenact
@@ -43,7 +43,7 @@ def home(shell, monkeypatch):
 
 @pytest.fixture
 def actor():
-    actor = Actor(Job("shop:run", Options().tree(), 30.0))
+    actor = Actor(CrewOptions("shop:run", Options().tree(), 30.0))
     yield actor
     actor.close()
     assert not actor._folder.exists()

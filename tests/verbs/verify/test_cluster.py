@@ -14,7 +14,7 @@ import pytest
 
 from reenact.core.store.local import LocalStore
 from reenact.errors import ProgramError, UsageError
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 from reenact.verbs.verify import Status, verify
 from reenact.verbs.verify.cluster import Cluster
 from reenact.verbs.verify.engine import Local
@@ -101,7 +101,7 @@ def store(tmp_path_factory):
         for name in ("ours", "theirs"):
             folder = tmp_path_factory.mktemp(name)
             places.append(
-                Place(postgres.database(name), f"file://{folder}/objects", "default", folder / "cache")
+                TeamPlace(postgres.database(name), f"file://{folder}/objects", "default", folder / "cache")
             )
         yield places
 
@@ -363,7 +363,7 @@ def test_a_cluster_of_this_machine_is_started_and_leaves_nothing(shop):
 @pytest.mark.parametrize("where", ["read by the nodes", "sent along"])
 def test_recordings_of_the_team_are_replayed(nodes, shop, store, where):
     """The nodes know one store; the recordings of another are sent along with the tasks."""
-    from reenact.team.ship.exchange import Exchange
+    from reenact.team.ship.exchange import TeamExchange
     from reenact.team.store import TeamStore
 
     half = MANY // 2
@@ -371,7 +371,7 @@ def test_recordings_of_the_team_are_replayed(nodes, shop, store, where):
         (store[1], shop.ids[:half], []) if where == "sent along" else (store[0], shop.ids[half:], [])
     )
     with TeamStore(place) as team:
-        exchange = Exchange(LocalStore(shop.home), team)
+        exchange = TeamExchange(LocalStore(shop.home), team)
         exchange.push(refs)
         exchange.close()
         engine = Cluster(nodes.address, team=place, say=said.append)

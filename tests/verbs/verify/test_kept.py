@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import subprocess
 
-from reenact.verbs.verify.crew import Job
-from reenact.verbs.verify.kept import Kept, Key, code_version
+from reenact.verbs.verify.crew import CrewOptions
+from reenact.verbs.verify.kept import KeptOutcomes, OutcomeKey, code_version
 
-JOB = Job("shop:answer", {"live": []}, 60.0)
+JOB = CrewOptions("shop:answer", {"live": []}, 60.0)
 
 
 def recording(folder):
@@ -17,29 +17,29 @@ def recording(folder):
 
 
 def test_what_was_found_is_found_again_and_the_last_word_holds(tmp_path):
-    key = Key.of(recording(tmp_path / "a"), "code", JOB)
-    with Kept(tmp_path) as kept:
+    key = OutcomeKey.of(recording(tmp_path / "a"), "code", JOB)
+    with KeptOutcomes(tmp_path) as kept:
         assert kept.get(key) is None
         kept.put(key, {"failed": "killed"})
         kept.put(key, {"verdict": None})
-    with Kept(tmp_path) as kept:
+    with KeptOutcomes(tmp_path) as kept:
         assert kept.get(key) == {"verdict": None}
 
 
 def test_another_recording_code_or_option_is_another_key(tmp_path):
     path = recording(tmp_path / "a")
-    key = Key.of(path, "code", JOB)
-    assert Key.of(path, "other code", JOB) != key
-    assert Key.of(path, "code", Job("shop:answer", {"live": ["tool"]}, 60.0)) != key
+    key = OutcomeKey.of(path, "code", JOB)
+    assert OutcomeKey.of(path, "other code", JOB) != key
+    assert OutcomeKey.of(path, "code", CrewOptions("shop:answer", {"live": ["tool"]}, 60.0)) != key
     with (path / "events.jsonl").open("ab") as file:
         file.write(b"{}\n")
-    assert Key.of(path, "code", JOB) != key
+    assert OutcomeKey.of(path, "code", JOB) != key
 
 
 def test_a_home_that_cannot_be_written_costs_the_memory_of_it_only(tmp_path):
     (tmp_path / "file").write_text("")
-    with Kept(tmp_path / "file" / "home") as kept:
-        key = Key.of(recording(tmp_path / "a"), "code", JOB)
+    with KeptOutcomes(tmp_path / "file" / "home") as kept:
+        key = OutcomeKey.of(recording(tmp_path / "a"), "code", JOB)
         kept.put(key, {"verdict": 1})
         assert kept.get(key) == {"verdict": 1}
 

@@ -285,7 +285,7 @@ function Output({ id, state }: { id: string; state: Standing }) {
   const end = useRef<HTMLDivElement>(null);
   const output = useQuery({
     queryKey: ["output", id, state.written, state.phase],
-    queryFn: () => get<components["schemas"]["Output"]>(path("debug", id, "output")),
+    queryFn: () => get<components["schemas"]["ProgramOutput"]>(path("debug", id, "output")),
     placeholderData: (before) => before,
   });
   const text = output.data?.text ?? "";

@@ -43,7 +43,7 @@ _PARAMETERS = ("action_name", "params", "browser_session", "page_extraction_llm"
 
 def install(module: ModuleType) -> None:
     """Patch the library once its session is imported, and its agent. Raises HookMissing."""
-    from reenact.adapters.browser_use import action, model, quiet, session
+    from reenact.adapters.browser_use import action, browser_session, quiet, registered_models
 
     # An agent's own clock and ids (its steps' times, the date in its prompt, the names of its folders) are no library's
     # affair: here the agent is the library. The browser's are.
@@ -51,22 +51,25 @@ def install(module: ModuleType) -> None:
     if module.__name__ == PROFILE:
         return
     if module.__name__ == AGENT:
-        session.install_agent(module)
+        browser_session.install_agent(module)
         return
     _check()
 
-    session.install(module.BrowserSession)
+    browser_session.install(module.BrowserSession)
     for place, name in (
         ("cdp_use.client", "CDPClient"),
         ("browser_use.browser._cdp_timeout", "TimeoutWrappedCDPClient"),
     ):
         patch(
-            getattr(importlib.import_module(place), name), "send_raw", session.hooked_send, library=_LIBRARY
+            getattr(importlib.import_module(place), name),
+            "send_raw",
+            browser_session.hooked_send,
+            library=_LIBRARY,
         )
     registry: Any = importlib.import_module("browser_use.tools.registry.service").Registry
     patch(registry, "execute_action", action.hooked, library=_LIBRARY)
     tokens: Any = importlib.import_module("browser_use.tokens.service").TokenCost
-    patch(tokens, "register_llm", model.hooked_register, library=_LIBRARY)
+    patch(tokens, "register_llm", registered_models.hooked_register, library=_LIBRARY)
     patch(tokens, "add_usage", action.hooked_usage, library=_LIBRARY)
     quiet.install()
 
@@ -75,9 +78,11 @@ def _check() -> None:
     """All or nothing: half of an agent's calls would be worse than none."""
     missing = next((f"no {place}.{name}" for place, name in _NEEDED if not _there(place, name)), None)
     if missing is None:
-        from reenact.adapters.browser_use import session
+        from reenact.adapters.browser_use import browser_session
 
-        missing = session.missing(importlib.import_module("browser_use.browser.session").BrowserSession)
+        missing = browser_session.missing(
+            importlib.import_module("browser_use.browser.session").BrowserSession
+        )
     if missing is None:
         registry: Any = importlib.import_module("browser_use.tools.registry.service").Registry
         given = inspect.signature(registry.execute_action).parameters

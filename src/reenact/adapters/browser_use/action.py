@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from reenact.adapters.browser_use import absence, model
+from reenact.adapters.browser_use import absence, registered_models
 from reenact.core.boundary import aperform, current
 from reenact.core.model.event import Effect
 
@@ -141,11 +141,11 @@ class _Result:
             for name, data in left.get("disk", {}).items():
                 (files.get_dir() / name).write_bytes(data)
             files.extracted_content_count = left.get("extracted", files.extracted_content_count)
-        counter = model.counters.get(id(self._llm))
+        counter = registered_models.counters.get(id(self._llm))
         if counter is None:
             return
         for one in left.get("spent", ()):
-            counter.add_usage(one["model"], model.usage(one["usage"])).timestamp = one["at"]
+            counter.add_usage(one["model"], registered_models.usage(one["usage"])).timestamp = one["at"]
 
 
 _Seen = tuple[dict[str, Any], dict[str, tuple[int, int]], int]

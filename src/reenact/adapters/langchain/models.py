@@ -23,7 +23,7 @@ _halts: ContextVar[list[Halt] | None] = ContextVar("reenact_langchain_halts", de
 def wrap(name: str) -> Any:
     """Return the wrapper of the method of that name."""
     # Only now, when LangChain is known to have what is needed, is anything of it asked for by name.
-    from reenact.adapters.langchain import question
+    from reenact.adapters.langchain import chat_question
 
     cross, streams = _crossing(name), name.endswith("stream")
 
@@ -33,7 +33,7 @@ def wrap(name: str) -> Any:
             if scope is None or scope.hidden:
                 return original(self, messages, *args, **options)
             # The question. It is a leaf: the HTTP that carries it is not recorded beside it.
-            label, asked = question.of(self, messages, args, options, stream=streams)
+            label, asked = chat_question.of(self, messages, args, options, stream=streams)
             effect = Effect("model", label, asked, leaf=True)
 
             def live() -> Any:
@@ -51,8 +51,8 @@ def wrap(name: str) -> Any:
 
 def _crossing(name: str) -> Any:
     """Return the function with which such a method crosses the boundary."""
+    from reenact.adapters.langchain.object_wire import MessageWire
     from reenact.adapters.langchain.stream import astream, stream
-    from reenact.adapters.langchain.wire import MessageWire
 
     answer = MessageWire()
     if name == "_generate":

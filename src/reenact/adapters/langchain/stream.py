@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-from reenact.adapters.langchain.wire import MessageWire
+from reenact.adapters.langchain.object_wire import MessageWire
 from reenact.core.boundary import Call, areporting, begin, reporting
 from reenact.core.boundary.perform import areplayed, replayed
 from reenact.core.model.event import Effect

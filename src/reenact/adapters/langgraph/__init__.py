@@ -16,7 +16,7 @@ from typing import Any
 from reenact.adapters.hooks import HookMissing, installed_version, patch
 from reenact.adapters.imports import when_imported
 from reenact.adapters.langchain import ids
-from reenact.adapters.langgraph import order, state
+from reenact.adapters.langgraph import graph_state, order
 from reenact.core.boundary import Scope, current, entered
 
 _LIBRARY = "LangGraph"
@@ -49,7 +49,7 @@ def install(module: ModuleType) -> None:
     patch(executor.BackgroundExecutor, "submit", order.submit, library=_LIBRARY)
     patch(queue.SyncQueue, "put", order.put, library=_LIBRARY)
     for name, (enter, leave) in _LOOPS.items():
-        state.hook(getattr(loop, name), enter, leave)
+        graph_state.hook(getattr(loop, name), enter, leave)
     from reenact.adapters.langchain import interrupts
 
     patch(algorithm.LazyAtomicCounter, "__call__", interrupts.count, library=_LIBRARY)

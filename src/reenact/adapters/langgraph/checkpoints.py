@@ -102,7 +102,7 @@ class _Opened:
             return await self._opened.__aexit__(*error)
 
 
-class Kept:
+class CheckpointWire:
     """The wire of what a saver gives: whatever a graph's state holds."""
 
     def dump(self, value: Any, /) -> Any:
@@ -124,7 +124,7 @@ def _whole(name: str) -> Any:
             if scope is None or scope.hidden:
                 return original(self, *args, **options)
             effect = _effect(self, name, original, args, options)
-            return perform(effect, lambda: original(self, *args, **options), Kept())
+            return perform(effect, lambda: original(self, *args, **options), CheckpointWire())
 
         return hooked
 
@@ -138,7 +138,7 @@ def _awhole(name: str) -> Any:
             if scope is None or scope.hidden:
                 return await original(self, *args, **options)
             effect = _effect(self, name, original, args, options)
-            return await aperform(effect, lambda: original(self, *args, **options), Kept())
+            return await aperform(effect, lambda: original(self, *args, **options), CheckpointWire())
 
         return hooked
 
@@ -151,7 +151,7 @@ def _list(original: Any) -> Any:
         if scope is None or scope.hidden:
             return original(self, *args, **options)
         effect = _effect(self, "list", original, args, options)
-        return stream(effect, lambda: original(self, *args, **options), Kept())
+        return stream(effect, lambda: original(self, *args, **options), CheckpointWire())
 
     return hooked
 
@@ -162,7 +162,7 @@ def _alist(original: Any) -> Any:
         if scope is None or scope.hidden:
             return original(self, *args, **options)
         effect = _effect(self, "list", original, args, options)
-        return astream(effect, lambda: original(self, *args, **options), Kept())
+        return astream(effect, lambda: original(self, *args, **options), CheckpointWire())
 
     return hooked
 

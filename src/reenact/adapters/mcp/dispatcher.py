@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 
 from reenact.adapters.mcp.inbox import Inbox, McpVersion
-from reenact.adapters.mcp.question import KIND, effect_of, hints_of, server_name
+from reenact.adapters.mcp.server_request import KIND, effect_of, hints_of, server_name
 from reenact.adapters.mcp.transport import asked_in, within
 from reenact.core.boundary import Scope, aperform, entered
 

@@ -21,7 +21,7 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from reenact.adapters.mcp.question import KIND, MESSAGES
+from reenact.adapters.mcp.server_request import KIND, MESSAGES
 from reenact.core.boundary import Call, Scope, aperform, arrive, begin, entered, live_now
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Effect

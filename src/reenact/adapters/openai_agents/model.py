@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import openai
 from agents.models.multi_provider import MultiProvider
 
-from reenact.adapters.openai_agents import errors, question, runs, wire
+from reenact.adapters.openai_agents import answer_wire, client_errors, model_question, runs
 from reenact.core.boundary import Call, Scope, aperform, areporting, begin, current, entered, reporting
 from reenact.core.model.event import Effect
 from reenact.errors import UsageError
 
-_WHOLE = wire.AnswerWire()
-_EVENTS = wire.EventsWire()
+_WHOLE = answer_wire.AnswerWire()
+_EVENTS = answer_wire.EventsWire()
 
 
 def hooked(original: Any) -> Any:
@@ -29,17 +29,17 @@ def hooked(original: Any) -> Any:
             return model
         flight = runs.flying()
         if flight is None:
-            return RecordedModel(model, scope)
+            return AgentsModel(model, scope)
         scope = flight.at(agent)
         key = (id(model), scope.path)
         if key not in flight.models:
-            flight.models[key] = RecordedModel(model, scope)
+            flight.models[key] = AgentsModel(model, scope)
         return flight.models[key]
 
     return get_model
 
 
-class RecordedModel:
+class AgentsModel:
     """A proxy that turns the requests to the wrapped model into effects of kind `model`.
 
     They are leaves: the HTTP that carries them is not recorded beside them. In all else, for `isinstance` too, it is
@@ -91,13 +91,13 @@ class RecordedModel:
                 return await self._self_asked().get_response(*args, **options)
             except openai.APIError as error:
                 failed = error
-                raise errors.recordable(error) from error.__cause__
+                raise client_errors.recordable(error) from error.__cause__
 
         try:
             with entered(self._self_scope):
                 return await aperform(self._self_effect(args, options, stream=False), live, _WHOLE)
         except openai.APIError as error:
-            raised = failed or errors.whole(error)
+            raised = failed or client_errors.whole(error)
         raise raised
 
     def stream_response(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
@@ -113,7 +113,7 @@ class RecordedModel:
 
     def _self_effect(self, args: tuple[Any, ...], options: dict[str, Any], *, stream: bool) -> Effect:
         name = getattr(self.__wrapped__, "model", None)
-        asked = question.of(args, options, stream=stream)
+        asked = model_question.of(args, options, stream=stream)
         return Effect("model", str(name or type(self.__wrapped__).__name__), asked, leaf=True)
 
     def _self_asked(self) -> Any:
@@ -144,7 +144,7 @@ async def _replayed(call: Call) -> AsyncIterator[Any]:
                 yield event
         return
     except openai.APIError as error:
-        raised = errors.whole(error)
+        raised = client_errors.whole(error)
     raise raised
 
 
@@ -174,7 +174,7 @@ class _Source:
             return await anext(self._events)
         except openai.APIError as error:
             self.failed = error
-            raise errors.recordable(error) from error.__cause__
+            raise client_errors.recordable(error) from error.__cause__
 
     async def aclose(self) -> None:
         """The program reads no further."""

@@ -11,7 +11,7 @@ from inspect import isawaitable
 from typing import Any
 
 from reenact.adapters.openai_agents import runs
-from reenact.adapters.openai_agents.wire import plain
+from reenact.adapters.openai_agents.answer_wire import plain
 from reenact.adapters.sources import source_of
 from reenact.core.boundary import aperform, current, entered
 from reenact.core.model.event import Effect, Source

@@ -20,14 +20,14 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 from pydantic_ai.usage import RequestUsage
 
-from reenact.adapters.pydantic_ai import history, question, wire
+from reenact.adapters.pydantic_ai import history, model_question, object_wire
 from reenact.adapters.pydantic_ai.stream import ReplayedStream, Tee
 from reenact.core.boundary import Call, Scope, aperform, areporting, begin, entered
 from reenact.core.model.event import Effect
 from reenact.core.store.writer import warn
 from reenact.errors import UsageError
 
-_WHOLE = wire.ResponseWire()
+_WHOLE = object_wire.ResponseWire()
 
 
 class RecordedModel(WrapperModel):
@@ -107,7 +107,7 @@ class RecordedModel(WrapperModel):
         """One answer, event by event."""
         args = self._args(messages, model_settings, model_request_parameters, stream=True)
         with entered(self._scope):
-            call = begin(Effect("model", self.wrapped.model_name, args, leaf=True), wire.Stream())
+            call = begin(Effect("model", self.wrapped.model_name, args, leaf=True), object_wire.Stream())
         manager = self._asked.request_stream(messages, model_settings, model_request_parameters, run_context)
         if call is None:
             async with manager as stream:
@@ -127,7 +127,9 @@ class RecordedModel(WrapperModel):
         stream: bool = False,
     ) -> dict[str, Any]:
         histories = self._histories
-        return question.of(self.wrapped, messages, settings, parameters, stream=stream, histories=histories)
+        return model_question.of(
+            self.wrapped, messages, settings, parameters, stream=stream, histories=histories
+        )
 
 
 def _another(model: Model[Any], name: str) -> Model[Any]:

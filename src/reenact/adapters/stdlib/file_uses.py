@@ -13,7 +13,7 @@ from typing import Any
 from reenact.adapters.stdlib import callers
 from reenact.core import system
 from reenact.core.boundary import Call, current
-from reenact.core.boundary.files import FileSensor
+from reenact.core.boundary.file_sensor import FileSensor
 
 _CODE = (".py", ".pyc", ".so", ".pyd", ".pth", ".pyi")
 _READERS = (

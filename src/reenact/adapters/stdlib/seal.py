@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.stdlib import callers, file_uses, ports, unseen, witness
-from reenact.adapters.stdlib.files import OpenedFiles
+from reenact.adapters.stdlib.file_reads import OpenedFiles
 from reenact.core.boundary import Run, Scope, current
 from reenact.core.model.event import Effect
 from reenact.core.store.writer import warn

@@ -10,7 +10,7 @@ from reenact.analysis.anomalies.baseline import Baseline
 from reenact.analysis.anomalies.case import Case, Said, Use
 from reenact.analysis.anomalies.config import Choice
 from reenact.analysis.anomalies.examine import examine
-from reenact.analysis.anomalies.registry import RULES, Found, Rule, installed, rule
+from reenact.analysis.anomalies.registry import RULES, Rule, RuleFinding, installed, rule
 
 __all__ = [
     "RULES",
@@ -19,8 +19,8 @@ __all__ = [
     "Baseline",
     "Case",
     "Choice",
-    "Found",
     "Rule",
+    "RuleFinding",
     "Said",
     "Severity",
     "Use",

@@ -8,7 +8,7 @@ from statistics import median
 
 from reenact.core.dataclass import dataclass
 from reenact.core.query.facts import RecordingFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.summary import Summary
 
 LEAST = 5
@@ -46,7 +46,7 @@ class Baseline:
         recordings: Recordings, or their lines in the index.
     """
 
-    def __init__(self, recordings: Iterable[Recording | Summary | Totals] = ()) -> None:
+    def __init__(self, recordings: Iterable[RecordedRun | Summary | Totals] = ()) -> None:
         self._totals = [one if isinstance(one, Totals) else _line(one) for one in recordings]
 
     def usual(self, figure: str) -> Usual | None:
@@ -79,8 +79,8 @@ def totals(facts: RecordingFacts) -> Totals:
     )
 
 
-def _line(one: Recording | Summary) -> Totals:
-    if isinstance(one, Recording):
+def _line(one: RecordedRun | Summary) -> Totals:
+    if isinstance(one, RecordedRun):
         return totals(RecordingFacts(one))
     tokens = one.input_tokens + one.output_tokens
     return Totals(one.duration or None, tokens or None, one.cost, float(one.steps))

@@ -13,7 +13,7 @@ from reenact.core.messages import Message, ModelCall
 from reenact.core.model.plain import compact, plain
 from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 
 _NO_TOOLS = {
     "model", "http", "websocket", "user", "process", "state", "memory", "checkpoint", "browser", "heal", "remote",
@@ -114,7 +114,7 @@ class Case:
         recording: The recording; it is only read.
     """
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RecordedRun) -> None:
         self.recording = recording
         self.facts = RecordingFacts(recording)
 

@@ -13,7 +13,7 @@ from reenact.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ConfiguredRule:
     """A rule that is asked, with its options, and the severity that the configuration gives it."""
 
     rule: Rule
@@ -55,7 +55,7 @@ class Choice:
             if only:
                 wanted = rule in only
             if wanted and rule.name not in never:
-                chosen.append(Asked(rule, {**rule.options, **options}, severity))
+                chosen.append(ConfiguredRule(rule, {**rule.options, **options}, severity))
         self.rules = tuple(chosen)
 
     def __repr__(self) -> str:

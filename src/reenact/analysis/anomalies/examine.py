@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from reenact.analysis.anomalies.anomaly import Anomaly, ordered
 from reenact.analysis.anomalies.baseline import Baseline
 from reenact.analysis.anomalies.case import Case
-from reenact.analysis.anomalies.config import Asked, Choice
-from reenact.analysis.anomalies.registry import RULES, Found
-from reenact.core.query.recording import Recording
+from reenact.analysis.anomalies.config import Choice, ConfiguredRule
+from reenact.analysis.anomalies.registry import RULES, RuleFinding
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import MissingExtra, RecordingError
 
 _LED = 0.15
 
 
 def examine(
-    recording: Recording | Case, choice: Choice | None = None, baseline: Baseline | None = None
+    recording: RecordedRun | Case, choice: Choice | None = None, baseline: Baseline | None = None
 ) -> list[Anomaly]:
     """Return the findings of the chosen rules, the most suspect step first.
 
@@ -52,7 +52,7 @@ def examine(
     return ordered(found)
 
 
-def _anomaly(asked: Asked, one: Found, led: set[int]) -> Anomaly:
+def _anomaly(asked: ConfiguredRule, one: RuleFinding, led: set[int]) -> Anomaly:
     return Anomaly(
         asked.rule.name,
         asked.severity or one.severity or asked.rule.severity,

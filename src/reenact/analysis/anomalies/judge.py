@@ -10,7 +10,7 @@ from reenact.analysis.anomalies.case import short
 from reenact.core.dataclass import dataclass
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts, StepFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import UsageError
 
 NAME = "judge"
@@ -35,7 +35,7 @@ class Opinion:
     quote: str = ""
 
 
-def asked(model: Any, recording: Recording) -> list[Anomaly]:
+def asked(model: Any, recording: RecordedRun) -> list[Anomaly]:
     """Ask a model of Pydantic AI (or one by its name) about a recording.
 
     Raises:

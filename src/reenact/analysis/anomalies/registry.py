@@ -16,7 +16,7 @@ GROUP = "reenact.rules"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RuleFinding:
     """A finding of a rule: a step (or None for the whole run), a sentence, and the evidence."""
 
     step: int | None
@@ -26,7 +26,7 @@ class Found:
     severity: Severity | None = None
 
 
-Check: TypeAlias = Callable[..., Iterable[Found]]
+Check: TypeAlias = Callable[..., Iterable[RuleFinding]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from reenact.analysis.diff import alignment, order
+from reenact.analysis.diff import alignment, pair_order
 from reenact.analysis.diff.content import Content, contents, said
 from reenact.analysis.diff.differences import differences, parts
 from reenact.analysis.diff.parting import parting
 from reenact.analysis.diff.result import Diff, Difference, Kind, Pair, Side, Spent
 from reenact.core.model.plain import error_line
 from reenact.core.query.facts import RecordingFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.match import Rules
 from reenact.core.store.local import named
 from reenact.errors import ABSENT, UsageError
@@ -24,7 +24,7 @@ _MOST = 200_000
 """Steps of two recordings together at most: more would take minutes."""
 
 
-def compare(a: Recording, b: Recording, ignore: Iterable[str] = ()) -> Diff:
+def compare(a: RecordedRun, b: RecordedRun, ignore: Iterable[str] = ()) -> Diff:
     """Align the steps of two recordings by their content, and say what differs. Reads only.
 
     Args:
@@ -53,9 +53,9 @@ def compare(a: Recording, b: Recording, ignore: Iterable[str] = ()) -> Diff:
     flipped = _outline(steps[1]) < _outline(steps[0])
     one, other = reversed(steps) if flipped else steps
     mates = alignment.align(one, other)
-    spine = order.backbone(mates)
-    moved = order.moved(mates, spine, (one, other))
-    places = list(order.told(mates, spine, (len(one), len(other))))
+    spine = pair_order.backbone(mates)
+    moved = pair_order.moved(mates, spine, (one, other))
+    places = list(pair_order.told(mates, spine, (len(one), len(other))))
     moved_here = {mates[i] for i in moved} if flipped else moved
     if flipped:
         places = [(i, j) for j, i in places]
@@ -75,10 +75,10 @@ def _outline(steps: Sequence[Content]) -> tuple[int, list[tuple[str, bytes, byte
     return len(steps), [step.key for step in steps]
 
 
-def _deleted_first(places: Iterable[order.Place]) -> list[order.Place]:
+def _deleted_first(places: Iterable[pair_order.Place]) -> list[pair_order.Place]:
     """Between two pairs first what is gone, then what is new."""
-    found: list[order.Place] = []
-    waiting: list[order.Place] = []
+    found: list[pair_order.Place] = []
+    waiting: list[pair_order.Place] = []
     for place in places:
         if place[0] is None:
             waiting.append(place)
@@ -102,7 +102,7 @@ class _Pairing:
         self._told: set[tuple[str, str]] = set()
         self._parted = False
 
-    def pairs(self, places: Iterable[order.Place]) -> list[Pair]:
+    def pairs(self, places: Iterable[pair_order.Place]) -> list[Pair]:
         """All of them."""
         return [self._pair(*place) for place in places]
 
@@ -168,7 +168,7 @@ def _side(facts: RecordingFacts, steps: Sequence[Content]) -> Side:
     )
 
 
-def _ending(a: Recording, b: Recording) -> Iterable[Difference]:
+def _ending(a: RecordedRun, b: RecordedRun) -> Iterable[Difference]:
     if a.status != b.status:
         yield Difference("status", a.status, b.status)
     sealed = [recording.logs[0].sealed or {} for recording in (a, b)]
@@ -179,7 +179,7 @@ def _ending(a: Recording, b: Recording) -> Iterable[Difference]:
         yield Difference("error", *errors)
 
 
-def _program(a: Recording, b: Recording) -> Iterable[Difference]:
+def _program(a: RecordedRun, b: RecordedRun) -> Iterable[Difference]:
     """Return the differences of the program. Its folder and hash seed are left out."""
     programs: list[dict[str, Any]] = []
     for recording in (a, b):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reenact.analysis.diff.result import Kind, Pair, Parting
 from reenact.core.query.facts import RecordingFacts
-from reenact.core.query.recording import Step
+from reenact.core.query.recorded_run import Step
 
 
 def parting(pairs: Sequence[Pair], facts: tuple[RecordingFacts, RecordingFacts]) -> Parting | None:

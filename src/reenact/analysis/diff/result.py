@@ -11,7 +11,7 @@ from typing import Any
 from reenact.analysis.diff.words import Segment, marked
 from reenact.core.dataclass import dataclass
 from reenact.core.query.facts import RecordingFacts, StepFacts
-from reenact.core.query.recording import Recording, Step
+from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.errors import ABSENT
 
 
@@ -113,7 +113,7 @@ class Parting:
 class Side:
     """One of the two runs, with its totals."""
 
-    recording: Recording = field(repr=False)
+    recording: RecordedRun = field(repr=False)
     facts: RecordingFacts = field(repr=False, compare=False)
     steps: int
     failed: int

@@ -18,7 +18,7 @@ from reenact.analysis.pages.blocks import (
     Styled,
     text,
 )
-from reenact.analysis.views.files import step_differences
+from reenact.analysis.views.file_tree import step_differences
 from reenact.analysis.views.lanes import Bar, lanes
 from reenact.analysis.views.step_pictures import LARGEST, StepPicture, pictures
 from reenact.analysis.views.text import cut, many, one_line, seconds
@@ -26,7 +26,7 @@ from reenact.analysis.views.transcript import ItemView, Talk
 from reenact.analysis.views.values import arguments, spelled
 from reenact.core.messages import ToolCall
 from reenact.core.query.facts import RecordingFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 
 LETTERS = 2_000_000
 """Letters of a conversation on a page."""
@@ -72,7 +72,7 @@ def timeline(facts: RecordingFacts) -> Section:
     return Section("Timeline", tuple(blocks))
 
 
-def files(recording: Recording) -> Section:
+def files(recording: RecordedRun) -> Section:
     """Return the files that the run changed, each with its changed lines."""
     found = step_differences(recording, None)
     blocks: list[Block] = []

@@ -9,8 +9,8 @@ from reenact.analysis.attempts import Reproduction
 from reenact.analysis.decisive import Alike, Change, Differences
 from reenact.analysis.diff import Diff, Kind
 from reenact.analysis.pages.blocks import Block, Note, Section, table, text, versus
-from reenact.analysis.world import Asked
-from reenact.core.query.recording import Step
+from reenact.analysis.world import RepeatedQuestion
+from reenact.core.query.recorded_run import Step
 
 _MOST = 12
 
@@ -29,7 +29,7 @@ def anomalies(found: Sequence[Anomaly]) -> Section:
     return Section("Anomalies", tuple(blocks))
 
 
-def attempts(done: Reproduction, asked: Sequence[Asked] | None = None) -> Section:
+def attempts(done: Reproduction, asked: Sequence[RepeatedQuestion] | None = None) -> Section:
     """Attempts to reproduce it, and the world as it is today."""
     blocks: list[Block] = [text(f"{done.result.value}{f': {done.where}' if done.where else ''}")]
     if done.attempts:

@@ -31,21 +31,21 @@ from reenact.core.messages import Message
 from reenact.core.model.plain import error_line, plain
 from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.summary import summarise
 from reenact.core.store import shared
-from reenact.core.trust import Standing
+from reenact.core.trust import Provenance
 
 MOST = 400
 """The maximum number of steps on a page."""
 
 
 def page(
-    recording: Recording,
+    recording: RecordedRun,
     more: Sequence[Section] = (),
     commands: Sequence[tuple[str, str]] = (),
     *,
-    standing: Standing | None = None,
+    standing: Provenance | None = None,
 ) -> StaticPage:
     """Return the page of a recording.
 
@@ -64,7 +64,7 @@ def page(
     return StaticPage(title, _lead(about, standing), shown, kind="Report of a recording")
 
 
-def _lead(about: RecordingFacts, standing: Standing | None) -> Words:
+def _lead(about: RecordingFacts, standing: Provenance | None) -> Words:
     recording, line = about.recording, summarise(about, path=about.recording.path)
     said = shared.origin(recording.header)
     parts = [many(len(about.steps), "step")]
@@ -218,7 +218,7 @@ def _message(message: Message) -> Block:
 # -- where ---------------------------------------------------------------------------------------------------
 
 
-def _environment(recording: Recording) -> Section:
+def _environment(recording: RecordedRun) -> Section:
     program: dict[str, Any] = dict(recording.header.get("program") or {})
     git = program.get("git") or {}
     revision = str(git.get("revision") or "")

@@ -10,7 +10,7 @@ from typing import Any
 from reenact.analysis.anomalies import Anomaly
 from reenact.analysis.anomalies.registry import is_pill
 from reenact.analysis.views.base import Severity, View
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 
 
 class FindingView(View):
@@ -75,7 +75,7 @@ def findings_tree(told: FindingsView) -> dict[str, Any]:
     return {**told.plain(), "items": [one.plain() for one in told.items]}
 
 
-def diagnosis(recording: Recording, found: Iterable[Anomaly]) -> DiagnosisView:
+def diagnosis(recording: RecordedRun, found: Iterable[Anomaly]) -> DiagnosisView:
     """Return the output of `reenact diagnose --json` for one recording."""
     return DiagnosisView(
         id=recording.id,

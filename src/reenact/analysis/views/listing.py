@@ -8,8 +8,8 @@ from typing import Any, Literal
 from reenact.analysis.views.base import Status, View, known_status
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Hit
-from reenact.core.store.shared import Origin
-from reenact.core.trust import Book, Standing
+from reenact.core.store.shared import Parentage
+from reenact.core.trust import Book, Provenance
 from reenact.core.trust.proofs import Proof
 
 
@@ -169,7 +169,7 @@ def status(line: Summary) -> Status:
     return "broken" if line.broken else known_status(line.status)
 
 
-def origin_view(standing: Standing | None) -> OriginView | None:
+def origin_view(standing: Provenance | None) -> OriginView | None:
     """Return the origin of a recording, or None where it is not known."""
     return OriginView(**standing.tree()) if standing is not None else None
 
@@ -179,7 +179,7 @@ def proved(proof: Proof | None) -> int | None:
     return proof.times if proof is not None else None
 
 
-def parent_view(origin: Origin | None) -> ParentView | None:
+def parent_view(origin: Parentage | None) -> ParentView | None:
     """Return the parent of a fork, or None."""
     return ParentView(id=origin.id, step=origin.step, how=origin.how) if origin is not None else None
 
@@ -231,7 +231,7 @@ def fields_of_line(
 
 
 def stored_line(
-    hit: Hit, origin: Origin | None = None, book: Book | None = None, proof: Proof | None = None
+    hit: Hit, origin: Parentage | None = None, book: Book | None = None, proof: Proof | None = None
 ) -> StoredLineView:
     """Return a recording of this machine for a list.
 

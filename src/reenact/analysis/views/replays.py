@@ -9,7 +9,7 @@ from reenact.analysis.attempts import Attempt, Reproduces, Reproduction
 from reenact.analysis.decisive import Alike, Change
 from reenact.analysis.decisive import Result as Judged
 from reenact.analysis.views.base import Json, View
-from reenact.analysis.world import Asked
+from reenact.analysis.world import RepeatedQuestion
 from reenact.core.model.divergence import Verdict, verdict_tree
 from reenact.errors import Departure
 
@@ -222,7 +222,9 @@ def attempt_view(attempt: Attempt) -> AttemptView:
     )
 
 
-def reproduction_view(done: Reproduction, asked: Sequence[Asked] | None = None) -> ReproductionView:
+def reproduction_view(
+    done: Reproduction, asked: Sequence[RepeatedQuestion] | None = None
+) -> ReproductionView:
     """Return several replays as a view; `asked`: the questions that were asked again, if any."""
     world = {} if asked is None else {"world": tuple(_asked_view(each) for each in asked)}
     return ReproductionView(
@@ -235,7 +237,7 @@ def reproduction_view(done: Reproduction, asked: Sequence[Asked] | None = None) 
     )
 
 
-def _asked_view(asked: Asked) -> AskedView:
+def _asked_view(asked: RepeatedQuestion) -> AskedView:
     tree = asdict(asked)
     return AskedView(**{**tree, "mismatches": tuple(MismatchView(**each) for each in tree["mismatches"])})
 

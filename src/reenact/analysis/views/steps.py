@@ -7,9 +7,9 @@ from typing import Any
 
 from reenact.analysis.views import browsed, step_pictures
 from reenact.analysis.views.base import Ended, Json, View
+from reenact.analysis.views.declared_state import StateChangeView, ValueView, state_at
 from reenact.analysis.views.listing import TokensView
 from reenact.analysis.views.messages import ModelCallView, PromptChangeView, model_call, prompt_change
-from reenact.analysis.views.state import StateChangeView, ValueView, state_at
 from reenact.analysis.views.step_pictures import PictureView
 from reenact.analysis.views.text import one_line, without_tokens
 from reenact.analysis.views.values import spelled

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from reenact.browser.agent.status import AgentRequest, AgentStatusResponse
+from reenact.browser.agent.status import AgentSettings, AgentStatusResponse
 from reenact.browser.agent.step_log import LogStream
 from reenact.browser.effects.calls import Steps, arun, run
 from reenact.browser.page.session_options import check_steps
@@ -73,7 +73,7 @@ class AgentInterface(ABC):
         self._name = agent_id
         self._notifier = notifier
         self.trouble = ""
-        self.request = AgentRequest(
+        self.request = AgentSettings(
             max_steps=max_steps, use_vision=use_vision, reasoning_model=self._named(reasoning_model)
         )
         self._equip(vault, persona)

@@ -59,7 +59,7 @@ class AgentLoop:
         self,
         session: OpenSession,
         model: Model[Any],
-        request: status.AgentRequest,
+        request: status.AgentSettings,
         *,
         response_format: Any = None,
         name: str | None = None,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 
-class AgentRequest(BaseModel):
+class AgentSettings(BaseModel):
     """The request of an agent.
 
     Attributes:

@@ -24,7 +24,7 @@ from reenact.errors import UsageError
 if TYPE_CHECKING:
     from reenact.browser.agent import Agent
     from reenact.browser.agent.status import AgentStatusResponse
-    from reenact.browser.heal.record import HealRecord as Record
+    from reenact.browser.heal.heal_record import HealRecord as Record
     from reenact.browser.session.core import Asked
     from reenact.browser.session.remote.agent import RemoteAgent
     from reenact.browser.session.session import Session

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ExecutionResult
-from reenact.browser.heal import expect, ladder, record
+from reenact.browser.heal import expect, heal_record, ladder
 from reenact.browser.heal.caller import place
 from reenact.browser.heal.mend import FailedStep, Judge, Mend, RungRefusal
 from reenact.browser.heal.remote import mended
@@ -52,7 +52,7 @@ class BlockHelper:
         self._asks = False
         """True if the server of the session has a model of its own."""
         self.agent: Agent | RemoteAgent | None = None
-        self.heals: list[record.HealRecord] = []
+        self.heals: list[heal_record.HealRecord] = []
 
     @property
     def cost(self) -> Decimal | None:
@@ -84,9 +84,9 @@ class BlockHelper:
             )
         if mend is None:
             if refusals:
-                self._keep(record.stopped(failed, refusals, seconds=now(self._session) - began))
+                self._keep(heal_record.stopped(failed, refusals, seconds=now(self._session) - began))
             return None
-        self._keep(record.mended(failed, mend, seconds=now(self._session) - began))
+        self._keep(heal_record.mended(failed, mend, seconds=now(self._session) - began))
         if mend.verified:
             return mend.result
         self.left = mend.result.message
@@ -115,7 +115,7 @@ class BlockHelper:
         """Keep the record of the agent's takeover; `by` names the check that verified it."""
         assert self.agent is not None
         assert answer.closed_at is not None
-        heal = record.taken_over(
+        heal = heal_record.taken_over(
             failed,
             healed=healed,
             url=self._session.status().url,
@@ -126,8 +126,8 @@ class BlockHelper:
         )
         self._keep(heal)
 
-    def _keep(self, heal: record.HealRecord) -> None:
-        self.heals.append(record.written(self._session, heal))
+    def _keep(self, heal: heal_record.HealRecord) -> None:
+        self.heals.append(heal_record.written(self._session, heal))
 
     def _model(self) -> Any:
         """Return the named model, or None."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reenact.browser.heal.record import AGENT, HealRecord, digest
+from reenact.browser.heal.heal_record import AGENT, HealRecord, digest
 from reenact.browser.heal.source import ScriptSource, UnchangeableSelector
 from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.wording import says

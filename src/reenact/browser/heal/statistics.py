@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from reenact.browser.heal.heal_record import HealRecord, Selectors
 from reenact.browser.heal.patch import learned
-from reenact.browser.heal.record import HealRecord, Selectors
 from reenact.browser.heal.source import UnchangeableSelector
 from reenact.browser.script.good_runs import header_of, same_script
 from reenact.core.model.plain import compact

@@ -23,9 +23,9 @@ from reenact.browser.script.python_code import (
     fields_of,
     is_secret,
 )
-from reenact.core.query.recording import Recording, Step
+from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.errors import UsageError
-from reenact.run.api.fork import load
+from reenact.run.api.forking import load
 
 if TYPE_CHECKING:
     from reenact.browser.effects.open_session import OpenSession
@@ -67,7 +67,7 @@ class Workflow:
         return code(load(Path(folder)), session=self._session.id, agent=self._agent)
 
 
-def code(recording: Recording, *, session: str | None = None, agent: str | None = None) -> WorkflowCode:
+def code(recording: RecordedRun, *, session: str | None = None, agent: str | None = None) -> WorkflowCode:
     """Return a recorded session as a script.
 
     Args:
@@ -94,7 +94,7 @@ def export(ref: str, *, session: str | None = None, home: Any = None) -> str:
 # -- from the recording ------------------------------------------------------------------------------------------
 
 
-def _of_session(recording: Recording, session: str | None) -> list[Step]:
+def _of_session(recording: RecordedRun, session: str | None) -> list[Step]:
     """Return the steps of one session, its blocks' begins and ends, and all agents' starts."""
     steps = [
         step
@@ -118,7 +118,7 @@ def _of_session(recording: Recording, session: str | None) -> list[Step]:
     return [step for step in steps if step.call.kind == "agent" or of.get(step.number) == chosen]
 
 
-def _sessions_of(recording: Recording, steps: Sequence[Step]) -> dict[int, str]:
+def _sessions_of(recording: RecordedRun, steps: Sequence[Step]) -> dict[int, str]:
     """Map each browser step to its session.
 
     The session's own file decides if there is one, else the last session started.

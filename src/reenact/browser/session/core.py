@@ -30,8 +30,8 @@ from reenact.browser.script.step_key import key_of
 from reenact.browser.session import extract
 from reenact.browser.session.remote.browser import RemoteBrowser
 from reenact.browser.session.remote.link import Server
-from reenact.browser.session.remote.video import RemoteReplay, replay_of
-from reenact.browser.session.replay import ReplayResponse, replay
+from reenact.browser.session.remote.remote_video import RemoteReplay, replay_of
+from reenact.browser.session.session_video import ReplayResponse, replay
 from reenact.errors import SessionError, UsageError
 
 Asked = do.Action | Mapping[str, Any] | str | None

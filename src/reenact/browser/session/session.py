@@ -18,8 +18,8 @@ from reenact.browser.effects.page_proxy import PageProxy
 from reenact.browser.isolation.guest import GuestResources
 from reenact.browser.session.core import Asked, SessionCore
 from reenact.browser.session.remote.link import Server
-from reenact.browser.session.remote.video import RemoteReplay
-from reenact.browser.session.replay import ReplayResponse
+from reenact.browser.session.remote.remote_video import RemoteReplay
+from reenact.browser.session.session_video import ReplayResponse
 from reenact.browser.video.pace import Kind
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reenact.browser.camera.footage import Footage
-from reenact.browser.video.video import Video
+from reenact.browser.video.finished_video import Video
 from reenact.core.store.local import home
 from reenact.errors import RecordingError, UsageError
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 from reenact.browser.camera import footage as footages
 from reenact.browser.camera.footage import Footage
 from reenact.browser.video import cache, captions, encode, facts, pace, page_encoder
+from reenact.browser.video.finished_video import Video, known
 from reenact.browser.video.timeline import VideoTimeline
-from reenact.browser.video.video import Video, known
 from reenact.core import boundary, private
 from reenact.core.store import local
 from reenact.errors import MissingExtra, RecordingError, ReenactError, UsageError

@@ -16,7 +16,7 @@ from reenact.browser.watch import html
 from reenact.browser.watch.content import WatchContent, film, images_of
 from reenact.browser.watch.pairs import pairs
 from reenact.core.query.facts import RecordingFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import local
 from reenact.errors import UsageError
 
@@ -80,7 +80,7 @@ def write(
     return target
 
 
-def _sessions(recording: Recording, folder: Path, number: int, ref: str) -> list[Footage]:
+def _sessions(recording: RecordedRun, folder: Path, number: int, ref: str) -> list[Footage]:
     found = sessions(folder)
     if found and not 1 <= number <= len(found):
         held = "one browser session" if len(found) == 1 else f"browser sessions 1 to {len(found)}"

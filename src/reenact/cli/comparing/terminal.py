@@ -14,7 +14,7 @@ from reenact.analysis.views.difference import sides as sides_of
 from reenact.analysis.views.text import many, one_line, visible
 from reenact.cli import present
 from reenact.cli.comparing import told
-from reenact.cli.transcript import Page
+from reenact.cli.transcript import TextPage
 from reenact.errors import ABSENT
 
 _LONGEST = 600
@@ -24,7 +24,7 @@ _COLOURS = {Kind.SAME: "dim", Kind.CHANGED: "bold", Kind.INSERTED: ACTUAL, Kind.
 _INDENT = 13
 
 
-class ComparisonOutput(Page):
+class ComparisonOutput(TextPage):
     """A comparison's output.
 
     Args:

@@ -14,13 +14,13 @@ from reenact.analysis.decisive import Result as Judged
 from reenact.analysis.views.difference import difference
 from reenact.analysis.views.text import many, one_line, visible
 from reenact.cli import present
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.framing import Framed
 from reenact.verbs.bisect import Options, Result
 from reenact.verbs.reproduce import Decisive
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print the decisive answers, unless they are printed as JSON."""
     if context.json:
         return

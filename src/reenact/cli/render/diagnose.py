@@ -11,29 +11,31 @@ from rich.text import Text
 from reenact.analysis.anomalies import SEVERITIES, Anomaly, Rule
 from reenact.analysis.views.text import many, one_line
 from reenact.cli import present
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.reference import reference
-from reenact.cli.transcript import Page
-from reenact.core.query.recording import Recording
+from reenact.cli.transcript import TextPage
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.verbs.diagnose import Options, Result
 
 _COLOURS = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 _MANY = {"error": "error", "warning": "warning", "info": "remark"}
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print the findings, or the rules, unless they are printed as JSON."""
     if context.json:
         return
     if result.rules is not None:
         _list(result.rules)
         return
-    page = Page(present.out())
+    page = TextPage(present.out())
     for recording, anomalies in result.found:
         _tell(page, recording, anomalies, 1 << 30 if options.all else options.limit, context.home)
 
 
-def _tell(page: Page, recording: Recording, found: Sequence[Anomaly], limit: int, home: Path | None) -> None:
+def _tell(
+    page: TextPage, recording: RecordedRun, found: Sequence[Anomaly], limit: int, home: Path | None
+) -> None:
     title = Text(one_line(recording.agent) or "recording", "bold").append(f"  {recording.id}", "yellow")
     title.append(f"  {many(len(recording.steps), 'step')}, {one_line(recording.status, 20)}", "dim")
     page.line(title)
@@ -55,7 +57,7 @@ def _tell(page: Page, recording: Recording, found: Sequence[Anomaly], limit: int
     page.line(Text(f"{', '.join(counts)}{left}{look}", "dim"), 2)
 
 
-def _step(page: Page, recording: Recording, step: int | None, found: Sequence[Anomaly]) -> None:
+def _step(page: TextPage, recording: RecordedRun, step: int | None, found: Sequence[Anomaly]) -> None:
     about = Text("  the run as a whole" if step is None else f"  step {step}", "bold")
     if step is not None and 1 <= step <= len(recording.steps):
         call = recording.steps[step - 1].call

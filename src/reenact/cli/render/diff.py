@@ -9,17 +9,17 @@ from reenact.analysis.pages.html import page_html
 from reenact.analysis.views.text import many
 from reenact.cli import present
 from reenact.cli.comparing import page, terminal
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.framing import paged
 from reenact.cli.printing import say
 from reenact.cli.render.files import tell_files
-from reenact.cli.transcript import Page
+from reenact.cli.transcript import TextPage
 from reenact.core import private
 from reenact.errors import UsageError
 from reenact.verbs.diff import Options, Result
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print the comparison, or write it as a page.
 
     Raises UsageError for runs that share nothing.
@@ -27,7 +27,7 @@ def show(result: Result, options: Options, context: Context) -> None:
     found, whole = result.found, options.all
     if result.files is not None:
         if not context.json:
-            tell_files(Page(present.out(), full=whole), result.files)
+            tell_files(TextPage(present.out(), full=whole), result.files)
             if not result.files:
                 say("the same files")
         return

@@ -9,13 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from reenact.analysis.views.terminal import Terminal
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.verbs.doctor import Finding, Options, Result
 
 _MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "bad": "[red]bad[/]"}
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print the findings, unless they are printed as JSON."""
     if not context.json:
         table(result.findings, Terminal(highlight=False))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 from reenact.analysis.views.text import many, size
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.verbs.export import Options, Result
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Report the written file or the sent trace on standard error."""
     sys.stdout.buffer.write(result.output)
     for note in result.notes:

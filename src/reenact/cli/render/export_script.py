@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.verbs.export_script import Result
 
 
-def show(result: Result, options: object, context: Context) -> None:
+def show(result: Result, options: object, context: TerminalContext) -> None:
     """Print the script, or the name of its file to standard error."""
     if result.file is None:
         sys.stdout.write(result.text)

@@ -7,19 +7,19 @@ from pathlib import Path
 
 from rich.text import Text
 
-from reenact.analysis.views.files import FileDifferencesView, FileDifferenceView, FileView, root_of
+from reenact.analysis.views.file_tree import FileDifferencesView, FileDifferenceView, FileView, root_of
 from reenact.analysis.views.text import count, many, one_line
 from reenact.cli import present
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
-from reenact.cli.transcript import Page
+from reenact.cli.transcript import TextPage
 from reenact.core import system
 from reenact.verbs.files import Options, Result
 
 _MARKS = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red"), "same": (" ", "dim")}
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print each file with its change and size, or the number of restored ones."""
     if context.json:
         return
@@ -30,7 +30,7 @@ def show(result: Result, options: Options, context: Context) -> None:
         for path in result.missing:
             say(f"not kept, so not restored: {one_line(str(path))}")
         return
-    page = Page(present.out(), full=True)
+    page = TextPage(present.out(), full=True)
     for root in view.roots:
         _root(page, root, view.roots, view.files)
     if not view.files:
@@ -38,7 +38,7 @@ def show(result: Result, options: Options, context: Context) -> None:
         say(f"no files: the program used none in its folders, or their recording was off{on_windows}")
 
 
-def tell_differences(page: Page, view: FileDifferencesView, ref: str) -> None:
+def tell_differences(page: TextPage, view: FileDifferencesView, ref: str) -> None:
     """Print what a step changed in files; `ref` names the recording in a command."""
     tell_files(page, view.files)
     if not view.files:
@@ -47,7 +47,7 @@ def tell_differences(page: Page, view: FileDifferencesView, ref: str) -> None:
         say(f"… and {many(view.left_out, 'more file')}; `reenact files {ref}` lists all")
 
 
-def tell_files(page: Page, files: Sequence[FileDifferenceView]) -> None:
+def tell_files(page: TextPage, files: Sequence[FileDifferenceView]) -> None:
     """Print the differences of files."""
     for file in files:
         mark, style = _MARKS[file.change]
@@ -58,7 +58,7 @@ def tell_files(page: Page, files: Sequence[FileDifferenceView]) -> None:
             page.line(Text(f"… {file.left_out} more lines", "dim"), 2)
 
 
-def _root(page: Page, root: str, roots: Sequence[str], files: Sequence[FileView]) -> None:
+def _root(page: TextPage, root: str, roots: Sequence[str], files: Sequence[FileView]) -> None:
     paths = [Path(each) for each in roots]
     inside = [file for file in files if str(root_of(Path(file.path), paths)) == root]
     if inside:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from reenact.analysis.views.text import many, one_line
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.cli.reference import reference
 from reenact.core.model.plain import compact
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.run.fork.edit import edited
 from reenact.verbs.fork import Options, Result
 
@@ -15,7 +15,7 @@ _VALUE = 60
 """Characters of a value that are shown."""
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Report the fork on standard error, and the command to replay it."""
     done = result.forked
     if done.recording is None:
@@ -36,7 +36,7 @@ def show(result: Result, options: Options, context: Context) -> None:
     say(f"reenact: replay it with: reenact replay {named}")
 
 
-def _edit(parent: Recording, child: Recording, at: int) -> None:
+def _edit(parent: RecordedRun, child: RecordedRun, at: int) -> None:
     """Say the change of the step's answer on one line: the old and the new value."""
     if not 0 < at <= len(child.steps):
         return  # it stopped before

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reenact.analysis.views.text import many, one_line
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.verbs.fsck import Result
 
 
-def show(result: Result, options: object, context: Context) -> None:
+def show(result: Result, options: object, context: TerminalContext) -> None:
     """Print each fault, and the number of things checked to standard error."""
     if context.json:
         return

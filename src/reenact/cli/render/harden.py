@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from reenact.cli import present
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.verbs.harden import Result
 
 if TYPE_CHECKING:
     from reenact.browser.heal.harden.hardening import StepTrials
 
 
-def show(result: Result, options: object, context: Context) -> None:
+def show(result: Result, options: object, context: TerminalContext) -> None:
     """Print a row for each step, and the counts."""
     if context.json:
         return

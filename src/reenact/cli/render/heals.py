@@ -13,18 +13,18 @@ from rich.text import Text
 from reenact.analysis.views.text import ago, many, one_line, seconds
 from reenact.browser.page.target import written_identity
 from reenact.cli import present
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.verbs.heals import Options, Result
 
 if TYPE_CHECKING:
-    from reenact.browser.heal.record import HealRecord
+    from reenact.browser.heal.heal_record import HealRecord
     from reenact.browser.heal.statistics import RecordedHeal, StepStatistics
 
 _STATE = {"mended": "green", "verified": "green", "unverified": "yellow", "failed": "red"}
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print the patch, or the heals as a table."""
     if options.patch is not None:
         _tell_patch(result, options.patch)

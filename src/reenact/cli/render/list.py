@@ -7,14 +7,14 @@ from importlib import import_module
 
 from reenact.analysis.views.text import WIDE, many
 from reenact.cli import recordings
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.core.query.summary import Summary
 from reenact.core.store.base import Looked
 from reenact.verbs.list import Options, Result
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print the list as a table or a tree, and remarks on it to standard error."""
     found = result.listed
     lines = [hit.summary for hit in found.hits]

@@ -8,13 +8,13 @@ from rich.text import Text
 
 from reenact.analysis.views.text import many, visible
 from reenact.cli import present
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.framing import Framed
 from reenact.verbs.prove import Options, Result
 from reenact.verbs.prove.proving import Proved
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print the result of the replays, unless it is printed as JSON."""
     if not context.json:
         present.out().print(panel(result.done))

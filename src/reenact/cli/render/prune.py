@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from reenact.analysis.views.text import many
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.cli.render import rm
 from reenact.verbs.prune import Options, Result
 from reenact.verbs.rm import named
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Report the old and the deleted recordings, and left files, on standard error."""
     if result.scratch:
         word = "would delete" if options.dry_run else "deleted"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reenact.analysis.views.text import many, size
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.verbs.push import Result
 
 
-def show(result: Result, options: object, context: Context) -> None:
+def show(result: Result, options: object, context: TerminalContext) -> None:
     """Report the copied, removed and refused recordings on standard error."""
     if context.json:
         return

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from reenact.analysis.views.text import visible
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.cli.reference import reference
 from reenact.run.launch import ended_by
 from reenact.verbs.record import Options, Result
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Report the recording on standard error, and the command to replay it."""
     done, home = result.done, context.home
     recording = done.recording

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.framing import print_framed
 from reenact.cli.printing import say
 from reenact.cli.reference import reference
@@ -13,7 +13,7 @@ from reenact.core.model.divergence import Verdict, forking_step
 from reenact.verbs.replay import Options, Result
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print warnings and, unless it is printed as JSON, the verdict on standard error."""
     for warning in result.done.warnings:
         say(f"reenact: warning: {warning}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reenact.analysis.views.text import size
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.verbs.report import Options, Result
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Report the written page on standard error."""
     room = size(result.output.stat().st_size)
     beside = result.beside

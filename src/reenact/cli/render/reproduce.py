@@ -11,9 +11,9 @@ from rich.text import Text
 
 from reenact.analysis.attempts import Reproduces, Reproduction
 from reenact.analysis.views.text import many, one_line, visible
-from reenact.analysis.world import Asked
+from reenact.analysis.world import RepeatedQuestion
 from reenact.cli import present
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.framing import Framed
 from reenact.verbs.reproduce.verb import Options, Result
 from reenact.verbs.reproduce.world import READING
@@ -26,7 +26,7 @@ _COLORS = {
 }
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print the replays and their comparison, unless they are printed as JSON."""
     if context.json:
         return
@@ -53,7 +53,7 @@ def _reproduction(done: Reproduction) -> Iterator[RenderableType]:
         yield from (Padding(Text(visible(text)), (0, 0, 0, 2)) for text in done.uncovered)
 
 
-def _world(asked: Sequence[Asked] | None) -> Iterator[RenderableType]:
+def _world(asked: Sequence[RepeatedQuestion] | None) -> Iterator[RenderableType]:
     if asked is None:
         return
     yield Text("\nthe world today:", "dim")

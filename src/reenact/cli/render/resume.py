@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from reenact.analysis.views.text import many
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.cli.reference import reference
 from reenact.verbs.resume import Options, Result
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Report the end on standard error, and the command to replay it."""
     done = result.resumed
     if done.how == "failed":

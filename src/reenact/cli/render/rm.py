@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reenact.analysis.views.text import many
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.verbs import rm
 
 
-def show(result: rm.Result, options: object, context: Context) -> None:
+def show(result: rm.Result, options: object, context: TerminalContext) -> None:
     """Report the deleted recordings on standard error."""
     if not result.deleted:
         return

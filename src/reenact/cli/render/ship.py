@@ -6,12 +6,12 @@ from rich.text import Text
 
 from reenact.analysis.views.text import many, size, visible
 from reenact.cli import present
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.verbs.ship import Result
 
 
-def show(result: Result, options: object, context: Context) -> None:
+def show(result: Result, options: object, context: TerminalContext) -> None:
     """Report the sent recordings on standard error, or print the waiting ones as a table."""
     if context.json:
         return

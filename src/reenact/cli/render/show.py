@@ -9,39 +9,39 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from reenact.analysis.views import recording as views
+from reenact.analysis.views import whole_recording as views
 from reenact.analysis.views.text import ago, count, many, marks, moment, money, one_line, seconds
 from reenact.analysis.views.values import pretty
 from reenact.cli import pictures, present
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.framing import paged
 from reenact.cli.printing import say
 from reenact.cli.reference import reference
 from reenact.cli.render.files import tell_differences
-from reenact.cli.state import tell_state
-from reenact.cli.transcript import Page, tell, tell_step
+from reenact.cli.shown_state import tell_state
+from reenact.cli.transcript import TextPage, tell, tell_step
 from reenact.core.model.plain import error_line, plain
 from reenact.core.query.facts import RecordingFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.summary import summarise
 from reenact.core.store import shared
 from reenact.core.store.local import EVENTS, LocalStore
-from reenact.core.trust import Book, Standing
+from reenact.core.trust import Book, Provenance
 from reenact.core.trust.consent import standing_of
 from reenact.core.trust.proofs import Proof, Proofs
 from reenact.verbs.show import Options, Result
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print the state, some steps or the conversation, or write pictures as files."""
     facts = result.facts
     ref = reference(facts.recording.id, facts.recording.path, context.home, typed=options.ref)
     if result.state is not None:
         if not context.json:
-            tell_state(Page(present.out(), full=options.full), facts.recording, result.state)
+            tell_state(TextPage(present.out(), full=options.full), facts.recording, result.state)
     elif result.files is not None:
         if not context.json:
-            tell_differences(Page(present.out(), full=options.full), result.files, ref)
+            tell_differences(TextPage(present.out(), full=options.full), result.files, ref)
     elif options.pictures is not None:
         pictures.write(facts, result.chosen, options.pictures)
     elif options.raw:
@@ -49,12 +49,12 @@ def show(result: Result, options: Options, context: Context) -> None:
     elif not context.json:
         console = present.out()
         with paged(console):
-            _texts(Page(console, full=options.full), result, options, ref)
+            _texts(TextPage(console, full=options.full), result, options, ref)
         if not result.whole and not result.chosen and not options.step.isdigit():
             say(f"no steps match ({len(result.within)} searched)")
 
 
-def _texts(page: Page, result: Result, options: Options, ref: str) -> None:
+def _texts(page: TextPage, result: Result, options: Options, ref: str) -> None:
     facts = result.facts
     if options.step.isdigit():
         tell_step(page, facts, int(options.step))
@@ -69,16 +69,18 @@ def told(console: Console, store: LocalStore, ref: str) -> None:
     """Print a whole recording as a conversation. Raises RecordingError."""
     facts = RecordingFacts(store.load(ref))
     proof = Proofs(Book(store.root)).of(facts.recording.id, facts.recording.path)
-    _whole(Page(console, full=False), facts, standing_of(facts.recording, store.root), proof, ref)
+    _whole(TextPage(console, full=False), facts, standing_of(facts.recording, store.root), proof, ref)
 
 
-def _whole(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | None, ref: str) -> None:
+def _whole(
+    page: TextPage, facts: RecordingFacts, standing: Provenance, proof: Proof | None, ref: str
+) -> None:
     _head(page, facts, standing, proof)
     tell(page, facts, frozenset(range(1, len(facts.steps) + 1)), ref)
     _foot(page, facts)
 
 
-def _head(page: Page, facts: RecordingFacts, standing: Standing, proof: Proof | None) -> None:
+def _head(page: TextPage, facts: RecordingFacts, standing: Provenance, proof: Proof | None) -> None:
     recording = facts.recording
     line = summarise(facts, path=recording.path)
     title = Text(one_line(recording.agent) or "recording", "bold").append(f"  {recording.id}  ", "yellow")
@@ -129,7 +131,7 @@ def _moment(started: str) -> str:
     return f"{moment(started)} ({age}{past})" if started else ""
 
 
-def _origin(page: Page, recording: Recording) -> None:
+def _origin(page: TextPage, recording: RecordedRun) -> None:
     program, source = recording.header.get("program"), recording.header.get("source")
     if isinstance(program, dict):
         git = program.get("git") or {}
@@ -143,7 +145,7 @@ def _origin(page: Page, recording: Recording) -> None:
         page.line(Text(one_line(f"{how} ({source.get('format')})"), "dim"))
 
 
-def _foot(page: Page, facts: RecordingFacts) -> None:
+def _foot(page: TextPage, facts: RecordingFacts) -> None:
     drawn: dict[str, int] = {}
     for log in facts.recording.logs:
         for (_, source), values in log.draws.items():

@@ -8,7 +8,7 @@ from rich.table import Table
 from reenact.analysis.views.terminal import Terminal
 from reenact.analysis.views.text import many
 from reenact.analysis.views.verification import Status, Tone
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.verbs.verify.verb import Options, Result
 
 _COLORS: dict[Tone, str] = {
@@ -21,7 +21,7 @@ _COLORS: dict[Tone, str] = {
 _SHOWN = 5
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Print the outcomes by cause, and their counts, unless they are printed as JSON."""
     if context.json:
         return

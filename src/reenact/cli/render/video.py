@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reenact.analysis.views.text import many, seconds, size
-from reenact.cli.context import Context
+from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.verbs.video import Options, Result
 
 
-def show(result: Result, options: Options, context: Context) -> None:
+def show(result: Result, options: Options, context: TerminalContext) -> None:
     """Report the written video on standard error."""
     video = result.video
     if result.unchosen:

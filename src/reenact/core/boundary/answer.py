@@ -49,7 +49,7 @@ class Ticket:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StreamPiece:
     """One recorded chunk of a stream: its place in the order of the run, and its value."""
 
     order: int
@@ -70,7 +70,7 @@ class Answer:
     outcome: Outcome
     order: int | None
     call: int | None = None
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[StreamPiece, ...] = ()
     end: str | BaseException | None = None
     end_order: int | None = None
     cut: int | None = None

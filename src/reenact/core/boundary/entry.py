@@ -39,7 +39,7 @@ class Entry:
         """Returns True while the object lives."""
 
 
-class Tracked:
+class TrackedState:
     """The tracked state of one run.
 
     Args:

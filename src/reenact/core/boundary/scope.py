@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from reenact.core.boundary.answer import Answer, Sidecar, Ticket
-from reenact.core.boundary.entry import Tracked
-from reenact.core.boundary.files import FileSensor
+from reenact.core.boundary.entry import TrackedState
+from reenact.core.boundary.file_sensor import FileSensor
 from reenact.core.boundary.given_times import GivenTimes
 from reenact.core.boundary.inside import ToolInside
 from reenact.core.boundary.turnstile import Turnstile
@@ -279,7 +279,7 @@ class Run:
         self.lock = threading.RLock()
         self.root = Scope(root, self)
         self.family: Family | None = None
-        self.tracked: Tracked | None = None
+        self.tracked: TrackedState | None = None
 
 
 class Scope:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from reenact.core.boundary.entry import Entry, Gone, Tracked
+from reenact.core.boundary.entry import Entry, Gone, TrackedState
 from reenact.core.boundary.scope import Run, _scope, entered
 from reenact.core.model import codec, putback
 from reenact.core.model.event import Tree
@@ -81,11 +81,11 @@ def of_functions(
     return Entry(name, get, put, every=every)
 
 
-def of_run(run: Run) -> Tracked:
+def of_run(run: Run) -> TrackedState:
     """Return the tracked state of a run."""
     with _lock:
         if run.tracked is None:
-            run.tracked = Tracked(_outside)
+            run.tracked = TrackedState(_outside)
         return run.tracked
 
 

@@ -19,7 +19,7 @@ from reenact.core.model.log import Log
 from reenact.errors import CorruptRecording, TooLarge
 
 if TYPE_CHECKING:
-    from reenact.core.query.recording import Recording
+    from reenact.core.query.recorded_run import RecordedRun
 
 How: TypeAlias = Literal["first", "change", "outside", "command", "end"]
 
@@ -90,17 +90,17 @@ def changes(log: Log) -> Iterator[FileChange]:
         )
 
 
-def has_files(recording: Recording) -> bool:
+def has_files(recording: RecordedRun) -> bool:
     """Return True if files were recorded."""
     return any(log.files for log in recording.logs)
 
 
-def roots(recording: Recording) -> tuple[Path, ...]:
+def roots(recording: RecordedRun) -> tuple[Path, ...]:
     """The folders in which the run used files, in the order of their first use."""
     return tuple(dict.fromkeys(_root(data["root"]) for log in recording.logs for _, data in log.files))
 
 
-def whole_roots(recording: Recording) -> tuple[Path, ...]:
+def whole_roots(recording: RecordedRun) -> tuple[Path, ...]:
     """The folders whose files were all recorded, so far as the run used them."""
     return tuple(
         dict.fromkeys(
@@ -109,14 +109,14 @@ def whole_roots(recording: Recording) -> tuple[Path, ...]:
     )
 
 
-def singles(recording: Recording) -> frozenset[Path]:
+def singles(recording: RecordedRun) -> frozenset[Path]:
     """The recorded paths outside of these folders. Raises CorruptRecording."""
     return frozenset(
         path for log in recording.logs for change in changes(log) if change.single for path in change.states
     )
 
 
-def first_states(recording: Recording, until: float = inf) -> dict[Path, FileState]:
+def first_states(recording: RecordedRun, until: float = inf) -> dict[Path, FileState]:
     """Each path as it was before the run used it.
 
     Of a folder that was listed, `names` are the names at that time. Raises CorruptRecording.
@@ -155,7 +155,7 @@ def _names_before(path: Path, seen: FileState, found: Mapping[Path, FileState]) 
     return tuple(name for name in seen.names or () if found.get(path / name.removesuffix("/")) != NOTHING)
 
 
-def states_at(recording: Recording, step: int) -> dict[Path, FileState]:
+def states_at(recording: RecordedRun, step: int) -> dict[Path, FileState]:
     """Each path as it was after a step: when the next effect of its process began.
 
     A path that the run used only later is as it was then found. Of a run of several processes, what the others had done
@@ -172,7 +172,7 @@ def states_at(recording: Recording, step: int) -> dict[Path, FileState]:
     return found
 
 
-def states_until(recording: Recording, time: float) -> dict[Path, FileState]:
+def states_until(recording: RecordedRun, time: float) -> dict[Path, FileState]:
     """Each path as it was at a time, in seconds since the recording began.
 
     Raises CorruptRecording.
@@ -184,7 +184,7 @@ def states_until(recording: Recording, time: float) -> dict[Path, FileState]:
     return found
 
 
-def final_states(recording: Recording) -> dict[Path, FileState]:
+def final_states(recording: RecordedRun) -> dict[Path, FileState]:
     """Each path as it was at the end of the run. Raises CorruptRecording."""
     found = first_states(recording)
     for change in _ordered(recording):
@@ -192,7 +192,7 @@ def final_states(recording: Recording) -> dict[Path, FileState]:
     return found
 
 
-def writers(recording: Recording) -> dict[Path, list[str]]:
+def writers(recording: RecordedRun) -> dict[Path, list[str]]:
     """The processes that changed each path, the one that changed it last at the end."""
     found: dict[Path, list[str]] = {}
     for change, log in _with_logs(recording):
@@ -204,7 +204,7 @@ def writers(recording: Recording) -> dict[Path, list[str]]:
     return found
 
 
-def changed_states(recording: Recording, step: int) -> dict[Path, tuple[FileState, FileState]]:
+def changed_states(recording: RecordedRun, step: int) -> dict[Path, tuple[FileState, FileState]]:
     """The paths that a step changed, as before and after it.
 
     Raises StepNotFound, CorruptRecording.
@@ -235,7 +235,7 @@ def merged(known: FileState, seen: FileState) -> FileState:
     return replace(better, names=names if better.kind == "folder" else None)
 
 
-def _before_steps(recording: Recording) -> dict[Path, FileState]:
+def _before_steps(recording: RecordedRun) -> dict[Path, FileState]:
     found = first_states(recording)
     for change in _ordered(recording):
         if change.began == 0:
@@ -264,11 +264,11 @@ def _began_at(log: Log, number: int) -> int:
     return sum(1 for each in log.calls.values() if each.place <= order)
 
 
-def _ordered(recording: Recording) -> Iterator[FileChange]:
+def _ordered(recording: RecordedRun) -> Iterator[FileChange]:
     return (change for change, _ in _with_logs(recording))
 
 
-def _with_logs(recording: Recording) -> list[tuple[FileChange, Log]]:
+def _with_logs(recording: RecordedRun) -> list[tuple[FileChange, Log]]:
     found = [(change, log) for log in recording.logs for change in changes(log)]
     if len(recording.logs) > 1:
         found.sort(key=lambda item: _offset(item[1]) + item[0].t)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from reenact.core.messages.call import Draft, Message, ModelCall, ToolCall, Usage
+from reenact.core.messages.call import Message, ModelCall, StreamedAnswer, ToolCall, Usage
 from reenact.core.messages.growing import Memory
+from reenact.core.messages.message_text import assembled, content, number, schemas
 from reenact.core.messages.openai import problem
-from reenact.core.messages.text import assembled, content, number, schemas
 from reenact.core.model.plain import compact
 
 _Chat: TypeAlias = tuple[tuple[Message, ...], dict[str, str]]
@@ -72,7 +72,7 @@ def _more(before: _Chat, items: list[Any]) -> _Chat:
 
 
 def _stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str, Any]]:
-    draft = Draft()
+    draft = StreamedAnswer()
     summary: dict[str, Any] = {}
     for piece in pieces:
         kind = piece.get("type")

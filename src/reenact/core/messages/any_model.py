@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from reenact.core.messages import openai
-from reenact.core.messages.call import Asked, Message, ModelCall
-from reenact.core.messages.text import content, counted
+from reenact.core.messages.call import EffectView, Message, ModelCall
+from reenact.core.messages.message_text import content, counted
 
 
-def read(asked: Asked) -> ModelCall | None:
+def read(asked: EffectView) -> ModelCall | None:
     """Read an effect of kind `model` that no other reader knows."""
     if asked.kind != "model":
         return None

@@ -6,9 +6,9 @@ import base64
 import struct
 from typing import Any
 
-from reenact.core.messages.call import Draft, Message, ModelCall, ToolCall, Usage
+from reenact.core.messages.call import Message, ModelCall, StreamedAnswer, ToolCall, Usage
+from reenact.core.messages.message_text import assembled, content, number, schemas
 from reenact.core.messages.openai import problem
-from reenact.core.messages.text import assembled, content, number, schemas
 from reenact.core.model.plain import parsed
 
 _PRELUDE = struct.Struct(">II")
@@ -77,7 +77,7 @@ def _said(block: dict[str, Any]) -> str:
 
 
 def _stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str, Any]]:
-    draft = Draft()
+    draft = StreamedAnswer()
     summary: dict[str, Any] = {}
     for piece in pieces:
         kind = piece.get(":event")

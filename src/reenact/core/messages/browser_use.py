@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from reenact.core.messages.call import Asked, Message, ModelCall, ToolCall, Usage
+from reenact.core.messages.call import EffectView, Message, ModelCall, ToolCall, Usage
+from reenact.core.messages.message_text import number
 from reenact.core.messages.openai import chat_messages
-from reenact.core.messages.text import number
 from reenact.core.model.plain import compact
 
 _SAID = (("evaluation_previous_goal", "Eval"), ("memory", "Memory"), ("next_goal", "Next goal"))
 _ACTIONS = "ActionModel"
 
 
-def read(asked: Asked) -> ModelCall | None:
+def read(asked: EffectView) -> ModelCall | None:
     """Read a request of an agent or its helpers (extraction, judge); None for other calls."""
     args = asked.args
     if asked.kind != "model" or not {"output", "settings", "messages"} <= args.keys():

@@ -142,7 +142,7 @@ class ModelCall:
         return self.finish.lower() in _CUT
 
 
-class Asked(Protocol):
+class EffectView(Protocol):
     """The view of an effect and its outcome for readers: plain JSON, made on use."""
 
     kind: str
@@ -177,12 +177,12 @@ class Asked(Protocol):
         """The memory of the log's earlier calls."""
 
 
-Reader = Callable[[Asked], ModelCall | None]
+Reader = Callable[[EffectView], ModelCall | None]
 """Reads the effects that it knows, and returns None for all others."""
 
 
 @dataclass(slots=True)
-class Draft:
+class StreamedAnswer:
     """An answer under assembly from a stream's pieces."""
 
     text: list[str] = field(default_factory=list)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from reenact.core.messages.call import Draft, Message, ModelCall, Usage
+from reenact.core.messages.call import Message, ModelCall, StreamedAnswer, Usage
 from reenact.core.messages.growing import Memory
+from reenact.core.messages.message_text import assembled, number, schemas
 from reenact.core.messages.openai import chat_message, chat_messages, offered, problem
-from reenact.core.messages.text import assembled, number, schemas
 
 
 def read(
@@ -35,7 +35,7 @@ def read(
 
 
 def _stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str, Any]]:
-    draft = Draft()
+    draft = StreamedAnswer()
     summary: dict[str, Any] = {}
     for piece in pieces:
         delta = piece.get("delta") or {}

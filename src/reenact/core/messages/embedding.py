@@ -9,8 +9,8 @@ import base64
 from typing import Any
 
 from reenact.core.messages.call import Embedded, Message, ModelCall, Usage
+from reenact.core.messages.message_text import content, counted, number
 from reenact.core.messages.openai import problem
-from reenact.core.messages.text import content, counted, number
 
 
 def read(path: str, named: str, request: dict[str, Any], reply: Any) -> ModelCall:

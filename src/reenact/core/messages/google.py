@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from reenact.core.messages.call import Message, ModelCall, ToolCall, Usage
+from reenact.core.messages.message_text import number, schemas
 from reenact.core.messages.openai import problem
-from reenact.core.messages.text import number, schemas
 from reenact.core.model.plain import compact
 
 

@@ -9,9 +9,9 @@ from urllib.parse import unquote, urlsplit
 
 from reenact.core.dataclass import dataclass
 from reenact.core.messages import anthropic, bedrock, cohere, embedding, google, openai
-from reenact.core.messages.call import CHATS, Asked, ModelCall
+from reenact.core.messages.call import CHATS, EffectView, ModelCall
 from reenact.core.messages.growing import Memory
-from reenact.core.messages.text import events
+from reenact.core.messages.message_text import events
 from reenact.core.model.plain import parsed
 from reenact.core.patterns import lazy
 
@@ -84,7 +84,7 @@ class Parts:
         return unquote(named)
 
 
-def read(asked: Asked) -> ModelCall | None:
+def read(asked: EffectView) -> ModelCall | None:
     """The model call that an HTTP exchange carries, or None."""
     if asked.kind != "http" or not asked.name.startswith("POST "):
         return None
@@ -140,7 +140,7 @@ def asks_model_at(name: str, args: Mapping[str, Any], hosts: Collection[str] = (
     return place in hosts or _CLIENTS.match(agent) is not None
 
 
-def _parts(path: str, request: dict[str, Any], asked: Asked) -> Parts:
+def _parts(path: str, request: dict[str, Any], asked: EffectView) -> Parts:
     body = asked.body
     reply = parsed(body) if body[:1] in b"{[" else None
     if not isinstance(reply, bytes) and reply is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from reenact.core.messages.call import Asked, Draft, Message, ModelCall, ToolCall, Usage
+from reenact.core.messages.call import EffectView, Message, ModelCall, StreamedAnswer, ToolCall, Usage
 from reenact.core.messages.growing import Memory
-from reenact.core.messages.text import arguments, assembled, content, number, schemas
+from reenact.core.messages.message_text import arguments, assembled, content, number, schemas
 
 _Chat: TypeAlias = tuple[tuple[Message, ...], dict[str, str]]
 _THOUGHT = ("thinking", "reasoning")
@@ -19,7 +19,7 @@ def speaks(args: Mapping[str, Any]) -> bool:
     return "class" in args and "api" in args and isinstance(args.get("messages"), list)
 
 
-def reader(asked: Asked) -> ModelCall | None:
+def reader(asked: EffectView) -> ModelCall | None:
     """The reader of its model calls, for the registry."""
     if asked.kind != "model" or not speaks(asked.args):
         return None
@@ -98,7 +98,7 @@ def _whole(reply: Any) -> tuple[Message, dict[str, Any]] | None:
 
 
 def _streamed(chunks: list[Any]) -> tuple[Message, dict[str, Any]]:
-    draft = Draft()
+    draft = StreamedAnswer()
     last: dict[str, Any] = {"response_metadata": {}, "usage_metadata": {}}
     for chunk in chunks:
         message = chunk.get("message") or {}

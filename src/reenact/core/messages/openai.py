@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from reenact.core.messages.call import Draft, Message, ModelCall, ToolCall
+from reenact.core.messages.call import Message, ModelCall, StreamedAnswer, ToolCall
 from reenact.core.messages.growing import Memory
-from reenact.core.messages.text import arguments, assembled, content, counted, schemas
+from reenact.core.messages.message_text import arguments, assembled, content, counted, schemas
 from reenact.core.model.plain import compact
 
 _Chat: TypeAlias = tuple[tuple[Message, ...], dict[str, str]]
@@ -121,7 +121,7 @@ def offered(request: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _chat_stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str, Any]]:
-    draft = Draft()
+    draft = StreamedAnswer()
     summary: dict[str, Any] = {}
     for piece in pieces:
         summary.update(
@@ -150,7 +150,7 @@ def _ollama(piece: dict[str, Any]) -> list[dict[str, Any]]:
     return []
 
 
-def _delta(draft: Draft, delta: dict[str, Any], text: Any) -> None:
+def _delta(draft: StreamedAnswer, delta: dict[str, Any], text: Any) -> None:
     draft.text.append(content(delta.get("content")) or content(text))
     draft.thinking.append(content(delta.get("reasoning_content") or delta.get("reasoning")))
     for place, call in enumerate(delta.get("tool_calls") or ()):

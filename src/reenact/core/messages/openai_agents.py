@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from reenact.core.messages import openai
-from reenact.core.messages.call import Asked, ModelCall
+from reenact.core.messages.call import EffectView, ModelCall
 from reenact.core.messages.growing import Memory
 
 
@@ -15,7 +15,7 @@ def speaks(args: Any) -> bool:
     return "handoffs" in args and "input" in args
 
 
-def reader(asked: Asked) -> ModelCall | None:
+def reader(asked: EffectView) -> ModelCall | None:
     """The reader of its model calls, for the registry."""
     if asked.kind != "model" or not speaks(asked.args):
         return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from reenact.core.messages.call import Asked, Message, ModelCall, ToolCall
-from reenact.core.messages.text import arguments, content, counted, schemas
+from reenact.core.messages.call import EffectView, Message, ModelCall, ToolCall
+from reenact.core.messages.message_text import arguments, content, counted, schemas
 from reenact.core.model.plain import compact
 
 _CLASSES = {
@@ -111,7 +111,7 @@ def streamed(head: Any, chunks: list[Any]) -> dict[str, Any]:
     return {**news, "parts": [parts[place] for place in sorted(parts)]}
 
 
-def reader(asked: Asked) -> ModelCall | None:
+def reader(asked: EffectView) -> ModelCall | None:
     """The reader of its model calls, for the registry."""
     if asked.kind != "model" or not speaks(asked.args.get("messages")):
         return None

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from reenact.core.messages import openai
-from reenact.core.messages.call import Asked, ModelCall, Usage
-from reenact.core.messages.text import number
+from reenact.core.messages.call import EffectView, ModelCall, Usage
+from reenact.core.messages.message_text import number
 from reenact.core.model.plain import parsed
 
 ANSWER = '"response.done"'
@@ -26,7 +26,7 @@ TOLD = (
 """The texts that mark whole messages of a conversation. Most others are partial."""
 
 
-def read(asked: Asked) -> ModelCall | None:
+def read(asked: EffectView) -> ModelCall | None:
     """Return a received message's answer, with the conversation before it."""
     if asked.kind != "websocket" or not asked.name.startswith("receive "):
         return None

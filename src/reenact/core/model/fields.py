@@ -11,7 +11,7 @@ from reenact.core.model import codec
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Shape:
+class ObjectShape:
     """A class whose objects keep their fields in a `__dict__`: its recorded name and fields."""
 
     name: str
@@ -40,16 +40,16 @@ class Shape:
 
 
 @lru_cache(1024)
-def shape_of(kind: type) -> Shape | None:
+def shape_of(kind: type) -> ObjectShape | None:
     """Return the shape of a class, or None for any other class."""
     if issubclass(kind, (Enum, BaseException)) or not kind.__dictoffset__:
         return None
     if dataclasses.is_dataclass(kind):
-        return Shape(
+        return ObjectShape(
             codec.type_name(kind), tuple(field.name for field in dataclasses.fields(kind)), model=False
         )
     if hasattr(kind, "__pydantic_validator__") and hasattr(kind, "__pydantic_fields__"):
-        return Shape(codec.type_name(kind), (), model=True)
+        return ObjectShape(codec.type_name(kind), (), model=True)
     return None
 
 

@@ -17,7 +17,7 @@ import orjson
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
-from reenact.core.model.fields import Shape, shape_of, without_fields
+from reenact.core.model.fields import ObjectShape, shape_of, without_fields
 
 SPLIT = 512
 """The size in bytes from which a container is compared part by part.
@@ -269,7 +269,9 @@ class Look:
                 kids.append(self.at(item, earlier))
         return kids
 
-    def _object(self, value: Any, shape: Shape, fields: dict[str, Any], old: Branch | None) -> Branch | None:
+    def _object(
+        self, value: Any, shape: ObjectShape, fields: dict[str, Any], old: Branch | None
+    ) -> Branch | None:
         """A dataclass or a pydantic model, its fields part by part."""
         tag = "$model" if shape.model else "$dataclass"
         body = old.kids.get(tag) if old is not None and isinstance(old.kids, dict) else None

@@ -13,7 +13,7 @@ from reenact.core.model.plain import compact, error_line, parsed, plain
 from reenact.core.patterns import lazy
 from reenact.core.query.conversation import Conversation, Turn
 from reenact.core.query.filter import Filter
-from reenact.core.query.recording import Recording, Step
+from reenact.core.query.recorded_run import RecordedRun, Step
 
 PATH = lazy(r"[^.\[\]]+")
 """A key of a path, or a place in a list."""
@@ -40,7 +40,7 @@ def joined(args: dict[str, Any], output: Any, error: str) -> str:
     return "\n".join([*parts, error] if error else parts)
 
 
-def steps_where(recording: Recording, filter: str | Filter) -> tuple[int, ...]:
+def steps_where(recording: RecordedRun, filter: str | Filter) -> tuple[int, ...]:
     """Return the numbers of a recording's steps that match a filter.
 
         steps_where(reenact.load("last"), "tool:cancel_order and error")   # (7, 12)
@@ -211,7 +211,7 @@ class StepFacts:
 class RecordingFacts:
     """A recording, for a filter, and its steps."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RecordedRun) -> None:
         self.recording = recording
         self.steps = [StepFacts(step, self) for step in recording]
         self._conversation = Conversation()

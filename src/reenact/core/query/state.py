@@ -65,7 +65,7 @@ HISTORIES = tuple(kind.name for kind in _KINDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class SnapshotMoment:
     """The moment and reason of a snapshot.
 
     Attributes:
@@ -90,14 +90,14 @@ class State(Mapping[str, Any]):
         step: The requested step: the state is as it was when that step was asked. None: at the end.
     """
 
-    def __init__(self, step: int | None, log: Log, known: Mapping[str, tuple[Tree, Taken]]) -> None:
+    def __init__(self, step: int | None, log: Log, known: Mapping[str, tuple[Tree, SnapshotMoment]]) -> None:
         self.step = step
         self._log = log
         self._trees = {name: tree for name, (tree, _) in known.items()}
         self._taken = {name: taken for name, (_, taken) in known.items()}
         self._values: dict[str, Any] = {}
 
-    def of(self, name: str) -> Taken:
+    def of(self, name: str) -> SnapshotMoment:
         """Return the moment of that value. Raises KeyError for a name that was not tracked by then."""
         return self._taken[name]
 
@@ -136,7 +136,7 @@ def state_at(log: Log, asked_at: CallRecord | None, steps: Mapping[int, int]) ->
     `steps` has the step of each call.
     """
     call = asked_at.number if asked_at is not None else None
-    found: dict[str, tuple[Tree, Taken]] = {}
+    found: dict[str, tuple[Tree, SnapshotMoment]] = {}
     for name, snapshots in log.snapshots.items():
         before = [at for at, data in enumerate(snapshots) if call is None or (data["call"] or 0) < call]
         if not before:
@@ -146,7 +146,7 @@ def state_at(log: Log, asked_at: CallRecord | None, steps: Mapping[int, int]) ->
         exact = data["why"] in _AT_THE_QUESTION and asked == call
         if call is None:
             exact = data["why"] == "end"
-        taken = Taken(steps.get(asked), exact, str(data["why"]), str(data.get("label") or ""))
+        taken = SnapshotMoment(steps.get(asked), exact, str(data["why"]), str(data.get("label") or ""))
         found[name] = tree_of(log, name, before[-1]), taken
     for name, tree, taken in _histories(log, asked_at, steps):
         found[name] = tree, taken
@@ -182,7 +182,7 @@ def tree_of(log: Log, name: str, place: int) -> Tree:
 
 def _histories(
     log: Log, asked_at: CallRecord | None, steps: Mapping[int, int]
-) -> Iterator[tuple[str, Tree, Taken]]:
+) -> Iterator[tuple[str, Tree, SnapshotMoment]]:
     """Yield each agent's message history, that of the call's own agent first."""
     for kind in _KINDS:
         yield from _of_kind(kind, log, asked_at, steps)
@@ -190,7 +190,7 @@ def _histories(
 
 def _of_kind(
     kind: _Kind, log: Log, asked_at: CallRecord | None, steps: Mapping[int, int]
-) -> Iterator[tuple[str, Tree, Taken]]:
+) -> Iterator[tuple[str, Tree, SnapshotMoment]]:
     last: dict[str, CallRecord] = {}
     for call in log.calls.values():
         if asked_at is not None and call.number > asked_at.number:
@@ -206,7 +206,7 @@ def _of_kind(
     mine = max(around, key=len) if around else next(reversed(last))
     for scope, call in last.items():
         exact = call is asked_at
-        taken = Taken(steps.get(call.number), exact, "recorded")
+        taken = SnapshotMoment(steps.get(call.number), exact, "recorded")
         tree = _history(kind, log, call, asked_at)
         if scope == mine:
             yield kind.name, tree, taken

@@ -38,7 +38,7 @@ _HEADERS = "headers"
 """An argument with secrets as a rule, and most of it as in the request before."""
 
 
-class Questions:
+class QuestionWriter:
     """Writes the `called` events of one recording.
 
     Args:

@@ -20,11 +20,11 @@ from reenact.core.model import codec
 from reenact.core.model.event import TOOL, Effect, Failure, Outcome, Tree, Value
 from reenact.core.model.exact import exact
 from reenact.core.model.patch import clean_by
-from reenact.core.record.files import FileRecorder
 from reenact.core.record.own import marked, signing
 from reenact.core.record.places import Places
 from reenact.core.record.printed import PrintRecorder
-from reenact.core.record.question import Questions, number_of
+from reenact.core.record.question import QuestionWriter, number_of
+from reenact.core.record.recorded_files import FileRecorder
 from reenact.core.record.rewriting import Rewriting
 from reenact.core.record.sidecar import SidecarFile
 from reenact.core.record.snapshot import Snapshots
@@ -72,7 +72,7 @@ class Recorder(Handler):
         self._identity = identity
         self.started = perf_counter() if started is None else started
         self._numbers = itertools.count(first)
-        self._questions = Questions(redactor)
+        self._questions = QuestionWriter(redactor)
         self._streams: dict[int, StreamRedactor] = {}
         self._sidecars: list[SidecarFile] = []
         self._warned: set[str] = set()
@@ -280,7 +280,7 @@ class Recorder(Handler):
 
         if self._writer.rewrite(lines):
             # Both have the earlier texts, from which later ones are written as differences.
-            self._questions = Questions(self._redactor)
+            self._questions = QuestionWriter(self._redactor)
             self.snapshots.forget()
         for file in self._sidecars:
             file.rewrite(rewriting)

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from reenact.core.boundary import Run, Scope, entered
-from reenact.core.boundary.entry import NEVER, Entry, Gone, Tracked
+from reenact.core.boundary.entry import NEVER, Entry, Gone, TrackedState
 from reenact.core.boundary.tracked import of_run
 from reenact.core.model import codec
 from reenact.core.model.event import Effect, Tree
@@ -106,13 +106,19 @@ class Snapshots:
         """Take the last snapshots, at the end of the run."""
         self._all(of_run(run), run.root, {"call": self.last or None, "why": "end"})
 
-    def _all(self, tracked: Tracked, scope: Scope, when: Mapping[str, Tree]) -> None:
+    def _all(self, tracked: TrackedState, scope: Scope, when: Mapping[str, Tree]) -> None:
         with self.lock:
             for entry in list(tracked.entries.values()):
                 self._look(tracked, entry, scope, when)
 
     def _look(
-        self, tracked: Tracked, entry: Entry, scope: Scope, when: Mapping[str, Tree], *, risky: bool = False
+        self,
+        tracked: TrackedState,
+        entry: Entry,
+        scope: Scope,
+        when: Mapping[str, Tree],
+        *,
+        risky: bool = False,
     ) -> None:
         if self._busy:
             # The garbage collector, or the state's own code, has come back here.

@@ -19,12 +19,12 @@ name in a header and another in a prompt, and a replay would see a difference wh
 See docs/secrets.md for what is found, and for what is not.
 """
 
+from reenact.core.redact.body_stream import StreamRedactor
 from reenact.core.redact.late import LateSecrets
 from reenact.core.redact.members import is_value
 from reenact.core.redact.names import field_names, says_secret
 from reenact.core.redact.redactor import Redactor
 from reenact.core.redact.rules import DEFAULT_RULES, SecretRules
-from reenact.core.redact.stream import StreamRedactor
 
 __all__ = [
     "DEFAULT_RULES",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reenact.core.patterns import lazy
-from reenact.core.redact.text import Hit
+from reenact.core.redact.text import FoundSecret
 
 _AROUND = 64  # bytes on each side that tell text from noise
 _LEAST = 4  # bytes of a value before its first control byte
@@ -19,7 +19,7 @@ _FIRST = lazy(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _TEXT = lazy(rb"[\t\n\r\x20-\x7e]{%d}" % _RUN)
 
 
-def in_text(data: bytes, hits: Sequence[Hit]) -> Iterator[Hit]:
+def in_text(data: bytes, hits: Sequence[FoundSecret]) -> Iterator[FoundSecret]:
     """Return the hits that stand in text, each up to its first NUL."""
     for found in hits:
         control = _FIRST.search(data, found.start, found.end)
@@ -31,7 +31,7 @@ def in_text(data: bytes, hits: Sequence[Hit]) -> Iterator[Hit]:
         yield found if zero < 0 else _cut(data, found, zero)
 
 
-def _in_noise(data: bytes, found: Hit) -> bool:
+def _in_noise(data: bytes, found: FoundSecret) -> bool:
     """Return True for bytes as compression, encryption and chance make them.
 
     Text of any encoding has no control bytes; tables, programs and pickles have few bytes above 127.
@@ -43,5 +43,5 @@ def _in_noise(data: bytes, found: Hit) -> bool:
     return high * 10 >= len(near) * 3 and _TEXT.match(data, found.start, found.start + _RUN) is None
 
 
-def _cut(data: bytes, found: Hit, end: int) -> Hit:
+def _cut(data: bytes, found: FoundSecret, end: int) -> FoundSecret:
     return found._replace(end=end, value=data[found.start : end].decode("utf-8", "surrogateescape"))

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from reenact.core.patterns import lazy
-from reenact.core.redact.marks import CASELESS, Mark
+from reenact.core.redact.marks import CASELESS, MarkPattern
 from reenact.core.redact.names import Names, dense, is_placeholder
-from reenact.core.redact.text import Hit, Look, hit, is_json, level_of, plain
+from reenact.core.redact.text import FoundSecret, Look, hit, is_json, level_of, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _LONGEST = 4096  # bytes of the names of the columns
@@ -58,12 +58,12 @@ _ROWS = lazy(
 )
 
 
-def row_marks(names: Names) -> Iterator[tuple[Mark, Look]]:
+def row_marks(names: Names) -> Iterator[tuple[MarkPattern, Look]]:
     """Yield the marks of SQL's rows, each with its look."""
     look = _Statements(names).look
     for after in ("(", " ", "\n", "\r", "\\"):
-        yield Mark(f"values{after}", CASELESS, len(after)), look
-    yield Mark("from stdin", CASELESS), look
+        yield MarkPattern(f"values{after}", CASELESS, len(after)), look
+    yield MarkPattern("from stdin", CASELESS), look
 
 
 class _Statements:
@@ -72,7 +72,7 @@ class _Statements:
     def __init__(self, names: Names) -> None:
         self._names = names
 
-    def look(self, data: bytes, at: int, work: Work) -> Iterator[Hit]:
+    def look(self, data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
         """The secrets in the rows that begin here."""
         if at < work.read_to.get("rows", 0):
             return
@@ -110,7 +110,7 @@ def _sql_value(*, json_: bool) -> re.Pattern[bytes]:
     )
 
 
-def _sql_rows(data: bytes, at: int, kinds: dict[int, str], work: Work) -> Iterator[Hit]:
+def _sql_rows(data: bytes, at: int, kinds: dict[int, str], work: Work) -> Iterator[FoundSecret]:
     value = _sql_value(json_=is_json(data))
     while opened := _ROW_OPENS.match(data, at):
         at = opened.end()
@@ -130,7 +130,7 @@ def _sql_rows(data: bytes, at: int, kinds: dict[int, str], work: Work) -> Iterat
     work.read_to["rows"] = at
 
 
-def _copied_rows(data: bytes, at: int, kinds: dict[int, str], work: Work) -> Iterator[Hit]:
+def _copied_rows(data: bytes, at: int, kinds: dict[int, str], work: Work) -> Iterator[FoundSecret]:
     r"""The lines below `COPY t (a, b) FROM stdin;`, up to `\.`, with tabs between their values."""
     plain_line = re.compile(rb"\r?\n(?!\\\.)[^\r\n]++").match(data, at)
     line = re.compile(
@@ -159,7 +159,7 @@ class Lists:
     def __init__(self, names: Names) -> None:
         self._names = names
 
-    def look(self, data: bytes, at: int, before: bytes, work: Work) -> Iterator[Hit]:
+    def look(self, data: bytes, at: int, before: bytes, work: Work) -> Iterator[FoundSecret]:
         """The values in the column whose name ends here.
 
         Args:
@@ -226,7 +226,7 @@ def _row(slashes: int, secret: tuple[int, ...], count: int) -> re.Pattern[bytes]
     )
 
 
-def _secret(data: bytes, span: tuple[int, int], kind: str, level: int, work: Work) -> Iterator[Hit]:
+def _secret(data: bytes, span: tuple[int, int], kind: str, level: int, work: Work) -> Iterator[FoundSecret]:
     start, end = span
     raw = data[start:end]
     value = plain(raw, level)

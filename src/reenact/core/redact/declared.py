@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 
 from reenact.core.patterns import lazy
-from reenact.core.redact.marks import CASELESS, Mark
+from reenact.core.redact.marks import CASELESS, MarkPattern
 from reenact.core.redact.names import is_placeholder
 from reenact.core.redact.siblings import object_around
-from reenact.core.redact.text import Hit, Look, close, hit, level_of, plain
+from reenact.core.redact.text import FoundSecret, Look, close, hit, level_of, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _REACH = 8192  # bytes to each side in which what is declared is looked for
@@ -51,17 +51,17 @@ _WIFI = lazy(
 )
 
 
-def declared_marks() -> Iterator[tuple[Mark, Look]]:
+def declared_marks() -> Iterator[tuple[MarkPattern, Look]]:
     """Yield the marks of such declarations, each with its look."""
     for quote in ('"', "\\"):
-        yield Mark(f'"sensitive{quote}', back=1), _sensitive
-        yield Mark(f'"sensitive_attributes{quote}', back=1), _attributes
+        yield MarkPattern(f'"sensitive{quote}', back=1), _sensitive
+        yield MarkPattern(f'"sensitive_attributes{quote}', back=1), _attributes
     for before in (": ", ' "', ':"', ": '", '\\"'):
-        yield Mark(f"{before}Secret", back=6), _kubernetes
-    yield Mark("WIFI:", CASELESS), _wifi
+        yield MarkPattern(f"{before}Secret", back=6), _kubernetes
+    yield MarkPattern("WIFI:", CASELESS), _wifi
 
 
-def _texts(data: bytes, start: int, end: int, work: Work) -> Iterator[Hit]:
+def _texts(data: bytes, start: int, end: int, work: Work) -> Iterator[FoundSecret]:
     """All texts of a small list or object, but for the names of its members."""
     for found in _MEMBER.finditer(data, start, end):
         work.spend(1)
@@ -71,14 +71,14 @@ def _texts(data: bytes, start: int, end: int, work: Work) -> Iterator[Hit]:
         yield from _text(data, found.end(), last, level_of(found["slashes"]), work)
 
 
-def _text(data: bytes, start: int, end: int, level: int, work: Work) -> Iterator[Hit]:
+def _text(data: bytes, start: int, end: int, level: int, work: Work) -> Iterator[FoundSecret]:
     if end - start >= 4 and not is_placeholder(data[start:end]):
         work.spend(LOOKS_A_HIT)
         work.read((end - start) * 2)
         yield from hit(data, start, end, plain(data[start:end], level))
 
 
-def _sensitive(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+def _sensitive(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
     """`{"value": "...", "type": "string", "sensitive": true}`, an output of Terraform."""
     if not _TRUE.match(data, at):
         return
@@ -93,7 +93,7 @@ def _sensitive(data: bytes, at: int, work: Work) -> Iterator[Hit]:
             yield from _texts(data, stop, end if end >= 0 else stop, work)
 
 
-def _attributes(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+def _attributes(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
     """Find the secrets of a Terraform state: its `sensitive_attributes` name them.
 
     `"attributes": {"result": "..."}, "sensitive_attributes": [[{"value": "result"}]]`
@@ -116,7 +116,7 @@ def _attributes(data: bytes, at: int, work: Work) -> Iterator[Hit]:
                 yield from _text(data, found.end(), last, level, work)
 
 
-def _kubernetes(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+def _kubernetes(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
     """The values of a Secret of Kubernetes, in YAML and JSON; the look begins at its kind."""
     behind = _KIND_BEHIND.match(data[max(0, at - 40) : at][::-1])
     if behind is None or not _KIND_ENDS.match(data, at + 6):
@@ -141,7 +141,7 @@ def _kubernetes(data: bytes, at: int, work: Work) -> Iterator[Hit]:
                 yield from _text(data, *found.span("secret"), 0, work)
 
 
-def _wifi(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+def _wifi(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
     """`WIFI:T:WPA;S:net;P:...;;`, the text of a QR code."""
     found = _WIFI.match(data, at, at + 512)
     if found:

@@ -13,7 +13,7 @@ from typing import Any
 
 from reenact.core.patterns import lazy
 from reenact.core.redact.marks import Database
-from reenact.core.redact.text import Hit
+from reenact.core.redact.text import FoundSecret
 from reenact.core.redact.work import TooDense, Work
 
 _MOST_ROUNDS = 3  # `%2570` is `%70` is `p`
@@ -110,7 +110,7 @@ class DecodedBytes:
         out.append(source[at:])
         self.data = b"".join(out)
 
-    def hit(self, found: Hit) -> Hit:
+    def hit(self, found: FoundSecret) -> FoundSecret:
         """The same hit in the text that the view was made of."""
         start, end = self._source_of(found.start, last=False), self._source_of(found.end - 1, last=True)
         quote = found.quote if _QUOTED_KEY.search(self._source, max(0, start - 16), start) else b""

@@ -9,14 +9,14 @@ from reenact.core.model.automaton import Automaton, byte_automaton
 from reenact.core.redact.binary import in_text
 from reenact.core.redact.column_names import row_marks
 from reenact.core.redact.declared import declared_marks
-from reenact.core.redact.marks import Database, Mark, name_marks, own_name_marks, tag_marks
-from reenact.core.redact.named import Named
+from reenact.core.redact.marks import Database, MarkPattern, name_marks, own_name_marks, tag_marks
+from reenact.core.redact.named import NamedSecrets
 from reenact.core.redact.names import Names
 from reenact.core.redact.placed import line_marks, passwords, place_marks
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.shell_commands import command_marks
 from reenact.core.redact.tabular import table_marks
-from reenact.core.redact.text import Hit, Look, hit, plain
+from reenact.core.redact.text import FoundSecret, Look, hit, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _WINDOW = 4096  # bytes in which a match of a user's pattern is looked for at first
@@ -25,13 +25,13 @@ _WINDOW = 4096  # bytes in which a match of a user's pattern is looked for at fi
 class _Marked:
     """Some marks, and the looks at them."""
 
-    def __init__(self, marks: list[tuple[Mark, Look]], *, literal: bool) -> None:
+    def __init__(self, marks: list[tuple[MarkPattern, Look]], *, literal: bool) -> None:
         self._looks = [(look, mark.back) for mark, look in marks]
         self.scan = Database([(mark.text.encode(), mark.flags) for mark, _ in marks], literal=literal).scan
 
-    def look(self, data: bytes, marks: list[tuple[int, int]], work: Work) -> list[Hit]:
+    def look(self, data: bytes, marks: list[tuple[int, int]], work: Work) -> list[FoundSecret]:
         work.spend(len(marks))
-        hits: list[Hit] = []
+        hits: list[FoundSecret] = []
         for number, end in marks:
             look, back = self._looks[number]
             found = len(hits)
@@ -46,17 +46,17 @@ class Finder:
 
     def __init__(self, rules: SecretRules) -> None:
         self.names = Names(rules)
-        named = Named(self.names)
-        marks: list[tuple[Mark, Look]] = [(mark, named.look) for mark in name_marks(self.names)]
+        named = NamedSecrets(self.names)
+        marks: list[tuple[MarkPattern, Look]] = [(mark, named.look) for mark in name_marks(self.names)]
         marks += [(mark, named.look_in_tag) for mark in tag_marks(self.names)]
         marks += [(mark, named.look) for mark in table_marks(self.names)]
         marks += [*place_marks(), *command_marks(), *row_marks(self.names), *declared_marks()]
         self._marked = _Marked(marks, literal=True)
-        own: list[tuple[Mark, Look]] = [(mark, named.look) for mark in own_name_marks(self.names)]
+        own: list[tuple[MarkPattern, Look]] = [(mark, named.look) for mark in own_name_marks(self.names)]
         self._expressions = _Marked([*own, *line_marks()], literal=False)
         self._patterns = [byte_automaton(text) for text in rules.patterns]
 
-    def find(self, data: bytes, work: Work) -> list[Hit]:
+    def find(self, data: bytes, work: Work) -> list[FoundSecret]:
         """All secrets in data, in no order and perhaps overlapping.
 
         Raises:
@@ -77,7 +77,7 @@ class Finder:
         return hits
 
 
-def _matches(pattern: Automaton, data: bytes, work: Work) -> Iterator[Hit]:
+def _matches(pattern: Automaton, data: bytes, work: Work) -> Iterator[FoundSecret]:
     """All hits of a user's pattern: its first group, where it has one.
 
     A match is looked for in a window that grows until one ends within it, so that a pattern whose matches are short

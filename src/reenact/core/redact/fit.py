@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reenact.core.patterns import lazy
-from reenact.core.redact.text import Hit, slashes
+from reenact.core.redact.text import FoundSecret, slashes
 
 _UNICODE_ESCAPE = lazy(rb"\\u[0-9a-fA-F]{0,3}\Z")
 _NUMBER = lazy(rb"[0-9.+\-eE]+")
@@ -44,7 +44,7 @@ class Strings:
         return quote + 1, end if end >= 0 else len(text) - text.endswith(b"\\")
 
 
-def fit(data: bytes, hit: Hit, strings: Strings) -> Hit:
+def fit(data: bytes, hit: FoundSecret, strings: Strings) -> FoundSecret:
     """Move a hit so that JSON stays valid: it cuts no escape and spans one string or number."""
     if hit.quote:
         return hit
@@ -56,7 +56,7 @@ def fit(data: bytes, hit: Hit, strings: Strings) -> Hit:
         start -= 1
     elif (cut := _cut_escape(data, start, 0)) is not None:
         start = cut
-    return Hit(start, _fit_end(data, start, hit.end), hit.value)
+    return FoundSecret(start, _fit_end(data, start, hit.end), hit.value)
 
 
 def _cut_escape(data: bytes, at: int, least: int) -> int | None:
@@ -72,17 +72,19 @@ def _fit_end(data: bytes, start: int, end: int) -> int:
     return end if cut is None else cut + 6
 
 
-def _fit_token(data: bytes, hit: Hit, strings: Strings) -> Hit:
+def _fit_token(data: bytes, hit: FoundSecret, strings: Strings) -> FoundSecret:
     """Fit a hit that may cross quotes or stand outside of them: walk the strings. Slow."""
     string = strings.after(hit.start)
     if string and string[0] < hit.end:
         first, last = string
         start, end = max(hit.start, first), min(hit.end, last)
         if b'"' not in data[start:end]:
-            return fit(data, Hit(start, end, hit.value), strings)
-        return Hit(start - slashes(data, start) % 2, min(_fit_end(data, start, end), last), hit.value)
+            return fit(data, FoundSecret(start, end, hit.value), strings)
+        return FoundSecret(start - slashes(data, start) % 2, min(_fit_end(data, start, end), last), hit.value)
     start = hit.start
     while start and data[start - 1] in _OF_NUMBERS:
         start -= 1
     number = _NUMBER.match(data, start)
-    return Hit(start, number.end(), hit.value, b'"') if number else Hit(hit.start, hit.start, "")
+    return (
+        FoundSecret(start, number.end(), hit.value, b'"') if number else FoundSecret(hit.start, hit.start, "")
+    )

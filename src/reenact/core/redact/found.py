@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from reenact.core.patterns import lazy
-from reenact.core.redact.known import Known
+from reenact.core.redact.known import KnownValues
 from reenact.core.redact.names import dense
 from reenact.core.redact.shapes import label_of
 
@@ -31,7 +31,7 @@ class FoundValues:
 
     def __init__(self) -> None:
         self._values: dict[str, None] = {}
-        self._groups: dict[tuple[str, ...], Known] = {}
+        self._groups: dict[tuple[str, ...], KnownValues] = {}
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -46,11 +46,11 @@ class FoundValues:
                 self._values.pop(value, None)
         return bool(new)
 
-    def known(self) -> list[Known]:
+    def known(self) -> list[KnownValues]:
         """The values in groups, so that a new value is compiled with its own group only."""
         values = list(self._values)
         groups = [tuple(values[at : at + _TOGETHER]) for at in range(0, len(values), _TOGETHER)]
-        self._groups = {group: self._groups.get(group) or Known(group) for group in groups}
+        self._groups = {group: self._groups.get(group) or KnownValues(group) for group in groups}
         return list(self._groups.values())
 
 

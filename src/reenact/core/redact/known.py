@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 
 from reenact.core.patterns import lazy
 from reenact.core.redact.marks import Database
-from reenact.core.redact.text import ALNUM, Hit, boundary
+from reenact.core.redact.text import ALNUM, FoundSecret, boundary
 from reenact.core.redact.work import Work
 
 _LEAST_PACKED = 10  # characters, or it would be found by chance
@@ -60,7 +60,7 @@ def _packed(value: str) -> set[bytes]:
     return {spelling for spelling in spellings if len(spelling) >= _LEAST_PACKED}
 
 
-class Known:
+class KnownValues:
     """Finds exact values, in all spellings.
 
     Args:
@@ -86,7 +86,7 @@ class Known:
         marks = [("".join(f"\\x{b:02x}" for b in spelling[:_MARK]).encode(), 0) for spelling in spellings]
         self._db = Database(marks) if marks else None
 
-    def find(self, data: bytes, work: Work) -> list[Hit]:
+    def find(self, data: bytes, work: Work) -> list[FoundSecret]:
         """All values in data.
 
         Raises:
@@ -106,7 +106,7 @@ class Known:
             spelling, value, way = self._spelled[number]
             start, end = _span(spelling, mark_end)
             if data.startswith(spelling, start) and (way == _ANYWHERE or _stands(data, start, end, way)):
-                hits.append(Hit(start, end, value, whole=True))
+                hits.append(FoundSecret(start, end, value, whole=True))
         hits += _around(data, packed)
         work.spend(len(hits))
         return hits
@@ -143,7 +143,7 @@ def _stands(data: bytes, start: int, end: int, way: int) -> bool:
     return not (value.isalpha() and start and data[start - 1] in _QUOTES and _AS_NAME.match(data, end))
 
 
-def _around(data: bytes, spans: list[tuple[int, int]]) -> Iterator[Hit]:
+def _around(data: bytes, spans: list[tuple[int, int]]) -> Iterator[FoundSecret]:
     """Hide all of the packed text around such a part, unless it is long."""
     last = 0
     for start, end in sorted(spans):
@@ -152,4 +152,4 @@ def _around(data: bytes, spans: list[tuple[int, int]]) -> Iterator[Hit]:
         before = _PACKED_BEFORE.search(data, max(last, start - _LONGEST_PACKED), start)
         after = _PACKED_AFTER.match(data, end, end + _LONGEST_PACKED)
         first, last = before.start() if before else start, after.end() if after else end
-        yield Hit(first, last, data[first:last].decode(), whole=True)
+        yield FoundSecret(first, last, data[first:last].decode(), whole=True)

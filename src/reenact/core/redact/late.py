@@ -13,10 +13,10 @@ from typing import NamedTuple
 from reenact.core.patterns import lazy
 from reenact.core.redact.decoded import views
 from reenact.core.redact.events import INDEX, escaped
-from reenact.core.redact.known import Known
+from reenact.core.redact.known import KnownValues
 from reenact.core.redact.replace import Replacer, merged
 from reenact.core.redact.shapes import TOKEN
-from reenact.core.redact.text import Hit, is_json
+from reenact.core.redact.text import FoundSecret, is_json
 from reenact.core.redact.wide import clean_wide, may_be_wide, wide_encoding
 from reenact.core.redact.work import Work
 
@@ -48,7 +48,7 @@ class LateSecrets:
 
     def __init__(self, replacer: Replacer, values: Collection[str]) -> None:
         self._replacer = replacer
-        self._known = Known((), typed=values)
+        self._known = KnownValues((), typed=values)
 
     def line(self, data: bytes) -> bytes:
         """Redact one event's JSON. Returns the same object if it has none of the values."""
@@ -87,7 +87,7 @@ class LateSecrets:
             data = clean
         return data
 
-    def _hits(self, data: bytes) -> list[Hit]:
+    def _hits(self, data: bytes) -> list[FoundSecret]:
         work = Work(0, least=sys.maxsize)
         hits = self._known.find(data, work)
         if b"%" in data or b"\\" in data or b"&" in data:
@@ -95,11 +95,11 @@ class LateSecrets:
                 hits += map(view.hit, self._known.find(view.data, work))
         return merged(data, hits)
 
-    def _edit(self, data: bytes, hit: Hit, *, json_: bool) -> _Edit:
+    def _edit(self, data: bytes, hit: FoundSecret, *, json_: bool) -> _Edit:
         fitting = self._replacer.fitting(data, hit) if json_ else hit
         return _Edit(fitting.start, fitting.end, self._token(fitting))
 
-    def _token(self, hit: Hit) -> bytes:
+    def _token(self, hit: FoundSecret) -> bytes:
         return hit.quote + self._replacer.token(hit.value).encode() + hit.quote
 
     def _divided(self, whole: bytes) -> Iterator[_Edit]:

@@ -55,7 +55,7 @@ _AFTER_A_NAME = (
 )
 
 
-class Mark(NamedTuple):
+class MarkPattern(NamedTuple):
     """A pattern for hyperscan; the look at it begins `back` bytes before its end."""
 
     text: str
@@ -223,7 +223,7 @@ class _Both:
 Database: type[_Both | _Automata] = _Both if _HYPERSCAN else _Automata
 
 
-def name_marks(names: Names) -> Iterator[Mark]:
+def name_marks(names: Names) -> Iterator[MarkPattern]:
     """Literals for the ends of all built-in names.
 
     A name of one word is a word of prose, too ("pass", "session", the "pin" in "opinion"), so it is marked
@@ -235,25 +235,25 @@ def name_marks(names: Names) -> Iterator[Mark]:
             continue
         words = words_of(spelled)[-2:]
         if len(words) == 2:
-            yield from (Mark(separator.join(words), CASELESS) for separator in _SEPARATORS)
+            yield from (MarkPattern(separator.join(words), CASELESS) for separator in _SEPARATORS)
         else:
-            yield from (Mark(words[0] + after, CASELESS, len(after)) for after in _AFTER_A_NAME)
+            yield from (MarkPattern(words[0] + after, CASELESS, len(after)) for after in _AFTER_A_NAME)
             # A flag, and `ENV DB_PASSWORD x`.
-            yield from (Mark(f"{before}{words[0]} ", CASELESS, 1) for before in "-_.:")
-            yield Mark(f"{words[0].capitalize()} ", back=1)
+            yield from (MarkPattern(f"{before}{words[0]} ", CASELESS, 1) for before in "-_.:")
+            yield MarkPattern(f"{words[0].capitalize()} ", back=1)
 
 
-def tag_marks(names: Names) -> Iterator[Mark]:
+def tag_marks(names: Names) -> Iterator[MarkPattern]:
     """Literals for one-word names in tags: `name=password`, `<password type="text">`."""
     for spelled in names.ends.values():
         if spelled in _BUILT_IN and len(words_of(spelled)) == 1:
-            yield from (Mark(f"{before}{spelled}", CASELESS) for before in "=<")
+            yield from (MarkPattern(f"{before}{spelled}", CASELESS) for before in "=<")
 
 
-def own_name_marks(names: Names) -> Iterator[Mark]:
+def own_name_marks(names: Names) -> Iterator[MarkPattern]:
     """Expressions for the ends of the user's names: "kundenkey" matches "kunden_key", too."""
     for name, spelled in names.ends.items():
         if spelled not in _BUILT_IN:
             words = words_of(spelled)
             parts = words if len(words) > 1 else list(name)
-            yield Mark(r"[_\-. ]?".join(map(re.escape, parts)), CASELESS)
+            yield MarkPattern(r"[_\-. ]?".join(map(re.escape, parts)), CASELESS)

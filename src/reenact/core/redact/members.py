@@ -11,7 +11,7 @@ _MOST = 1024  # members that are kept
 _SHORT = 1024  # characters of one that is kept
 
 
-class Member(NamedTuple):
+class JsonMember(NamedTuple):
     """A member without its secrets: as it is written (`"name":"text"`), and its two halves."""
 
     data: bytes
@@ -28,14 +28,14 @@ class Members:
 
     def __init__(self, clean: Callable[[bytes], bytes]) -> None:
         self._clean = clean
-        self._known: dict[tuple[str, str], Member] = {}
+        self._known: dict[tuple[str, str], JsonMember] = {}
 
-    def get(self, name: str, text: str) -> Member | None:
+    def get(self, name: str, text: str) -> JsonMember | None:
         """Return the clean member; None if it is a flag or not valid JSON (lone surrogates)."""
         known = self._known
         return known.get((name, text)) or self._make(known, name, text)
 
-    def object(self, texts: dict[str, str]) -> list[Member] | None:
+    def object(self, texts: dict[str, str]) -> list[JsonMember] | None:
         """Return an object's members, clean; None if not all are texts or it must be seen whole."""
         known, members = self._known, []
         for name, text in texts.items():
@@ -53,7 +53,7 @@ class Members:
         """There are more secrets now. Who is cleaning at this moment remembers it in the old place."""
         self._known = {}
 
-    def _make(self, known: dict[tuple[str, str], Member], name: str, text: str) -> Member | None:
+    def _make(self, known: dict[tuple[str, str], JsonMember], name: str, text: str) -> JsonMember | None:
         if text[:2] == "--":
             return None  # a flag: its secret is the text that follows
         try:
@@ -62,10 +62,10 @@ class Members:
             return None
         clean = self._clean(data)
         if clean is data:
-            member = Member(data[1:-1], name, text)
+            member = JsonMember(data[1:-1], name, text)
         else:
             ((name_, text_),) = orjson.loads(clean).items()
-            member = Member(clean[1:-1], name_, text_)
+            member = JsonMember(clean[1:-1], name_, text_)
         if len(text) < _SHORT:
             if len(known) >= _MOST:
                 known.clear()

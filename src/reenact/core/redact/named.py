@@ -14,7 +14,16 @@ from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.siblings import siblings
 from reenact.core.redact.tabular import Tables
 from reenact.core.redact.tags import Tags
-from reenact.core.redact.text import FORM_VALUE, Hit, close, hit, is_json, level_of, name_behind, plain
+from reenact.core.redact.text import (
+    FORM_VALUE,
+    FoundSecret,
+    close,
+    hit,
+    is_json,
+    level_of,
+    name_behind,
+    plain,
+)
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _IS_CODE = re.compile(r"[\w.:$!?&*@]+")
@@ -29,7 +38,7 @@ class _Key(NamedTuple):
     before: bytes  # what stands before it, backwards
 
 
-class Named:
+class NamedSecrets:
     """Finds the values of keys whose names say that they are secret."""
 
     def __init__(self, names: Names) -> None:
@@ -58,7 +67,7 @@ class Named:
             "sql": self._sql,
         }
 
-    def look(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
+    def look(self, data: bytes, at: int, work: Work) -> Iterable[FoundSecret]:
         """The secrets of a name that ends here, if it is one."""
         if self._passed.match(data, at):
             work.left += 0.75  # of the look that the mark has cost
@@ -71,14 +80,14 @@ class Named:
         work.spend(1)
         return self._elsewhere(data, at, work)
 
-    def _elsewhere(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
+    def _elsewhere(self, data: bytes, at: int, work: Work) -> Iterable[FoundSecret]:
         """The secrets of a name with its value beside it, below it, or in its tag."""
         follows = data[at : at + 1]
         hits = list(self._beside(data, at, work)) if follows in forms.ENDS_A_VALUE else []
         hits = hits or list(self._tables.look(data, at, work))
         return hits or (self._tags.look(data, at, work) if follows in forms.IN_A_TAG else ())
 
-    def _beside(self, data: bytes, at: int, work: Work) -> Iterator[Hit]:
+    def _beside(self, data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
         key = self._word(data, at, work)
         if key is not None:
             for found in siblings(data, at, key.before, work):
@@ -87,7 +96,7 @@ class Named:
                 )
             yield from self._lists.look(data, at, key.before, work)
 
-    def look_in_tag(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
+    def look_in_tag(self, data: bytes, at: int, work: Work) -> Iterable[FoundSecret]:
         """The secrets of the tag in which a name ends here."""
         return self._tags.look(data, at, work) if data[at : at + 1] in forms.IN_A_TAG else ()
 
@@ -106,7 +115,7 @@ class Named:
         kind = self._names.kind(name)
         return _Key(name, kind, found["before"]) if kind else None
 
-    def _string(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _string(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """Quoted forms: `"name": "value"`, `name="value"`, `["header", "value"]`, `"name": ["x"]`."""
         key = self._key(data, at, forms.KEY_BEHIND)
         if key is None:
@@ -141,7 +150,7 @@ class Named:
             name in self._names.headers or key.kind in {"strong", "header", "cookie"}
         ) and forms.PAIR_OPENS_BEHIND.match(key.before) is not None
 
-    def _list(self, data: bytes, at: int, kind: str, work: Work) -> Iterator[Hit]:
+    def _list(self, data: bytes, at: int, kind: str, work: Work) -> Iterator[FoundSecret]:
         """The strings of a flat list: how many libraries keep the values of one header."""
         while found := forms.ITEM.match(data, at):
             work.spend(LOOKS_A_HIT)
@@ -153,7 +162,7 @@ class Named:
                 return
             at = stop + 1 + (len(found["slashes"]) if found["open"] == b'"' else 0)
 
-    def _object(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _object(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`{"name": "x-api-key", "value": "..."}` of HAR, and `"password": {"value": "..."}`."""
         key = self._word(data, at, work)
         if key and key.before[:1] in {b'"', b"'"}:
@@ -164,7 +173,7 @@ class Named:
 
     def _value(
         self, data: bytes, span: tuple[int, int], kind: str, level: int, work: Work, *, open_: bool
-    ) -> Iterator[Hit]:
+    ) -> Iterator[FoundSecret]:
         """The secret parts of a value that its key calls secret; `open_` where it breaks off."""
         start, stop = span
         if kind == "cookie":
@@ -183,7 +192,7 @@ class Named:
         if len(value) >= (1 if open_ or kind == "header" else 4):
             yield from hit(data, start, stop, value)
 
-    def _bare(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _bare(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """Bare forms: `name=value` in forms, queries and environments; `name: value` on a line."""
         key = self._word(data, at, work)
         if key is None:
@@ -216,7 +225,7 @@ class Named:
         ):
             yield from hit(data, *found.span(), value)
 
-    def _flag(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _flag(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`--api-key value` on a command line."""
         key = self._word(data, at, work)
         if key is None:
@@ -232,7 +241,7 @@ class Named:
         if sure and _likely(value, key.kind) and not is_placeholder(found[0]):
             yield from hit(data, *found.span(), value)
 
-    def _sql(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _sql(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`WITH PASSWORD 'value'`."""
         key = self._word(data, at, work)
         if key and key.name.startswith(b"-"):
@@ -245,7 +254,7 @@ class Named:
         if key.name.isupper() or dense(value):
             yield from hit(data, *found.span(), value)
 
-    def _block(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _block(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`password: |` and the lines below it that are indented as far."""
         key = self._word(data, at, work)
         lines = re.compile(
@@ -261,7 +270,7 @@ class Named:
             if _likely(value := plain(found[0], 0), key.kind):
                 yield from hit(data, *found.span(), value)
 
-    def _heredoc(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _heredoc(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`password = <<EOF`, the lines below it, and `EOF`."""
         key = self._word(data, at, work)
         ends = re.compile(forms.END_OF_LINE + rb"[ \t]*+" + re.escape(after["word"]) + rb"\b")
@@ -271,7 +280,7 @@ class Named:
         if key and found and _likely(value := plain(data[after.end() : found.start()], 0), key.kind):
             yield from hit(data, after.end(), found.start(), value)
 
-    def _below(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _below(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`password:` and a lone value in the next line, or a list of them in the next lines."""
         key = self._word(data, at, work)
         item = re.compile(after["newline"].replace(b"\\", rb"\\") + after["item"] + rb"(?:\\{0,15}[\"'])?")
@@ -292,7 +301,7 @@ class Named:
                 return
             start = following.end()
 
-    def _later(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _later(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`name: PASSWORD` and `value: ...` in the next line."""
         key = self._word(data, at, work)
         if key is None or not forms.NAME_BEHIND.match(key.before):
@@ -305,12 +314,12 @@ class Named:
         ):
             yield from hit(data, *found.span(), value)
 
-    def _element(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterable[Hit]:
+    def _element(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterable[FoundSecret]:
         """`<key>password</key><string>value</string>`."""
         key = self._word(data, at, work)
         return self._tags.element(data, at) if key and key.before[:1] == b">" else ()
 
-    def _tag(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _tag(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`<password>value</password>`."""
         key = self._word(data, at, work)
         found = forms.TAGGED.match(data, after.end()) if key and forms.TAG_BEHIND.match(key.before) else None
@@ -322,7 +331,7 @@ class Named:
         ):
             yield from hit(data, *found.span(1), value)
 
-    def _part(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _part(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """A field of a multipart form: `name="password"`, an empty line, the value, a boundary."""
         key = self._word(data, at, work)
         if key is None or not forms.FIELD_BEHIND.match(key.before):
@@ -344,7 +353,7 @@ class Named:
         if _likely(value := plain(text, 0), key.kind):
             yield from hit(data, start, start + len(text), value)
 
-    def _braced(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _braced(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`PWD={value};` of a connection string; `password={name}` is a template."""
         key = self._word(data, at, work)
         end = data.find(b"}", after.end(), after.end() + 201)
@@ -352,7 +361,7 @@ class Named:
         if key and _likely(value, key.kind) and not forms.IDENTIFIER.fullmatch(value) and "(" not in value:
             yield from hit(data, after.end(), end, value)
 
-    def _number(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _number(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`"pin": 123456`."""
         key = self._word(data, at, work)
         found = forms.DIGITS.match(data, after.end())
@@ -388,7 +397,7 @@ def _opens_value(data: bytes, after: re.Match[bytes]) -> bool:
     return forms.NO_VALUE.match(data, after.end()) is None  # `input("Password: ")`
 
 
-def _cookies(data: bytes, start: int, stop: int, level: int, work: Work) -> Iterator[Hit]:
+def _cookies(data: bytes, start: int, stop: int, level: int, work: Work) -> Iterator[FoundSecret]:
     """Cookies keep their names and attributes; what they hold goes."""
     found = False
     work.read((stop - start) * 2)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from reenact.core.patterns import lazy
 from reenact.core.redact.replace import Replacer, merged
 from reenact.core.redact.shapes import SHAPES
-from reenact.core.redact.text import Hit, boundary, name_behind
+from reenact.core.redact.text import FoundSecret, boundary, name_behind
 from reenact.core.redact.work import Work
 
 _CONTEXT = 256  # how much of what was written is kept to recognise what follows
@@ -112,7 +112,7 @@ class Pieces:
             return _BLOCK
         return len(self._held) // 4 if len(self._held) > _LITTLE else 0
 
-    def _hits(self, buffer: bytes, seam: int) -> list[Hit]:
+    def _hits(self, buffer: bytes, seam: int) -> list[FoundSecret]:
         """Return the secrets of the buffer, those at the seam of two pieces included.
 
         Two secrets that follow each other in two pieces run together, and neither would be found any more.
@@ -127,7 +127,7 @@ class Pieces:
             hits = [h for h in hits if not h.start < seam < h.end]
         return merged(buffer, [*hits, *before, *after])
 
-    def _look(self, buffer: bytes) -> list[Hit]:
+    def _look(self, buffer: bytes) -> list[FoundSecret]:
         work = Work(len(buffer), least=max(0, self._spare))
         before = work.left
         hits = self._replacer.hits(buffer, json_=self.json, work=work)
@@ -137,14 +137,14 @@ class Pieces:
         )
         return hits
 
-    def _open(self, buffer: bytes, hits: list[Hit]) -> int:
+    def _open(self, buffer: bytes, hits: list[FoundSecret]) -> int:
         """Return the start of an unfinished secret at the buffer's end, or that end."""
         end = len(buffer)
         # Nothing that is open reaches across a quote, but for a known value.
         first = end if buffer.endswith(b'"}') and not hits else self._open_in_text(buffer, hits)
         return min([first, *self._open_known(buffer)])
 
-    def _open_in_text(self, buffer: bytes, hits: list[Hit]) -> int:
+    def _open_in_text(self, buffer: bytes, hits: list[FoundSecret]) -> int:
         end = len(buffer)
         found = [end, *_open_shapes(buffer)]
         if hits and hits[-1].end == end and not hits[-1].whole:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from urllib.parse import unquote, unquote_plus
 
 from reenact.core.patterns import lazy
-from reenact.core.redact.marks import CASELESS, Mark
+from reenact.core.redact.marks import CASELESS, MarkPattern
 from reenact.core.redact.names import dense
-from reenact.core.redact.shapes import SHAPES, Shape
-from reenact.core.redact.text import FORM_VALUE, Hit, Look, boundary, close, hit, level_of, plain
+from reenact.core.redact.shapes import SHAPES, SecretShape
+from reenact.core.redact.text import FORM_VALUE, FoundSecret, Look, boundary, close, hit, level_of, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 # Names that a query may carry as a secret, though in JSON they are something else: Anthropic's "signature"
@@ -60,28 +60,28 @@ _PEM_BROKEN_OFF = lazy(  # some headers, the data, and perhaps the beginning of 
 )
 
 
-def place_marks() -> Iterator[tuple[Mark, Look]]:
+def place_marks() -> Iterator[tuple[MarkPattern, Look]]:
     """The marks of secrets by shape or place, each with its look."""
     for shape in SHAPES:
         look = _shape(shape)
         for text in [shape.prefix + c for c in shape.first] or [shape.prefix]:
-            yield Mark(text, back=len(text)), look
+            yield MarkPattern(text, back=len(text)), look
     for name in _QUERY_NAMES:
-        yield from ((Mark(f"{before}{name}=", CASELESS), _query) for before in "?&;")
+        yield from ((MarkPattern(f"{before}{name}=", CASELESS), _query) for before in "?&;")
     for word in ("bearer", "basic"):
-        yield from ((Mark(word + space, CASELESS), _credential) for space in " \t")
+        yield from ((MarkPattern(word + space, CASELESS), _credential) for space in " \t")
     for quote in "\"'\\":
-        yield Mark("cookies" + quote, CASELESS, 1), _cookie_list
-    yield from ((Mark(f":{port}:"), _password_file) for port in _PORTS)
+        yield MarkPattern("cookies" + quote, CASELESS, 1), _cookie_list
+    yield from ((MarkPattern(f":{port}:"), _password_file) for port in _PORTS)
     for said in ("TRUE", "FALSE"):
-        yield Mark(f"\t{said}\t", back=1), _cookie_file
-        yield Mark(f"t{said}\\", back=1), _cookie_file
+        yield MarkPattern(f"\t{said}\t", back=1), _cookie_file
+        yield MarkPattern(f"t{said}\\", back=1), _cookie_file
     begin = "-----BEGIN "
-    yield Mark(begin, back=len(begin)), _pem
+    yield MarkPattern(begin, back=len(begin)), _pem
 
 
-def _shape(shape: Shape) -> Look:
-    def look(data: bytes, start: int, work: Work) -> tuple[Hit, ...]:
+def _shape(shape: SecretShape) -> Look:
+    def look(data: bytes, start: int, work: Work) -> tuple[FoundSecret, ...]:
         if not boundary(data, start, strict=shape.strict):
             return ()
         found = shape.pattern.match(data, start)
@@ -90,19 +90,19 @@ def _shape(shape: Shape) -> Look:
                 work.read(read.end() - start)
             return ()
         work.read(found.end() - start)
-        return (Hit(start + shape.shown, found.end(), found[0][shape.shown :].decode()),)
+        return (FoundSecret(start + shape.shown, found.end(), found[0][shape.shown :].decode()),)
 
     return look
 
 
-def _query(data: bytes, start: int, work: Work) -> Iterator[Hit]:
+def _query(data: bytes, start: int, work: Work) -> Iterator[FoundSecret]:
     found = _QUERY_VALUE.match(data, start)
     if found and len(found[0]) >= 12:
         work.read(len(found[0]) * 2)
         yield from hit(data, *found.span(), unquote_plus(found[0].decode("utf-8", "replace")))
 
 
-def _credential(data: bytes, start: int, work: Work) -> Iterator[Hit]:
+def _credential(data: bytes, start: int, work: Work) -> Iterator[FoundSecret]:
     """`Bearer xyz` and `Basic dXNlcjpwYXNz` in running text; "basic understanding" is none."""
     found = _CREDENTIAL.match(data, start)
     if found is None:
@@ -114,7 +114,7 @@ def _credential(data: bytes, start: int, work: Work) -> Iterator[Hit]:
         yield from hit(data, *found.span(1), text)
 
 
-def _cookie_list(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+def _cookie_list(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
     """`"cookies": [{"name": "sid", "value": "..."}]`, as browsers and HAR files write them."""
     opened = _COOKIE_LIST.match(data, at)
     begin = max(opened.end() if opened else at, work.read_to.get("cookies", 0))
@@ -132,7 +132,7 @@ def _cookie_list(data: bytes, at: int, work: Work) -> Iterator[Hit]:
             yield from hit(data, found.end(), stop, plain(data[found.end() : stop], level))
 
 
-def _pem(data: bytes, start: int, work: Work) -> Iterator[Hit]:
+def _pem(data: bytes, start: int, work: Work) -> Iterator[FoundSecret]:
     head = _PEM_HEAD.match(data, start)
     if head is None:
         return
@@ -145,7 +145,7 @@ def _pem(data: bytes, start: int, work: Work) -> Iterator[Hit]:
         yield from hit(data, *found.span(), text)
 
 
-def passwords(data: bytes, work: Work) -> Iterator[Hit]:
+def passwords(data: bytes, work: Work) -> Iterator[FoundSecret]:
     """The password in scheme://user:password@host, and a token that stands for both."""
     for found in _PASSWORD.finditer(data):
         work.spend(1)
@@ -169,7 +169,7 @@ def _is_token(user: str) -> bool:
     return dense(user) and "." not in user and _DIGIT.search(user) is not None
 
 
-def _password_file(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+def _password_file(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
     """`host:5432:database:user:password`, a line of `.pgpass`; the look begins after the port."""
     behind = data[max(0, at - 300) : at][::-1]
     of_all = _PGPASS_ALL_BEHIND.match(behind)  # `host:port:*:user:password`
@@ -181,13 +181,13 @@ def _password_file(data: bytes, at: int, work: Work) -> Iterator[Hit]:
         yield from hit(data, *after.span("secret"), plain(after["secret"], 0))
 
 
-def line_marks() -> Iterator[tuple[Mark, Look]]:
+def line_marks() -> Iterator[tuple[MarkPattern, Look]]:
     """Yield an expression for a line of `.pgpass` with a port of its own."""
     cell = r"[^:\s\"\\]"
-    yield Mark(rf":[0-9]{{1,5}}:[^:\s\"\\0-9]{cell}*:{cell}+:{cell}"), _password_line
+    yield MarkPattern(rf":[0-9]{{1,5}}:[^:\s\"\\0-9]{cell}*:{cell}+:{cell}"), _password_line
 
 
-def _password_line(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+def _password_line(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
     """`host:5999:database:user:password`; the look begins after the password's first character."""
     found = _PGPASS_LINE.match(data[max(0, at - 600) : at - 1][::-1])
     secret = _PGPASS_SECRET.match(data, at - 1) if found else None
@@ -196,7 +196,7 @@ def _password_line(data: bytes, at: int, work: Work) -> Iterator[Hit]:
         yield from hit(data, *secret.span("secret"), value)
 
 
-def _cookie_file(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+def _cookie_file(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
     r"""`.host\tTRUE\t/\tTRUE\t0\tname\tvalue`, a line of a cookie file of curl and wget."""
     found = _COOKIE_FILE.match(data, at)
     if found:

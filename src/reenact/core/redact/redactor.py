@@ -9,13 +9,13 @@ from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.patterns import lazy
 from reenact.core.redact.bodies import clean_body
+from reenact.core.redact.body_stream import StreamRedactor
 from reenact.core.redact.late import LateSecrets, tokens_in
-from reenact.core.redact.members import Member, Members
+from reenact.core.redact.members import JsonMember, Members
 from reenact.core.redact.names import is_common, is_of_format, is_path
 from reenact.core.redact.replace import Replacer
 from reenact.core.redact.rules import DEFAULT_RULES, SecretRules
 from reenact.core.redact.shapes import TOKEN
-from reenact.core.redact.stream import StreamRedactor
 from reenact.core.redact.text import is_json
 from reenact.core.redact.wide import clean_wide, may_be_wide, wide_encoding
 
@@ -97,11 +97,11 @@ class Redactor:
         """Redact one event's JSON. Returns the same object if it is clean, and always valid JSON."""
         return self._replacer.clean(data, json_=True)
 
-    def member(self, name: str, text: str) -> Member | None:
+    def member(self, name: str, text: str) -> JsonMember | None:
         """Redact a member of an object; None for a flag or text that JSON cannot hold."""
         return self._members.get(name, text)
 
-    def members(self, texts: dict[str, str]) -> list[Member] | None:
+    def members(self, texts: dict[str, str]) -> list[JsonMember] | None:
         """Redact an object of texts (headers) by member; None if `line` must see it whole."""
         return self._members.object(texts)
 

@@ -14,10 +14,10 @@ from reenact.core.redact.dense import hidden, parts
 from reenact.core.redact.find import finder
 from reenact.core.redact.fit import Strings, fit
 from reenact.core.redact.found import FoundValues
-from reenact.core.redact.known import Known
+from reenact.core.redact.known import KnownValues
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.shapes import TOKEN, label_of
-from reenact.core.redact.text import Hit, plain
+from reenact.core.redact.text import FoundSecret, plain
 from reenact.core.redact.work import BYTES_A_LOOK, TooDense, Work
 
 _MOST_TOKENS = 4096  # that are kept
@@ -45,7 +45,7 @@ class Replacer:
         self.names = self._finder.names
         self._values = set(rules.values)
         self._typed: set[str] = set()
-        self._known = Known(rules.values)
+        self._known = KnownValues(rules.values)
         self._counted = len(rules.values)
         self._found = FoundValues()
         self._learnt = learnt
@@ -56,7 +56,7 @@ class Replacer:
 
         Args:
             value: The value.
-            typed: It was written into a secret field, and may be short; see `Known`.
+            typed: It was written into a secret field, and may be short; see `KnownValues`.
         """
         if value in self._values or value in self._typed:
             return False
@@ -64,16 +64,16 @@ class Replacer:
         return True
 
     @property
-    def known(self) -> list[Known]:
+    def known(self) -> list[KnownValues]:
         """The exact values. Compiled when needed, since several are often learned at a time."""
         own = [self._own] if self._values or self._typed else []
         return [*own, *self._found.known()] if self._found else own
 
     @property
-    def _own(self) -> Known:
+    def _own(self) -> KnownValues:
         known, count = self._known, len(self._values) + len(self._typed)
         if self._counted != count:  # they never become fewer
-            known = self._known = Known(frozenset(self._values), frozenset(self._typed))
+            known = self._known = KnownValues(frozenset(self._values), frozenset(self._typed))
             self._counted = count
         return known
 
@@ -88,7 +88,7 @@ class Replacer:
                 self._tokens[value] = token
         return token
 
-    def hits(self, data: bytes, *, json_: bool, work: Work) -> list[Hit]:
+    def hits(self, data: bytes, *, json_: bool, work: Work) -> list[FoundSecret]:
         """Return the secrets in order: none overlaps another or touches an existing token.
 
         A text that has more to look at than its length pays for is a secret as a whole; of JSON its long strings are.
@@ -97,12 +97,16 @@ class Replacer:
             return self._hits(data, json_=json_, work=work)
         except TooDense:
             return (
-                [Hit(0, len(data), data.decode("utf-8", "replace"), b'"' if json_ else b"", whole=True)]
+                [
+                    FoundSecret(
+                        0, len(data), data.decode("utf-8", "replace"), b'"' if json_ else b"", whole=True
+                    )
+                ]
                 if data
                 else []
             )
 
-    def _hits(self, data: bytes, *, json_: bool, work: Work) -> list[Hit]:
+    def _hits(self, data: bytes, *, json_: bool, work: Work) -> list[FoundSecret]:
         """As `hits`.
 
         Raises:
@@ -117,7 +121,7 @@ class Replacer:
             hits = self._dense(data)
         return merged(data, hits) if hits else hits
 
-    def _look(self, data: bytes, work: Work) -> list[Hit]:
+    def _look(self, data: bytes, work: Work) -> list[FoundSecret]:
         """All secrets in data, and in its views without escapes.
 
         Raises:
@@ -135,7 +139,7 @@ class Replacer:
                 hits += map(view.hit, found)
         return hits
 
-    def _dense(self, data: bytes) -> list[Hit]:
+    def _dense(self, data: bytes) -> list[FoundSecret]:
         """Return the hits of too dense JSON: each long dense string whole, and those of the others.
 
         Raises:
@@ -148,7 +152,7 @@ class Replacer:
             try:
                 self._look(text, Work((end - start) // _AGAIN, least=_SOME))
             except TooDense:
-                dense.append(Hit(start, end, plain(text, 0), whole=True))
+                dense.append(FoundSecret(start, end, plain(text, 0), whole=True))
                 rest[start:end] = b" " * (end - start)
         if not dense:
             raise TooDense
@@ -209,12 +213,12 @@ class Replacer:
         return self.cover(part, merged(part, hits), json_=True)
 
     @staticmethod
-    def fitting(data: bytes, hit: Hit) -> Hit:
+    def fitting(data: bytes, hit: FoundSecret) -> FoundSecret:
         """Return a hit moved so that JSON stays valid when it is replaced."""
         return fit(data, hit, Strings(data))
 
     def cover(
-        self, data: bytes, hits: Sequence[Hit], *, json_: bool, start: int = 0, end: int | None = None
+        self, data: bytes, hits: Sequence[FoundSecret], *, json_: bool, start: int = 0, end: int | None = None
     ) -> bytes:
         """data[start:end] with the hits replaced."""
         stop = len(data) if end is None else end
@@ -237,12 +241,12 @@ class Replacer:
         return b"".join(out)
 
 
-def merged(data: bytes, hits: list[Hit]) -> list[Hit]:
+def merged(data: bytes, hits: list[FoundSecret]) -> list[FoundSecret]:
     """The hits in order; those that overlap as one, and none that touches a token."""
     if not hits:
         return []
     tokens = [t.span() for t in TOKEN.finditer(data)] if b"[[secret:" in data else []
-    found: list[Hit] = []
+    found: list[FoundSecret] = []
     joined: set[int] = set()
     for hit in sorted(hits, key=lambda h: (h.start, -h.end)):
         if tokens and _cuts(hit, tokens):
@@ -259,7 +263,7 @@ def merged(data: bytes, hits: list[Hit]) -> list[Hit]:
     return found
 
 
-def _cuts(hit: Hit, tokens: list[tuple[int, int]]) -> bool:
+def _cuts(hit: FoundSecret, tokens: list[tuple[int, int]]) -> bool:
     """Return True if the hit touches a token that it does not contain: its first or its last."""
     first = bisect_right(tokens, hit.start, key=itemgetter(1))
     last = bisect_left(tokens, hit.end, key=itemgetter(0)) - 1

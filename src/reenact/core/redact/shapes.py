@@ -13,7 +13,7 @@ _DOTTED = r"(?:\.[\w\-]+)*+"
 
 
 @dataclass(frozen=True)
-class Shape:
+class SecretShape:
     """`prefix`, then at least `least` characters of `chars`.
 
     Attributes:
@@ -56,54 +56,54 @@ _HOOK = "hooks.slack.com/services/"
 _DISCORD = ("discord.com/api/webhooks/", "discordapp.com/api/webhooks/")
 _TELEGRAM = "api.telegram.org/bot"
 _HASHED = r"[A-Za-z0-9./$=,+\-]"
-SHAPES: tuple[Shape, ...] = (
-    Shape("anthropic", "sk-ant-", _D, 16),
-    *(Shape("openai", f"sk-{kind}-", _D, 16) for kind in ("proj", "svcacct", "admin", "None")),
-    Shape("openrouter", "sk-or-", _D, 16),
-    Shape("langfuse", "sk-lf-", _D, 16),
-    Shape("openai", "sk-", _D, 16, needs=_DENSE, strict=True),
-    Shape("google", "AIza", _D, 30),
-    Shape("google-oauth", "ya29.", _D, 16, tail=_DOTTED),
-    Shape("google-oauth", "GOCSPX-", _D, 20, tail=_DOTTED),
-    *(Shape("aws", kind, "[A-Z0-9]", 16, needs=_AWS) for kind in ("AKIA", "ASIA")),
-    *(Shape("github", f"gh{kind}_", _A, 20) for kind in "pousr"),
-    Shape("github", "github_pat_", _W, 20),
-    Shape("gitlab", "glpat-", _D, 16),
-    *(Shape("slack", f"xox{kind}-", _D, 10) for kind in "abeprs"),
-    Shape("slack", "xapp-", _D, 16),
-    *(Shape("stripe", f"{k}k_{mode}_", _A, 10) for k in "sr" for mode in ("live", "test")),
-    Shape("stripe", "whsec_", "[A-Za-z0-9+/=]", 16),
-    Shape("jwt", "eyJ", _D, 8, needs=r"(?=[\w\-]++\.[\w\-]{4,}+\.)", tail=_DOTTED),
-    Shape("huggingface", "hf_", _A, 20, strict=True),
-    Shape("groq", "gsk_", _A, 20),
-    Shape("npm", "npm_", _A, 30),
-    Shape("pypi", "pypi-", _D, 16),
-    Shape("sendgrid", "SG.", _D, 16, needs=r"(?=[\w\-]++\.[\w\-]{16})", tail=_DOTTED, strict=True),
-    Shape("twilio", "SK", _H, 32, needs="(?=[0-9a-f]{32}(?![0-9A-Za-z]))", strict=True, first=_HEX),
-    Shape("databricks", "dapi", _H, 32),
-    Shape("xai", "xai-", _A, 20),
-    Shape("perplexity", "pplx-", _A, 20),
-    Shape("replicate", "r8_", _A, 30, strict=True),
-    Shape("nvidia", "nvapi-", _D, 20),
-    Shape("tavily", "tvly-", _D, 16),
-    Shape("langsmith", "lsv2_pt_", _W, 16),
-    Shape("langsmith", "lsv2_sk_", _W, 16),
-    Shape("pinecone", "pcsk_", _W, 20),
-    Shape("logfire", "pylf_v", _W, 20),
-    Shape("digitalocean", "dop_v1_", _H, 40),
-    Shape("shopify", "shpat_", _H, 32),
-    Shape("docker", "dckr_pat_", _D, 20),
-    Shape("vault", "hvs.", _D, 20, tail=_DOTTED),
-    Shape("linear", "lin_api_", _A, 20),
-    Shape("age", "AGE-SECRET-KEY-1", "[A-Z0-9]", 40),
-    Shape("slack", _HOOK, "[A-Za-z0-9/]", 16, shown=len(_HOOK)),  # of a webhook's address only the end
-    *(Shape("discord", hook, r"[A-Za-z0-9/_\-]", 60, shown=len(hook)) for hook in _DISCORD),
-    Shape("telegram", _TELEGRAM, r"[A-Za-z0-9:_\-]", 40, shown=len(_TELEGRAM)),
+SHAPES: tuple[SecretShape, ...] = (
+    SecretShape("anthropic", "sk-ant-", _D, 16),
+    *(SecretShape("openai", f"sk-{kind}-", _D, 16) for kind in ("proj", "svcacct", "admin", "None")),
+    SecretShape("openrouter", "sk-or-", _D, 16),
+    SecretShape("langfuse", "sk-lf-", _D, 16),
+    SecretShape("openai", "sk-", _D, 16, needs=_DENSE, strict=True),
+    SecretShape("google", "AIza", _D, 30),
+    SecretShape("google-oauth", "ya29.", _D, 16, tail=_DOTTED),
+    SecretShape("google-oauth", "GOCSPX-", _D, 20, tail=_DOTTED),
+    *(SecretShape("aws", kind, "[A-Z0-9]", 16, needs=_AWS) for kind in ("AKIA", "ASIA")),
+    *(SecretShape("github", f"gh{kind}_", _A, 20) for kind in "pousr"),
+    SecretShape("github", "github_pat_", _W, 20),
+    SecretShape("gitlab", "glpat-", _D, 16),
+    *(SecretShape("slack", f"xox{kind}-", _D, 10) for kind in "abeprs"),
+    SecretShape("slack", "xapp-", _D, 16),
+    *(SecretShape("stripe", f"{k}k_{mode}_", _A, 10) for k in "sr" for mode in ("live", "test")),
+    SecretShape("stripe", "whsec_", "[A-Za-z0-9+/=]", 16),
+    SecretShape("jwt", "eyJ", _D, 8, needs=r"(?=[\w\-]++\.[\w\-]{4,}+\.)", tail=_DOTTED),
+    SecretShape("huggingface", "hf_", _A, 20, strict=True),
+    SecretShape("groq", "gsk_", _A, 20),
+    SecretShape("npm", "npm_", _A, 30),
+    SecretShape("pypi", "pypi-", _D, 16),
+    SecretShape("sendgrid", "SG.", _D, 16, needs=r"(?=[\w\-]++\.[\w\-]{16})", tail=_DOTTED, strict=True),
+    SecretShape("twilio", "SK", _H, 32, needs="(?=[0-9a-f]{32}(?![0-9A-Za-z]))", strict=True, first=_HEX),
+    SecretShape("databricks", "dapi", _H, 32),
+    SecretShape("xai", "xai-", _A, 20),
+    SecretShape("perplexity", "pplx-", _A, 20),
+    SecretShape("replicate", "r8_", _A, 30, strict=True),
+    SecretShape("nvidia", "nvapi-", _D, 20),
+    SecretShape("tavily", "tvly-", _D, 16),
+    SecretShape("langsmith", "lsv2_pt_", _W, 16),
+    SecretShape("langsmith", "lsv2_sk_", _W, 16),
+    SecretShape("pinecone", "pcsk_", _W, 20),
+    SecretShape("logfire", "pylf_v", _W, 20),
+    SecretShape("digitalocean", "dop_v1_", _H, 40),
+    SecretShape("shopify", "shpat_", _H, 32),
+    SecretShape("docker", "dckr_pat_", _D, 20),
+    SecretShape("vault", "hvs.", _D, 20, tail=_DOTTED),
+    SecretShape("linear", "lin_api_", _A, 20),
+    SecretShape("age", "AGE-SECRET-KEY-1", "[A-Z0-9]", 40),
+    SecretShape("slack", _HOOK, "[A-Za-z0-9/]", 16, shown=len(_HOOK)),  # of a webhook's address only the end
+    *(SecretShape("discord", hook, r"[A-Za-z0-9/_\-]", 60, shown=len(hook)) for hook in _DISCORD),
+    SecretShape("telegram", _TELEGRAM, r"[A-Za-z0-9:_\-]", 40, shown=len(_TELEGRAM)),
     *(
-        Shape("password-hash", f"${kind}$", _HASHED, 28)
+        SecretShape("password-hash", f"${kind}$", _HASHED, 28)
         for kind in ("1", "5", "6", "y", "2a", "2b", "2y", "apr1")
     ),
-    *(Shape("password-hash", f"$argon2{kind}$", _HASHED, 28) for kind in ("i", "d", "id")),
+    *(SecretShape("password-hash", f"$argon2{kind}$", _HASHED, 28) for kind in ("i", "d", "id")),
 )
 _BEGINNINGS = tuple({shape.prefix[:2] for shape in SHAPES})
 _HOOK_END = lazy(rb"T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{10,}")

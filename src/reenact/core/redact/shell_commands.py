@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from reenact.core.patterns import lazy
-from reenact.core.redact.marks import CASELESS, Mark
+from reenact.core.redact.marks import CASELESS, MarkPattern
 from reenact.core.redact.names import dense, is_placeholder
-from reenact.core.redact.text import Hit, Look, hit
+from reenact.core.redact.text import FoundSecret, Look, hit
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _REACH = 2048  # bytes after a command's name in which its arguments are looked for
@@ -81,16 +81,16 @@ _COMMANDS: dict[str, tuple[re.Pattern[bytes], ...]] = {
 _OTHER_FLAGS = ("--user", "--proxy-user", " -u ", '"-u"', "'-u'", '-u\\"')
 
 
-def command_marks() -> Iterator[tuple[Mark, Look]]:
+def command_marks() -> Iterator[tuple[MarkPattern, Look]]:
     """Yield the marks of commands and credential flags, each with its look."""
     for name, flags in _COMMANDS.items():
-        yield Mark(name, CASELESS), _command(name, flags)
+        yield MarkPattern(name, CASELESS), _command(name, flags)
     for flag in _OTHER_FLAGS:
-        yield Mark(flag, back=len(flag) - flag.index("-")), _credentials
+        yield MarkPattern(flag, back=len(flag) - flag.index("-")), _credentials
 
 
 def _command(name: str, flags: tuple[re.Pattern[bytes], ...]) -> Look:
-    def look(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+    def look(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
         begin = max(at - 2, work.read_to.get(name, 0))
         end = min(len(data), at + _REACH)
         if begin >= end:
@@ -106,7 +106,7 @@ def _command(name: str, flags: tuple[re.Pattern[bytes], ...]) -> Look:
     return look
 
 
-def _credentials(data: bytes, at: int, work: Work) -> Iterator[Hit]:
+def _credentials(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
     """`--user me:SECRET` without a known command before it: only what looks like a secret."""
     found = _CREDENTIALS.match(data, at, at + 512)
     if found and (dense(found["secret"].decode("utf-8", "replace")) or _is_http(data, at)):
@@ -118,7 +118,7 @@ def _is_http(data: bytes, at: int) -> bool:
     return any(name in behind for name in _HTTP)
 
 
-def _hit(data: bytes, found: re.Match[bytes]) -> Iterator[Hit]:
+def _hit(data: bytes, found: re.Match[bytes]) -> Iterator[FoundSecret]:
     """The hit; not for `-u 1000:1000` and `-u node:node`, which name a user and a group."""
     secret = found["secret"]
     user = found.groupdict().get("user")

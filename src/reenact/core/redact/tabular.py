@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from reenact.core.patterns import lazy
-from reenact.core.redact.marks import CASELESS, Mark
+from reenact.core.redact.marks import CASELESS, MarkPattern
 from reenact.core.redact.names import Names, dense, is_placeholder
-from reenact.core.redact.text import Hit, hit, plain
+from reenact.core.redact.text import FoundSecret, hit, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _LONGEST = 2048  # bytes of the first line, to each side of the name
@@ -52,13 +52,13 @@ class _Table(NamedTuple):
         return _quote(self.slashes)
 
 
-def table_marks(names: Names) -> Iterator[Mark]:
+def table_marks(names: Names) -> Iterator[MarkPattern]:
     """Yield literals for names of one word in a table's first line; others have marks."""
     for spelled in names.ends.values():
         if spelled.isalpha():
-            yield from (Mark(f"{spelled}{sign}", CASELESS, 1) for sign in ",;|")
-            yield Mark(f"{spelled} |", CASELESS, 2)
-            yield from (Mark(f"{spelled} {end}", CASELESS, 2) for end in "\n\\")
+            yield from (MarkPattern(f"{spelled}{sign}", CASELESS, 1) for sign in ",;|")
+            yield MarkPattern(f"{spelled} |", CASELESS, 2)
+            yield from (MarkPattern(f"{spelled} {end}", CASELESS, 2) for end in "\n\\")
 
 
 class Tables:
@@ -67,7 +67,7 @@ class Tables:
     def __init__(self, names: Names) -> None:
         self._names = names
 
-    def look(self, data: bytes, at: int, work: Work) -> Iterator[Hit]:
+    def look(self, data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
         """The values below the name that ends here."""
         if not _CELL_ENDS.match(data, at) or work.read_to.get(_FROM, 0) <= at < work.read_to.get(_TO, 0):
             return
@@ -178,7 +178,7 @@ def _row(table: _Table) -> re.Pattern[bytes]:
     )
 
 
-def _value(data: bytes, found: re.Match[bytes], kind: str, table: _Table) -> Iterator[Hit]:
+def _value(data: bytes, found: re.Match[bytes], kind: str, table: _Table) -> Iterator[FoundSecret]:
     start, end = found.span("cell")
     text = data[start:end]
     start += len(text) - len(text.lstrip(b" "))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from reenact.core.patterns import lazy
 from reenact.core.redact.names import Names, dense, is_placeholder
 from reenact.core.redact.rules import word_set
-from reenact.core.redact.text import Hit, hit, level_of, plain
+from reenact.core.redact.text import FoundSecret, hit, level_of, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _LONGEST_TAG = 8192  # bytes
@@ -46,7 +46,7 @@ class Tags:
     def __init__(self, names: Names) -> None:
         self._names = names
 
-    def look(self, data: bytes, at: int, work: Work) -> Iterator[Hit]:
+    def look(self, data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
         """The secrets of the tag in which a secret name ends here, once."""
         start = data.rfind(b"<", max(0, at - _LONGEST_TAG), at)
         if start < 0 or start == work.tag:
@@ -57,13 +57,13 @@ class Tags:
         work.tag = start
         yield from self._tag(data, opened, work)
 
-    def element(self, data: bytes, at: int) -> Iterator[Hit]:
+    def element(self, data: bytes, at: int) -> Iterator[FoundSecret]:
         """Find the text of the element after one with a secret name (property lists, XML-RPC)."""
         found = _ELEMENT.match(data, at)
         if found and not is_placeholder(found["text"]):
             yield from hit(data, *found.span("text"), found["text"].decode("utf-8", "replace"))
 
-    def _tag(self, data: bytes, opened: re.Match[bytes], work: Work) -> Iterator[Hit]:
+    def _tag(self, data: bytes, opened: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         kind = self._names.kind(opened["tag"].rpartition(b":")[2])
         values: list[tuple[int, int, int]] = []
         at, most = opened.end(), opened.start() + _LONGEST_TAG

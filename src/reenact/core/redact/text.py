@@ -13,7 +13,7 @@ from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.work import Work
 
 
-class Hit(NamedTuple):
+class FoundSecret(NamedTuple):
     """A secret found at data[start:end]."""
 
     start: int
@@ -23,7 +23,7 @@ class Hit(NamedTuple):
     whole: bool = False  # complete, even though it may stand at the end of a stream's chunk
 
 
-Look = Callable[[bytes, int, Work], Iterable[Hit]]
+Look = Callable[[bytes, int, Work], Iterable[FoundSecret]]
 """Looks at one place of the data for a secret, and counts what it reads there."""
 
 ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
@@ -34,10 +34,10 @@ SOFT = rb"\\++(?![nrtbf\"'\s]|u00(?:26|3c|3e|27|22|0a))"  # a backslash that is 
 FORM_VALUE = lazy(rb"(?:[^\s&\"'\\#<>`]++|" + SOFT + rb")++")
 
 
-def hit(data: bytes, start: int, end: int, value: str, *, quote: bytes = b"") -> Iterator[Hit]:
+def hit(data: bytes, start: int, end: int, value: str, *, quote: bytes = b"") -> Iterator[FoundSecret]:
     """The hit, unless there is nothing, or a token already."""
     if start < end and not TOKEN.fullmatch(data, start, end):
-        yield Hit(start, end, value, quote)
+        yield FoundSecret(start, end, value, quote)
 
 
 def boundary(data: bytes, at: int, *, strict: bool = False) -> bool:

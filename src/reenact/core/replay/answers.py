@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reenact.core.boundary import Answer, ReplayingTurnstile
-from reenact.core.boundary.answer import Piece
+from reenact.core.boundary.answer import StreamPiece
 from reenact.core.model import codec
 from reenact.core.model.event import Cancelled, Failure, Tree, Value
 from reenact.core.model.log import CallRecord, Log
@@ -44,7 +44,7 @@ class Answers:
             return Answer(Cancelled(), None, call.number)
         if outcome["event"] == "raised":
             return Answer(Failure(self._error(call, outcome["error"])), call.order, call.number)
-        pieces = tuple(Piece(order, self._value(call, tree)) for order, _, tree in call.pieces)
+        pieces = tuple(StreamPiece(order, self._value(call, tree)) for order, _, tree in call.pieces)
         end = self._error(call, call.end) if isinstance(call.end, dict) else call.end
         value = Value(self._value(call, outcome["value"]), bool(outcome.get("stream")))
         cut = behind if end is None and value.stream else None
@@ -70,7 +70,8 @@ class Answers:
         given = [orders[at] if at < len(orders) else (orders or [last])[-1] for at in range(len(edit.pieces))]
         self._turnstile.abandon(orders[len(given) :])
         pieces = tuple(
-            Piece(order, self._value(call, tree)) for order, tree in zip(given, edit.pieces, strict=True)
+            StreamPiece(order, self._value(call, tree))
+            for order, tree in zip(given, edit.pieces, strict=True)
         )
         return Answer(Value(value, stream=True), call.order, call.number, pieces, "ended", call.end_order)
 
@@ -110,5 +111,5 @@ def answer_of(edit: Edit, place: int) -> Answer:
     value = codec.rebuild(edit.value)
     if edit.pieces is None:
         return Answer(Value(value), None)
-    pieces = tuple(Piece(place, codec.rebuild(tree)) for tree in edit.pieces)
+    pieces = tuple(StreamPiece(place, codec.rebuild(tree)) for tree in edit.pieces)
     return Answer(Value(value, stream=True), None, None, pieces, "ended")

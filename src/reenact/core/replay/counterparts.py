@@ -23,7 +23,7 @@ _SECRET = lazy(rb"\[\[secret:([a-z0-9\-]+):[0-9a-f]{8}\]\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DetachedQuestion:
     """A question, apart from its run.
 
     Attributes:
@@ -35,7 +35,7 @@ class Asked:
     news: bytes
 
 
-def asked(log: Log, call: CallRecord) -> Asked:
+def asked(log: Log, call: CallRecord) -> DetachedQuestion:
     """Return the question of a recorded call."""
     found = reading.read(log, call)
     if found is not None:
@@ -45,17 +45,17 @@ def asked(log: Log, call: CallRecord) -> Asked:
         # Headers differ from run to run though the question is the same.
         args = {name: tree for name, tree in args.items() if name != "headers"}
     whole = _digest([call.label, args])
-    return Asked(whole, whole)
+    return DetachedQuestion(whole, whole)
 
 
-class Questions:
+class QuestionReader:
     """Reads the questions of a running program in the form that recorded ones have."""
 
     def __init__(self) -> None:
         self._log = Log((), _no_blobs)
         self._count = 0
 
-    def asked(self, question: Question) -> Asked:
+    def asked(self, question: Question) -> DetachedQuestion:
         """Return the content of a question."""
         self._count += 1
         called = {"kind": question.effect.kind, "name": question.effect.name, "args": question.trees}
@@ -103,11 +103,11 @@ def align(one: Log, other: Log) -> dict[int, int]:
     return {sides[0][i][0].number: sides[1][j][0].number for i, j in pairing.mates.items()}
 
 
-def _of_model(kind: str, call: ModelCall) -> Asked:
+def _of_model(kind: str, call: ModelCall) -> DetachedQuestion:
     messages = [_said(message) for message in call.messages]
     last = max((at for at, message in enumerate(call.messages) if message.role == "assistant"), default=-1)
     head = ["model", call.model if kind == "model" else "", sorted(call.tools)]
-    return Asked(_digest([head, messages]), _digest([head, messages[last + 1 :]]))
+    return DetachedQuestion(_digest([head, messages]), _digest([head, messages[last + 1 :]]))
 
 
 def _digest(tree: Tree) -> bytes:

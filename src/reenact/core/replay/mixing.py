@@ -11,7 +11,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay.answers import answer_of
-from reenact.core.replay.counterparts import Questions, align, asked
+from reenact.core.replay.counterparts import QuestionReader, align, asked
 from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.watch import edit_of
@@ -57,7 +57,7 @@ class Mixing(Replayer):
     def __init__(self, log: Log, redactor: Any, *, mix: Mix, **more: Any) -> None:
         super().__init__(log, redactor, **{**more, "policy": "realign", "inserted": "refuse"})
         self._mix = mix
-        self._questions = Questions()
+        self._questions = QuestionReader()
         self._counterpart = align(log, mix.other)
         self._counterpart |= mix.swap
         self._used: set[int] = set()

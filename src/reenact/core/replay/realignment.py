@@ -11,7 +11,7 @@ from reenact.core.align import nearest
 from reenact.core.model import codec
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import match
-from reenact.core.replay.counterparts import Questions
+from reenact.core.replay.counterparts import QuestionReader
 from reenact.core.replay.counterparts import asked as recorded
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.departures import ALIKE
@@ -37,7 +37,7 @@ class Realignment:
         self._unmatched: list[tuple[Question, int | None]] = []
         self._given: dict[int, Question] = {}
         self._inserted: dict[int, int] = {}
-        self._questions = Questions()
+        self._questions = QuestionReader()
         self._news: dict[int, bytes] = {}
 
     def counterpart(self, question: Question) -> tuple[CallRecord | None, bool]:

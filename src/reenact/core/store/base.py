@@ -22,7 +22,7 @@ from reenact.core.patterns import lazy
 
 if TYPE_CHECKING:
     from reenact.core.query.filter import Filter
-    from reenact.core.query.recording import Recording
+    from reenact.core.query.recorded_run import RecordedRun
     from reenact.core.query.summary import Summary
 
 ID = lazy(r"[\w-]{1,64}", re.ASCII)
@@ -66,7 +66,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class PieceTaken:
     """The result of taking a piece.
 
     Attributes:
@@ -85,7 +85,7 @@ class Taken:
         return self.detail if self.detail.startswith(name) else f"{name}: {self.detail}"
 
 
-class Damaged(Taken):
+class Damaged(PieceTaken):
     """Refused: the lines do not continue the file as their sums say; the detail names the line."""
 
 
@@ -101,7 +101,7 @@ class Store(Protocol):
         Raises RecordingNotFound, AmbiguousRecording or NotARecording; the text suggests a remedy.
         """
 
-    def load(self, ref: str | os.PathLike[str], /) -> Recording:
+    def load(self, ref: str | os.PathLike[str], /) -> RecordedRun:
         """Read one. Raises RecordingError."""
 
     def remove(self, ref: str | os.PathLike[str], /) -> str:
@@ -206,7 +206,7 @@ class Intake(Protocol):
     def has(self, id: str, address: str) -> bool:
         """Return True if a recording's blob is there."""
 
-    def take(self, pieces: Sequence[Piece]) -> list[Taken]:
+    def take(self, pieces: Sequence[Piece]) -> list[PieceTaken]:
         """Append the pieces. On return, each `ok` piece is on the disk, also if it was there before."""
 
     def heard(self, ids: Iterable[str]) -> None:

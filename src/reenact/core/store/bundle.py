@@ -32,10 +32,10 @@ from reenact.core import private
 from reenact.core.model.event import FORMAT
 from reenact.core.model.storable import storable
 from reenact.core.patterns import lazy
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import shared
 from reenact.core.store.base import Progress
-from reenact.core.store.deleted import Deleted
+from reenact.core.store.deleted import Tombstones
 from reenact.core.store.labels import PATTERN
 from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load
 from reenact.core.store.reading import UNREADABLE
@@ -137,7 +137,7 @@ def _complete(source: Path) -> Iterator[Path]:
         yield folder
 
 
-def _write(source: Path, part: Path, recording: Recording, page: bytes, progress: Progress | None) -> None:
+def _write(source: Path, part: Path, recording: RecordedRun, page: bytes, progress: Progress | None) -> None:
     members = members_of(source)
     # The run's own events first: who reads the file as it comes finds the header at once.
     members.sort(key=lambda member: (member.startswith("blobs/"), member != EVENTS, member))
@@ -255,7 +255,7 @@ def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
     private.folder(target.parent)
     fresh.replace(target)
     # An import of a recording that was deleted here is meant to bring it back.
-    Deleted(store.root).drop(id)
+    Tombstones(store.root).drop(id)
     return id
 
 

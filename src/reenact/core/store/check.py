@@ -24,7 +24,7 @@ from reenact.core.model.storable import storable
 from reenact.core.patterns import lazy
 from reenact.core.store import shared
 from reenact.core.store.base import ID, Progress
-from reenact.core.store.deleted import Deleted
+from reenact.core.store.deleted import Tombstones
 from reenact.core.store.index import Index
 from reenact.core.store.local import EVENTS, LocalStore, load
 from reenact.core.store.shared import process_files
@@ -42,7 +42,7 @@ _PART = lazy(r"\.part$|^[0-9a-f]{64}\.")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class StoreFault:
     """One fault.
 
     Attributes:
@@ -59,7 +59,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Checked:
+class StoreChecked:
     """The result of a check.
 
     Attributes:
@@ -70,10 +70,10 @@ class Checked:
 
     recordings: int = 0
     blobs: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[StoreFault] = field(default_factory=list)
 
 
-class Check:
+class StoreCheck:
     """Check a folder of recordings.
 
     Args:
@@ -84,11 +84,11 @@ class Check:
     def __init__(self, store: LocalStore, *, repair: bool = False) -> None:
         self._store = store
         self._repair = repair
-        self._found = Checked()
+        self._found = StoreChecked()
         self._aside = store.root / "broken"
         self._wanted: dict[str, set[str]] = {}
 
-    def run(self, progress: Progress | None = None) -> Checked:
+    def run(self, progress: Progress | None = None) -> StoreChecked:
         """Look at all of it."""
         folders = self._folders()
         for folder in folders:
@@ -118,7 +118,7 @@ class Check:
             self._say(
                 "no id", _shown(folder.name), "no recording has this id", lambda: self._put_aside(folder)
             )
-        elif Deleted(self._store.root).get(folder.name) is not None:
+        elif Tombstones(self._store.root).get(folder.name) is not None:
             why = "it was deleted, but still exists here"
             self._say("deleted", folder.name, why, lambda: _remove(folder))
         elif EVENTS not in names:
@@ -236,7 +236,7 @@ class Check:
                 done = repair()
             except (OSError, ReenactError, sqlite3.Error) as error:
                 done = f"cannot be repaired: {error}"
-        self._found.findings.append(Finding(kind, what, detail, done))
+        self._found.findings.append(StoreFault(kind, what, detail, done))
 
     def _put_aside(self, path: Path) -> str:
         inside = path.relative_to(self._store.recordings)

@@ -14,7 +14,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from reenact.core.dataclass import dataclass
 from reenact.core.query.filter import Facts, holds
 from reenact.core.query.grammar import OF_RECORDING, All, Node, Not, Some, Term, terms
-from reenact.core.store.details import Details, Wanted
+from reenact.core.store.details import Details, WantedTerm
 
 WORDS = ("kind", "label", "ended", "scope", "model", "calls", "error")
 """The fields of a step that are kept in a column as words."""
@@ -107,7 +107,7 @@ class Compiled(Generic[C]):
         self.node = arranged(node)
         self.bound = bound(self.node, dialect)
         found = terms(self.node)
-        self.looks = {id(term): Wanted(term) for term in found if is_hidden(term)}
+        self.looks = {id(term): WantedTerm(term) for term in found if is_hidden(term)}
         self.parts = tuple(dict.fromkeys(look.name for look in self.looks.values()))
         self._tests = {id(term): holds(term) for term in found if term.field in OF_RECORDING}
 

@@ -57,7 +57,7 @@ class Tombstone:
         return f"it was deleted on {day}{who} ({self.why}), and is not accepted again"
 
 
-class Deleted:
+class Tombstones:
     """The tombstones of a folder. Any thread or process may ask.
 
     Args:

@@ -92,7 +92,7 @@ class Details:
         self._block = block
         self._parts: dict[str, list[bytes]] = {}
 
-    def holding(self, wanted: Wanted, numbers: Collection[int]) -> set[int]:
+    def holding(self, wanted: WantedTerm, numbers: Collection[int]) -> set[int]:
         """Those of the steps for which a term about texts, arguments or outputs holds."""
         if wanted.name != "text":
             return self._outlined(wanted, numbers)
@@ -103,12 +103,12 @@ class Details:
             return set(numbers) if wanted.without else set()
         return self._saying(wanted, data.split(b"\0"), numbers)
 
-    def _saying(self, wanted: Wanted, texts: list[bytes], numbers: Collection[int]) -> set[int]:
+    def _saying(self, wanted: WantedTerm, texts: list[bytes], numbers: Collection[int]) -> set[int]:
         inside, without = wanted.literal or b"", wanted.without
         found = {number for number in numbers if (inside in texts[number - 1]) != without}
         return self._and_left_out(found, texts, wanted, numbers)
 
-    def _matching(self, wanted: Wanted, numbers: Collection[int]) -> set[int]:
+    def _matching(self, wanted: WantedTerm, numbers: Collection[int]) -> set[int]:
         data = self._block("text")
         possible = wanted.needles.in_texts(data, _BETWEEN["text"], numbers)
         if not possible and _LEFT_OUT not in data:
@@ -120,7 +120,7 @@ class Details:
         return self._and_left_out(found, texts, wanted, numbers)
 
     def _and_left_out(
-        self, found: set[int], texts: list[bytes], wanted: Wanted, numbers: Collection[int]
+        self, found: set[int], texts: list[bytes], wanted: WantedTerm, numbers: Collection[int]
     ) -> set[int]:
         """Correct the result for the steps with a text that the block leaves out: read them."""
         for number in numbers:
@@ -130,7 +130,7 @@ class Details:
                     found.add(number)
         return found
 
-    def _outlined(self, wanted: Wanted, numbers: Collection[int]) -> set[int]:
+    def _outlined(self, wanted: WantedTerm, numbers: Collection[int]) -> set[int]:
         lines, found = self._split(wanted.name), set()
         for number in wanted.needles.in_outlines(lines, numbers):
             kept = orjson.loads(lines[number - 1])
@@ -155,7 +155,7 @@ class Details:
         return self._steps[number - 1]
 
 
-class Wanted:
+class WantedTerm:
     """A term about texts, arguments or outputs, made ready for being looked for."""
 
     def __init__(self, term: Term) -> None:

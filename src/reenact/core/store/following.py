@@ -9,7 +9,7 @@ from pathlib import Path
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Event
 from reenact.core.model.log import Log
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import shared
 from reenact.core.store.lines import Reader
 from reenact.core.store.local import EVENTS
@@ -61,7 +61,7 @@ class Following:
             raise NotARecording(
                 f"{folder} is no recording: its {EVENTS} has no header; `reenact list` shows recordings"
             )
-        self.recording = Recording(
+        self.recording = RecordedRun(
             str(first.log.opened.get("id") or folder.name), self._logs(), str(folder), self._torn()
         )
         self.recording.labels = labels_of(folder, [])

@@ -24,7 +24,7 @@ from reenact.core.store.details import facts_in
 from reenact.core.store.index_search import NEWEST_FIRST, IndexSearch, lines_of
 from reenact.core.store.local import LocalStore, nameable
 from reenact.core.store.lock import locked
-from reenact.core.store.signature import Known, Stale, signature_of
+from reenact.core.store.signature import IndexedRecording, Stale, signature_of
 from reenact.core.store.summarised import STEP, Summarised, summarised, unsummarised
 from reenact.core.store.tables import (
     RECORDING,
@@ -67,7 +67,7 @@ class Index:
         """All recordings, those first that began last."""
         return [line for _, line in lines_of(self._fresh(progress))]
 
-    def known_lines(self, limit: int = -1) -> list[Known]:
+    def known_lines(self, limit: int = -1) -> list[IndexedRecording]:
         """Return the indexed recordings, the latest first, without a look at the files."""
         with contextlib.suppress(sqlite3.Error), self._writing() as writable:
             writable.execute(
@@ -80,12 +80,15 @@ class Index:
         )
         found = []
         while batch := rows.fetchmany(_BATCH):
-            found += [Known(key, folder, signature, line_of(row)) for key, folder, signature, *row in batch]
+            found += [
+                IndexedRecording(key, folder, signature, line_of(row))
+                for key, folder, signature, *row in batch
+            ]
             # A thread that answers another request gets its turn.
             sleep(0)
         return found
 
-    def known_line(self, folder: str) -> Known | None:
+    def known_line(self, folder: str) -> IndexedRecording | None:
         """One of them."""
         row = (
             self._open()
@@ -95,7 +98,7 @@ class Index:
             )
             .fetchone()
         )
-        return Known(row[0], row[1], row[2], line_of(list(row[3:]))) if row is not None else None
+        return IndexedRecording(row[0], row[1], row[2], line_of(list(row[3:]))) if row is not None else None
 
     def among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
         """Those of the lines, given with their keys, that a filter means; with no look at the files."""
@@ -243,14 +246,14 @@ class Index:
         *,
         until: float = float("inf"),
         progress: Progress | None = None,
-    ) -> list[Known]:
+    ) -> list[IndexedRecording]:
         """Read those recordings again, and forget those gone.
 
         Return the read ones once they are committed.
 
         After `until`, by `time.monotonic`, no further one is begun.
         """
-        found: list[Known] = []
+        found: list[IndexedRecording] = []
         if not stale and not gone:
             return found
         with self._writing() as writable:
@@ -275,7 +278,7 @@ class Index:
         except FileNotFoundError:
             return []
 
-    def _read(self, database: sqlite3.Connection, stale: Stale) -> Known:
+    def _read(self, database: sqlite3.Connection, stale: Stale) -> IndexedRecording:
         begun = monotonic()
         made = self._summarised(stale)
         try:
@@ -292,7 +295,7 @@ class Index:
             path = self.store.folder(stale.folder)
             made = unsummarised(path, stale.written, f"the index cannot keep its content ({error})")
             key, line = self._put(database, stale, made)
-        return Known(key, stale.folder, stale.signature, line, monotonic() - begun)
+        return IndexedRecording(key, stale.folder, stale.signature, line, monotonic() - begun)
 
     def _put(self, database: sqlite3.Connection, stale: Stale, made: Summarised) -> tuple[int, Summary]:
         """Write the index rows of a recording; return its key and its summary."""

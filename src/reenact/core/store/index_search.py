@@ -14,7 +14,7 @@ from reenact.core.query.summary import Summary
 from reenact.core.store.base import COLUMNS, FACTS, Hit, Looked
 from reenact.core.store.blocks import Blocks
 from reenact.core.store.details import Details
-from reenact.core.store.query import Condition, Plan
+from reenact.core.store.query import Condition, QueryPlan
 from reenact.core.store.tables import (
     RECORDING,
     Columns,
@@ -50,7 +50,7 @@ class IndexSearch:
         if not wanted.about_steps:
             lines = lines_of(self._database)
             return (Hit(line) for _, line in lines if not line.broken and wanted.head(line)), None
-        plan = Plan(wanted.candidates, Columns(self._database))
+        plan = QueryPlan(wanted.candidates, Columns(self._database))
         of_facts = _of_facts(plan, wanted)
         lines = lines_of(self._database, *(of_facts or ()))
         meant = ((key, line) for key, line in lines if not line.broken and wanted.head(line))
@@ -59,7 +59,7 @@ class IndexSearch:
 
     def among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
         """Return those of some lines, given with their keys, that a filter of steps means."""
-        plan = Plan(wanted.candidates, Columns(self._database))
+        plan = QueryPlan(wanted.candidates, Columns(self._database))
         of_facts = _of_facts(plan, wanted)
         if of_facts is not None:
             condition, values = of_facts
@@ -69,7 +69,7 @@ class IndexSearch:
         yield from self._matching(lines, wanted, plan, Looked(COLUMNS))
 
     def _matching(
-        self, lines: Iterator[tuple[int, Summary]], wanted: Filter, plan: Plan, looked: Looked
+        self, lines: Iterator[tuple[int, Summary]], wanted: Filter, plan: QueryPlan, looked: Looked
     ) -> Iterator[Hit]:
         database = self._database
         # Who wants the first few only does not wait for the others.
@@ -107,7 +107,7 @@ def lines_of(
     return [(key, line_of(row)) for key, *row in rows]
 
 
-def _of_facts(plan: Plan, wanted: Filter) -> Condition | None:
+def _of_facts(plan: QueryPlan, wanted: Filter) -> Condition | None:
     """Return the condition on recordings that may match; None if facts do not decide.
 
     A filter that means recordings without such a step also means those without a fact.

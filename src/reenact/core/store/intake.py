@@ -20,10 +20,10 @@ import orjson
 from reenact.core import private, system
 from reenact.core.model.event import FORMAT
 from reenact.core.store import chain
-from reenact.core.store.base import BLOB, FILE, ID, Damaged, Piece, Taken
-from reenact.core.store.deleted import Deleted
+from reenact.core.store.base import BLOB, FILE, ID, Damaged, Piece, PieceTaken
+from reenact.core.store.deleted import Tombstones
 from reenact.core.store.local import EVENTS, LocalStore
-from reenact.core.store.quotas import Limits, StoredSizes
+from reenact.core.store.quotas import IntakeLimits, StoredSizes
 
 RECEIVED = "received"
 """The file in a received recording's folder that is touched while its sender writes."""
@@ -48,13 +48,15 @@ class LocalIntake:
             has checked.
     """
 
-    def __init__(self, store: LocalStore, limits: Limits | None = None, *, checked: bool = True) -> None:
+    def __init__(
+        self, store: LocalStore, limits: IntakeLimits | None = None, *, checked: bool = True
+    ) -> None:
         self._store = store
         self._checked = checked
-        self._sizes = StoredSizes(store, limits or Limits())
+        self._sizes = StoredSizes(store, limits or IntakeLimits())
         self._pool = ThreadPoolExecutor(_AT_ONCE, "reenact-sync")
         self._heard: dict[str, float] = {}
-        self._deleted = Deleted(store.root)
+        self._deleted = Tombstones(store.root)
 
     def close(self) -> None:
         """End its threads."""
@@ -89,7 +91,7 @@ class LocalIntake:
                 with contextlib.suppress(OSError):
                     os.utime(self._store.folder(id) / RECEIVED)
 
-    def no_room(self, id: str, more: int) -> Taken | None:
+    def no_room(self, id: str, more: int) -> PieceTaken | None:
         """Return the refusal of so many more bytes of a recording, or None if they are taken."""
         self._sizes.look()
         return self._sizes.problem(id, more)
@@ -98,14 +100,14 @@ class LocalIntake:
         """Return how many bytes a new recording may have now."""
         return self._sizes.room()
 
-    def take(self, pieces: Sequence[Piece]) -> list[Taken]:
+    def take(self, pieces: Sequence[Piece]) -> list[PieceTaken]:
         """Append the pieces; on return, each `ok` piece is on the disk."""
-        answers: dict[int, Taken] = {}
+        answers: dict[int, PieceTaken] = {}
         self._sizes.look()
         if self._checked:
             gone = self._deleted.among({piece.recording for piece in pieces})
             answers = {
-                at: Taken("gone", detail=gone[piece.recording].told)
+                at: PieceTaken("gone", detail=gone[piece.recording].told)
                 for at, piece in enumerate(pieces)
                 if piece.recording in gone
             }
@@ -129,9 +131,9 @@ class LocalIntake:
 
     # -- lines -----------------------------------------------------------------------------------------------
 
-    def _append(self, piece: Piece, written: set[Path], folders: set[Path]) -> Taken:
+    def _append(self, piece: Piece, written: set[Path], folders: set[Path]) -> PieceTaken:
         if problem := self._unfit(piece):
-            return Taken("refused", detail=problem)
+            return PieceTaken("refused", detail=problem)
         if no_room := self._sizes.problem(piece.recording, len(piece.data)):
             return no_room
         folder = self._store.folder(piece.recording)
@@ -140,10 +142,10 @@ class LocalIntake:
             existed = path.exists()
             if not existed:
                 if piece.offset:
-                    return Taken("gap", detail="no part of it is here yet")
+                    return PieceTaken("gap", detail="no part of it is here yet")
                 if piece.name == EVENTS:
                     if self._checked and (problem := no_header(piece)):
-                        return Taken("refused", detail=problem)
+                        return PieceTaken("refused", detail=problem)
                     if self._checked and (problem := chain.fault(piece.name, piece.data, 0, b"")):
                         return Damaged("refused", detail=problem)
                     private.folder(folder)
@@ -151,11 +153,11 @@ class LocalIntake:
                     os.utime(folder / RECEIVED, (0, 0))
                     folders |= {folder, folder.parent, folder.parent.parent}
                 elif not (folder / EVENTS).exists():
-                    return Taken("gap", detail=f"its {EVENTS} comes first")
+                    return PieceTaken("gap", detail=f"its {EVENTS} comes first")
                 folders.add(folder)
             taken, new = _write(path, piece, checked=self._checked and (existed or piece.name != EVENTS))
         except OSError as error:
-            return Taken("refused", detail=f"it cannot be written here: {error.strerror}")
+            return PieceTaken("refused", detail=f"it cannot be written here: {error.strerror}")
         self._sizes.add(piece.recording, new)
         if taken.status == "ok":
             # Also if nothing was new: another process may have written it, and not yet have synced.
@@ -167,13 +169,13 @@ class LocalIntake:
 
     # -- blobs -----------------------------------------------------------------------------------------------
 
-    def _take_blobs(self, pieces: Mapping[int, Piece], answers: dict[int, Taken]) -> None:
+    def _take_blobs(self, pieces: Mapping[int, Piece], answers: dict[int, PieceTaken]) -> None:
         parts: dict[int, Path] = {}
         for at, piece in pieces.items():
             try:
                 part = self._part(piece)
             except OSError as error:
-                part = Taken("refused", detail=f"it cannot be written here: {error.strerror}")
+                part = PieceTaken("refused", detail=f"it cannot be written here: {error.strerror}")
             if isinstance(part, Path):
                 parts[at] = part
             else:
@@ -184,17 +186,17 @@ class LocalIntake:
             place = self._blob(pieces[at].recording, pieces[at].name.removeprefix("sha256:"))
             part.replace(place)
             folders |= {place.parent, place.parent.parent, place.parent.parent.parent}
-            answers[at] = Taken("ok", len(pieces[at].data))
+            answers[at] = PieceTaken("ok", len(pieces[at].data))
         self._sync(folders)
 
-    def _part(self, piece: Piece) -> Path | Taken:
+    def _part(self, piece: Piece) -> Path | PieceTaken:
         """A blob's bytes in a file that has not its name yet."""
         if problem := unfit_blob(piece, self._sizes.limits.blob):
-            return Taken("refused", detail=problem)
+            return PieceTaken("refused", detail=problem)
         digest = piece.name.removeprefix("sha256:")
         place = self._blob(piece.recording, digest)
         if place.is_file():
-            return Taken("ok", len(piece.data))
+            return PieceTaken("ok", len(piece.data))
         if no_room := self._sizes.problem(piece.recording, len(piece.data)):
             return no_room
         private.folder(place.parent)
@@ -268,7 +270,7 @@ def no_header(piece: Piece) -> str:
     return ""
 
 
-def _write(path: Path, piece: Piece, *, checked: bool) -> tuple[Taken, int]:
+def _write(path: Path, piece: Piece, *, checked: bool) -> tuple[PieceTaken, int]:
     """Append the missing bytes, if their sums continue the file.
 
     Return the result and their number.
@@ -282,11 +284,11 @@ def _write(path: Path, piece: Piece, *, checked: bool) -> tuple[Taken, int]:
         system.lock(file)
         size = os.fstat(file).st_size
         if piece.offset > size:
-            return Taken("gap", size, f"{size} bytes are here"), 0
+            return PieceTaken("gap", size, f"{size} bytes are here"), 0
         known = min(size - piece.offset, len(piece.data))
         if known and system.pread(file, known, piece.offset) != piece.data[:known]:
             detail = "other bytes are stored here already, and are never overwritten"
-            return Taken("differs", size, detail), 0
+            return PieceTaken("differs", size, detail), 0
         if checked and (problem := _fault(file, size, piece.name, piece.data[known:])):
             return Damaged("refused", size, problem), 0
         rest = memoryview(piece.data)[known:]
@@ -296,7 +298,7 @@ def _write(path: Path, piece: Piece, *, checked: bool) -> tuple[Taken, int]:
         except OSError:
             os.ftruncate(file, size)
             raise
-        return Taken("ok", max(size, piece.offset + len(piece.data))), len(piece.data) - known
+        return PieceTaken("ok", max(size, piece.offset + len(piece.data))), len(piece.data) - known
     finally:
         os.close(file)
 

@@ -17,7 +17,7 @@ import orjson
 
 from reenact.core.model.storable import storable, why_not
 from reenact.core.patterns import lazy
-from reenact.core.query.recording import Labels
+from reenact.core.query.recorded_run import Labels
 from reenact.core.store import chain
 from reenact.core.store.base import ID, Intake, Piece
 from reenact.errors import ReenactError, UsageError

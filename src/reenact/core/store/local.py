@@ -24,11 +24,11 @@ import orjson
 
 from reenact.core import config
 from reenact.core.store import shared
-from reenact.core.store.deleted import Deleted
+from reenact.core.store.deleted import Tombstones
 from reenact.errors import AmbiguousRecording, CorruptRecording, NotARecording, RecordingNotFound
 
 if TYPE_CHECKING:
-    from reenact.core.query.recording import Recording
+    from reenact.core.query.recorded_run import RecordedRun
 
 EVENTS = shared.EVENTS
 SUFFIX = ".reenact"
@@ -226,11 +226,11 @@ class LocalStore:
             known["last"] = "last"
         return next((known[each] for each in get_close_matches(typed, known, 1, _ALIKE)), "")
 
-    def load(self, ref: str | os.PathLike[str]) -> Recording:
+    def load(self, ref: str | os.PathLike[str]) -> RecordedRun:
         """Read one recording."""
         return load(self.find(ref))
 
-    def origins(self, ids: Iterable[str]) -> dict[str, shared.Origin]:
+    def origins(self, ids: Iterable[str]) -> dict[str, shared.Parentage]:
         """Those of some recordings that have a parent, and which it is."""
         return shared.origins(self.recordings, ids)
 
@@ -248,7 +248,7 @@ class LocalStore:
         if not detached:
             shared.detach(self.recordings, [path.name])
         if why:
-            Deleted(self.root).add(path.name, why, who)
+            Tombstones(self.root).add(path.name, why, who)
         if path.is_symlink():
             path.unlink()
         else:
@@ -265,7 +265,7 @@ def nameable(name: str) -> bool:
     return True
 
 
-def load(path: Path) -> Recording:
+def load(path: Path) -> RecordedRun:
     """Read a recording from its folder or its exported file."""
     # What writes recordings needs no reader.
     from reenact.core.store.reading import read_recording  # noqa: PLC0415
@@ -273,7 +273,7 @@ def load(path: Path) -> Recording:
     return read_recording(path)
 
 
-def named(recording: Recording) -> str:
+def named(recording: RecordedRun) -> str:
     """Return the argument that names it in a command: its id in the default home, else its path."""
     path = Path(recording.path)
     return recording.id if path.parent == LocalStore().recordings else shlex.quote(str(path))

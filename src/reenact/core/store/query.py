@@ -31,7 +31,7 @@ _SQL = {"==": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _FEW = 50
 
 
-class Columns(Protocol):
+class SqlDatabase(Protocol):
     """The database, as far as conditions need it."""
 
     def words(self, column: str) -> Iterable[tuple[int, str]]:
@@ -41,7 +41,7 @@ class Columns(Protocol):
         """A name under which SQL finds a test of one value."""
 
 
-class Plan:
+class QueryPlan:
     """The plan that finds the steps which match a node of a filter.
 
     Attributes:
@@ -52,7 +52,7 @@ class Plan:
         possible: A condition that selects all recordings which may match, by their facts, or None.
     """
 
-    def __init__(self, node: Node, columns: Columns) -> None:
+    def __init__(self, node: Node, columns: SqlDatabase) -> None:
         dialect = SqliteDialect(columns)
         self._compiled = Compiled(node, dialect)
         found = self._compiled.bound
@@ -102,7 +102,7 @@ class Plan:
 class SqliteDialect:
     """The conditions of SQLite: on numbers of words, on numbers, and by functions of Python's."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: SqlDatabase) -> None:
         self._columns = columns
         self._known: dict[int, Bound[Condition]] = {}
 

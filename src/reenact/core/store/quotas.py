@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 from reenact.core.dataclass import dataclass
-from reenact.core.store.base import LARGEST, Taken
+from reenact.core.store.base import LARGEST, PieceTaken
 from reenact.core.store.local import LocalStore
 
 _SOON, _LATER = 60.0, 600.0
@@ -17,7 +17,7 @@ _SOON, _LATER = 60.0, 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class IntakeLimits:
     """The limits of an intake, in bytes.
 
     Attributes:
@@ -38,7 +38,7 @@ class Limits:
 class StoredSizes:
     """The sizes of the recordings, to enforce the limits: counted once, and added up since."""
 
-    def __init__(self, store: LocalStore, limits: Limits) -> None:
+    def __init__(self, store: LocalStore, limits: IntakeLimits) -> None:
         self.limits = limits
         self._store = store
         self._known: dict[str, int] = {}
@@ -53,26 +53,28 @@ class StoredSizes:
             place = next(path for path in (self._store.root, *self._store.root.parents) if path.exists())
             self._full = shutil.disk_usage(place).free < self.limits.free
 
-    def problem(self, id: str, more: int) -> Taken | None:
+    def problem(self, id: str, more: int) -> PieceTaken | None:
         """Return the refusal of so many more bytes; None if they fit."""
         if self._full:
-            return Taken("full", detail="the server's disk is full")
+            return PieceTaken("full", detail="the server's disk is full")
         if id not in self._known:
             if len(self._known) > 10_000:
                 self._known.clear()
             self._known[id] = bytes_of(self._store.folder(id))
         if self._known[id] + more > self.limits.recording:
-            return Taken("large", detail=f"a recording may have at most {self.limits.recording} bytes here")
+            return PieceTaken(
+                "large", detail=f"a recording may have at most {self.limits.recording} bytes here"
+            )
         if not (self.limits.project or self.limits.recordings):
             return None
         self._count()
         if self.limits.project and (self._all or 0) + more > self.limits.project:
-            return Taken(
+            return PieceTaken(
                 "full", detail=f"the project has {self.limits.project} bytes at most, and they are used up"
             )
         # What is there already may grow.
         if self.limits.recordings and not self._known[id] and self._many >= self.limits.recordings:
-            return Taken(
+            return PieceTaken(
                 "full", detail=f"the project has {self.limits.recordings} recordings at most, and has them"
             )
         return None

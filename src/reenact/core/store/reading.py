@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reenact.core.model.log import Log
 from reenact.core.model.schema import is_address
-from reenact.core.query.recording import Labels, Recording
+from reenact.core.query.recorded_run import Labels, RecordedRun
 from reenact.core.store import labels, shared
 from reenact.core.store.lines import read_events
 from reenact.core.store.shared import EVENTS, process_files
@@ -33,7 +33,7 @@ _READ = 2 << 30
 """The largest size in bytes of an exported file's events, or of one of its blobs."""
 
 
-def read_recording(path: Path) -> Recording:
+def read_recording(path: Path) -> RecordedRun:
     """Read a recording from its folder or its exported file."""
     if path.is_file():
         return _read_file(path)
@@ -50,7 +50,7 @@ def read_recording(path: Path) -> Recording:
             f"{path} is no recording: its {EVENTS} has no header; `reenact list` shows recordings"
         )
     given = labels_of(path, torn)
-    found = Recording(str(logs[0].opened.get("id") or path.name), logs, str(path), tuple(torn))
+    found = RecordedRun(str(logs[0].opened.get("id") or path.name), logs, str(path), tuple(torn))
     found.labels = given
     return found
 
@@ -79,7 +79,7 @@ def is_page(data: bytes) -> bool:
     return data[:256].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html"))
 
 
-def _read_file(path: Path) -> Recording:
+def _read_file(path: Path) -> RecordedRun:
     if not zipfile.is_zipfile(path):
         with path.open("rb") as file:
             head = file.read(256)
@@ -99,7 +99,7 @@ def _read_file(path: Path) -> Recording:
         raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
     if not logs or not logs[0].opened:
         raise NotARecording(f"{path} is a zip file, but holds no recording")
-    found = Recording(str(logs[0].opened.get("id") or path.stem), logs, str(path), tuple(torn))
+    found = RecordedRun(str(logs[0].opened.get("id") or path.stem), logs, str(path), tuple(torn))
     found.labels = given
     return found
 

@@ -68,7 +68,7 @@ def read(path: Path) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class Parentage:
     """The origin of a recording: its parent's id, the step, and the verb (`fork`, `resume`)."""
 
     id: str
@@ -81,7 +81,7 @@ def reference(line: int) -> bytes:
     return _SAME + b',"line":%d}' % line
 
 
-def origin(header: Any) -> Origin | None:
+def origin(header: Any) -> Parentage | None:
     """Return the recording's parent as its header has it, or None.
 
     (A child process's header has a number there.)
@@ -92,10 +92,12 @@ def origin(header: Any) -> Origin | None:
         return None
     step = parent.get("step")
     known = isinstance(step, int) and not isinstance(step, bool) and abs(step) < 1 << 53
-    return Origin(str(parent["id"]), step if known else None, storable(str(parent.get("how") or ""), _SHORT))
+    return Parentage(
+        str(parent["id"]), step if known else None, storable(str(parent.get("how") or ""), _SHORT)
+    )
 
 
-def origin_of(line: bytes) -> Origin | None:
+def origin_of(line: bytes) -> Parentage | None:
     """Return the parent from the unparsed header line, or None."""
     try:
         header = orjson.loads(line) if b'"parent":{' in line else {}
@@ -104,7 +106,7 @@ def origin_of(line: bytes) -> Origin | None:
     return origin(header)
 
 
-def origins(recordings: Path, names: Iterable[str] | None = None) -> dict[str, Origin]:
+def origins(recordings: Path, names: Iterable[str] | None = None) -> dict[str, Parentage]:
     """Those of the recordings of a folder (by default, of all) that have a parent."""
     found = {}
     for name in _names(recordings) if names is None else names:

@@ -12,7 +12,7 @@ from reenact.core.store.local import EVENTS
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class IndexedRecording:
     """An indexed recording: its key, its folder's name, the state of its files, its summary.
 
     `seconds` is the time it took to read it just now.

@@ -13,7 +13,7 @@ import orjson
 from reenact.core.query.summary import Summary
 from reenact.core.store.compiler import WORDS
 from reenact.core.store.details import PARTS, facts_in
-from reenact.core.store.query import Plan
+from reenact.core.store.query import QueryPlan
 from reenact.core.store.summarised import STEP
 
 VERSION = 9
@@ -57,7 +57,7 @@ class Words:
         return self._known[key]
 
 
-def candidates(database: sqlite3.Connection, plan: Plan, keys: list[int]) -> dict[int, list[str | None]]:
+def candidates(database: sqlite3.Connection, plan: QueryPlan, keys: list[int]) -> dict[int, list[str | None]]:
     """Return by recording the numbers of the candidate steps, and of those per condition."""
     text, values = plan.within
     sums, given = ["group_concat(number)"], []

@@ -2,6 +2,6 @@
 
 from reenact.core.trust.book import Book
 from reenact.core.trust.identity import Identity, fingerprint
-from reenact.core.trust.origin import Origin, Seal, Standing, Where, origin_of
+from reenact.core.trust.origin import Origin, Provenance, Seal, Where, origin_of
 
-__all__ = ["Book", "Identity", "Origin", "Seal", "Standing", "Where", "fingerprint", "origin_of"]
+__all__ = ["Book", "Identity", "Origin", "Provenance", "Seal", "Where", "fingerprint", "origin_of"]

@@ -25,7 +25,7 @@ import orjson
 from reenact.core import system
 from reenact.core.patterns import lazy
 from reenact.core.trust.identity import KEY, Identity, fingerprint, is_private, kept, unwritable
-from reenact.core.trust.origin import PROJECT, Origin, Seal, Standing, Where
+from reenact.core.trust.origin import PROJECT, Origin, Provenance, Seal, Where
 from reenact.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,16 +57,16 @@ class Book:
                 else:
                     self._removed.add(key)
 
-    def standing(self, origin: Origin) -> Standing:
+    def standing(self, origin: Origin) -> Provenance:
         """Return the standing in this home of a recording of that origin."""
         if origin.here or (origin.key and origin.key == self._own):
-            return Standing(Where.HOME, origin.seal, key=origin.key)
+            return Provenance(Where.HOME, origin.seal, key=origin.key)
         name = self.keys.get(origin.key) or self.keys.get(origin.endorser, "")
         if name:
-            return Standing(Where.TRUSTED, origin.seal, name, origin.key)
-        return Standing(Where.FOREIGN, origin.seal, key=origin.key)
+            return Provenance(Where.TRUSTED, origin.seal, name, origin.key)
+        return Provenance(Where.FOREIGN, origin.seal, key=origin.key)
 
-    def of_line(self, line: Summary) -> Standing | None:
+    def of_line(self, line: Summary) -> Provenance | None:
         """Return a recording's standing by its line of a list; None if the line lacks it.
 
         Lists come from an index that only a home with a key can tell from one that came with a download.
@@ -74,7 +74,7 @@ class Book:
         if not line.seal:
             return None
         if self.identity is None:
-            return Standing(Where.FOREIGN, Seal(line.seal), key=line.signer)
+            return Provenance(Where.FOREIGN, Seal(line.seal), key=line.signer)
         return self.standing(Origin(Seal(line.seal), line.signer, line.here, line.endorser))
 
     def learn(self, project: str, key: str) -> None:

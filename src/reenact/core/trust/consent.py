@@ -15,9 +15,9 @@ from typing import Any
 import orjson
 
 from reenact.core.patterns import lazy
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.trust.book import Book
-from reenact.core.trust.origin import Standing, origin_of
+from reenact.core.trust.origin import Provenance, origin_of
 from reenact.errors import ForeignRecording
 
 OPTION = "--run-foreign"
@@ -31,12 +31,12 @@ _BLOCK = 1 << 20
 _BIDI = {"R", "AL", "AN", "RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI", "BN"}
 
 
-def standing_of(recording: Recording, home: Path) -> Standing:
+def standing_of(recording: RecordedRun, home: Path) -> Provenance:
     """The origin of a recording as seen from a home."""
     return _standing(recording, Book(home))
 
 
-def allowed(recording: Recording, home: Path) -> bool:
+def allowed(recording: RecordedRun, home: Path) -> bool:
     """Return True if a recording's program may run: it is at home, or the user has allowed it."""
     book = Book(home)
     if _standing(recording, book).at_home:
@@ -44,7 +44,7 @@ def allowed(recording: Recording, home: Path) -> bool:
     return book.accepts(content(recording))
 
 
-def check(recording: Recording, home: Path, *, run_foreign: bool = False, instead: str = "") -> None:
+def check(recording: RecordedRun, home: Path, *, run_foreign: bool = False, instead: str = "") -> None:
     """Raise ForeignRecording if a recording's program may not run. `instead`: advice to add."""
     if run_foreign or allowed(recording, home):
         return
@@ -55,12 +55,12 @@ def check(recording: Recording, home: Path, *, run_foreign: bool = False, instea
     )
 
 
-def steers(recording: Recording) -> bool:
+def steers(recording: RecordedRun) -> bool:
     """Return True if a recording names a program or a function, which needs consent."""
     return bool(_program(recording).get("argv") or recording.header.get("function"))
 
 
-def accept(recording: Recording, home: Path) -> None:
+def accept(recording: RecordedRun, home: Path) -> None:
     """Remember the user's consent to run a recording's program, while its content is unchanged.
 
     Raises UsageError where that cannot be written.
@@ -68,7 +68,7 @@ def accept(recording: Recording, home: Path) -> None:
     Book(home).accept(content(recording), recording.id)
 
 
-def command(recording: Recording) -> str:
+def command(recording: RecordedRun) -> str:
     """The command that a recording remembers, on one line that shows all that is in it."""
     program = _program(recording)
     argv = program.get("argv")
@@ -76,7 +76,7 @@ def command(recording: Recording) -> str:
     return _short(" ".join(shlex.quote(escaped(word)) for word in words))
 
 
-def described(recording: Recording) -> Iterator[tuple[str, str]]:
+def described(recording: RecordedRun) -> Iterator[tuple[str, str]]:
     """Describe the program in a recording's header, as titles and lines safe for a terminal."""
     program = _program(recording)
     yield "command", command(recording) or "none"
@@ -113,7 +113,7 @@ def escaped(text: str) -> str:
     )
 
 
-def content(recording: Recording) -> str:
+def content(recording: RecordedRun) -> str:
     """A digest of all events of a recording, also of those that a fork shares with its parents."""
     return content_at(Path(recording.path))
 
@@ -137,7 +137,7 @@ def content_at(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _standing(recording: Recording, book: Book) -> Standing:
+def _standing(recording: RecordedRun, book: Book) -> Provenance:
     return book.standing(origin_of(recording.logs, book.identity, Path(recording.path)))
 
 
@@ -170,7 +170,7 @@ def _parent(folder: Path) -> Path | None:
     return found if (found / _EVENTS).is_file() else None
 
 
-def _program(recording: Recording) -> dict[str, Any]:
+def _program(recording: RecordedRun) -> dict[str, Any]:
     program = recording.header.get("program")
     return program if isinstance(program, dict) else {}
 

@@ -67,7 +67,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Provenance:
     """The origin of a recording as seen from a home.
 
     Attributes:

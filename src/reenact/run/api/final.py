@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reenact.core.boundary import Run, tracked
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.match import mismatches
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence, Mismatch
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def compare(run: Run, recording: Recording, replayer: Replayer) -> None:
+def compare(run: Run, recording: RecordedRun, replayer: Replayer) -> None:
     """Compare the state at the end of a replay with the recorded one: name the first difference.
 
     State of the process itself (not of the run) is left out in the process that has made the recording, where it is
@@ -43,7 +43,7 @@ def compare(run: Run, recording: Recording, replayer: Replayer) -> None:
             return
 
 
-def _pairs(run: Run, recording: Recording, *, here: bool) -> Iterator[tuple[str, Tree, Tree]]:
+def _pairs(run: Run, recording: RecordedRun, *, here: bool) -> Iterator[tuple[str, Tree, Tree]]:
     """Yield each part of the tracked state with the recorded tree and the tree of this moment."""
     recorded = recording.state()
     for name, tree in tracked.live(run).items():

@@ -29,16 +29,16 @@ from reenact.core.record.recorder import Recorder
 from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.core.store.writer import Writer, warn
-from reenact.errors import DivergenceError, ForkStopped, Halt, Stop, UsageError
+from reenact.errors import DivergenceError, ForkStop, ForkStopped, Halt, UsageError
 from reenact.run import state_at_end
-from reenact.run.api.session import UNSET, Session
+from reenact.run.api.run_context import UNSET, RunContext
 from reenact.run.plan import Plan
-from reenact.run.recorded import RECORDED, Recorded
+from reenact.run.recorded import RECORDED, RecordedProcesses
 from reenact.run.streams import StandardStreams
 from reenact.team import ship
 
 if TYPE_CHECKING:
-    from reenact.run.api.fork import Fork, Recording
+    from reenact.run.api.forking import Fork, Recording
     from reenact.run.api.replaying import Replay
 
 P = ParamSpec("P")
@@ -58,7 +58,7 @@ def substitute(claimed: Callable[[str, int], Any]) -> None:
     _substitute = claimed
 
 
-class RecordingInProgress(Session):
+class RecordingInProgress(RunContext):
     """A recording in progress; made by `record()`.
 
     Attributes:
@@ -107,13 +107,13 @@ class RecordingInProgress(Session):
         self.path = str(self._store.folder(self.id))
         self._recorder: Recorder | None = None
         self.active: Run | None = None
-        self._family: Recorded | None = None
+        self._family: RecordedProcesses | None = None
         self._held: ship.Held | None = None
         self._streams: StandardStreams | None = None
 
     def load(self) -> Recording:
         """Read the recording so far."""
-        from reenact.run.api.fork import loaded  # noqa: PLC0415 - few programs read what they record
+        from reenact.run.api.forking import loaded  # noqa: PLC0415 - few programs read what they record
 
         return loaded(self._store.load(self.path), self._store.root)
 
@@ -157,7 +157,9 @@ class RecordingInProgress(Session):
         if self._files is not None:
             places = Places.of_program(self._files, store=str(self._store.root))
             self.active.files = self._recorder.record_files(places, salt)
-        self.active.family = self._family = Recorded(self.active, self._recorder, self._plan(), _record_fork)
+        self.active.family = self._family = RecordedProcesses(
+            self.active, self._recorder, self._plan(), _record_fork
+        )
         stdlib.begin(self.active)
         loops.check(self.active)
         if self.plan is None:
@@ -243,7 +245,7 @@ class RecordingInProgress(Session):
                 # Here the program runs on, and no caller waits for a DivergenceError.
                 raise Halt(diverged.divergence) from None
             except ForkStopped as stopped:
-                raise Stop(str(stopped)) from None
+                raise ForkStop(str(stopped)) from None
             return
         if self._recorder is None or os.getpid() != self._pid:
             # In a fork that leaves the block: it has a file of its own, which ends with the process.

@@ -14,14 +14,14 @@ from reenact.adapters import loops, stdlib
 from reenact.core import boundary
 from reenact.core.boundary import Run, tracked
 from reenact.core.model.divergence import Verdict, merged
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.match import mismatches
 from reenact.core.replay.policy import ActionPolicy, configured_policy
 from reenact.core.replay.replayer import Inserted, Policy, Replayer
 from reenact.core.store.local import LocalStore
 from reenact.errors import Departure, Divergence, DivergenceError, Halt, Mismatch, UsageError
 from reenact.run.api import final
-from reenact.run.api.session import UNSET, Session
+from reenact.run.api.run_context import UNSET, RunContext
 from reenact.run.debugger.breaks import Breakpoints, Breaks, Stop
 from reenact.run.debugger.prompt import prompting
 from reenact.run.files.disk import FILES, LIVE, RECORDED
@@ -31,10 +31,10 @@ from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of
 from reenact.run.replayer import rules_number
 from reenact.run.streams import StandardStreams, compare_streams
 
-Source = str | os.PathLike[str] | Recording
+Source = str | os.PathLike[str] | RecordedRun
 
 
-class Replay(Session):
+class Replay(RunContext):
     """A replay; made by `replay()`.
 
     Attributes:
@@ -46,7 +46,7 @@ class Replay(Session):
 
     def __init__(
         self,
-        recording: Recording,
+        recording: RecordedRun,
         options: dict[str, Any],
         pace: str,
         *,
@@ -313,7 +313,7 @@ def replay(
     }
     rules = ActionPolicy((*configured_policy(), *_words(policy)))
     options |= {"tools": _words(tools), ACTS: {"words": rules.words}}
-    recording = source if isinstance(source, Recording) else load(source, home=home)
+    recording = source if isinstance(source, RecordedRun) else load(source, home=home)
     points = (breakpoints,) if isinstance(breakpoints, (str, int)) else tuple(breakpoints)
     if points and on_break is None:
         on_break = Stop.pdb
@@ -324,7 +324,7 @@ def replay(
     return session
 
 
-def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Recording:
+def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> RecordedRun:
     """Read a recording: by id, unambiguous prefix, `"last"`, or path. Raises RecordingError."""
     from reenact.team.open import Reaching  # noqa: PLC0415 - a replayed program finds its recording by the path
 

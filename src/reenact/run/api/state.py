@@ -18,7 +18,7 @@ from reenact.core.boundary.entry import Entry
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.putback import has_hole
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.state import BELONGINGS, State
 from reenact.core.store.local import LocalStore
 from reenact.core.store.writer import warn
@@ -26,7 +26,7 @@ from reenact.core.trust import consent
 from reenact.errors import UsageError
 from reenact.run.api.recording import RecordingInProgress, marked, record
 from reenact.run.api.replaying import Source, load
-from reenact.run.api.session import UNSET
+from reenact.run.api.run_context import UNSET
 
 T = TypeVar("T")
 
@@ -106,7 +106,7 @@ def restore(source: Source, step: int | None = None, *names: str) -> State:
         LookupError: There is no such step.
         UsageError: A name was not tracked then, or nothing living has it. Nothing is changed.
     """
-    recording = source if isinstance(source, Recording) else load(source)
+    recording = source if isinstance(source, RecordedRun) else load(source)
     state = recording.state(step)
     known = tracked.living()
     wanted = _wanted(recording, state, names, known, asked=bool(names))
@@ -128,7 +128,7 @@ def resume(
     *,
     run_foreign: bool = False,
     **changes: Any,
-) -> Recording:
+) -> RecordedRun:
     """Run a program again from a step's state, with other parameters, as a new recording.
 
         again = recording.resume(7, agent_run, model="gpt-5-mini")
@@ -153,7 +153,7 @@ def resume(
         ForeignRecording: Its function is not known here yet, and it comes from elsewhere.
         UsageError: There is nothing to run, or an event loop runs already: then `await reenact.aresume(...)`.
     """
-    recording = source if isinstance(source, Recording) else load(source)
+    recording = source if isinstance(source, RecordedRun) else load(source)
     call = _call(recording, program, changes, run_foreign=run_foreign)
     if _in_a_loop() and inspect.iscoroutinefunction(call.func):
         raise UsageError("an event loop runs here already: await reenact.aresume(...) instead of resume(...)")
@@ -171,9 +171,9 @@ async def aresume(
     *,
     run_foreign: bool = False,
     **changes: Any,
-) -> Recording:
+) -> RecordedRun:
     """The same as `resume`, for a program that is awaited."""
-    recording = source if isinstance(source, Recording) else load(source)
+    recording = source if isinstance(source, RecordedRun) else load(source)
     call = _call(recording, program, changes, run_foreign=run_foreign)
     with _resumed(recording, step) as going:
         output = call()
@@ -192,7 +192,7 @@ def _check(name: Any, every: Any) -> None:
 
 
 def _wanted(
-    recording: Recording, state: State, names: Iterable[str], known: dict[str, Entry], *, asked: bool
+    recording: RecordedRun, state: State, names: Iterable[str], known: dict[str, Entry], *, asked: bool
 ) -> list[str]:
     """The names to put back: those that are asked for, or all that the program has declared."""
     restorable = [name for name in state if state.of(name).why != "recorded"]
@@ -225,7 +225,7 @@ def _lost(name: str, what: str) -> None:
 
 
 @contextmanager
-def _resumed(recording: Recording, step: int | None) -> Iterator[RecordingInProgress]:
+def _resumed(recording: RecordedRun, step: int | None) -> Iterator[RecordingInProgress]:
     """Start a new recording with the state of that step in all objects tracked now or later."""
     if boundary.current() is not None:
         raise UsageError("a program cannot be resumed inside a recording or a replay")
@@ -250,14 +250,14 @@ def _resumed(recording: Recording, step: int | None) -> Iterator[RecordingInProg
                 warn(f"the state {name!r} was not put back: the resumed program has not tracked it")
 
 
-def _home(recording: Recording) -> str | None:
+def _home(recording: RecordedRun) -> str | None:
     """Return the home that holds this recording; None for a file or a folder elsewhere."""
     path = Path(recording.path).absolute()
     return str(path.parents[1]) if path.is_dir() and path.parent.name == "recordings" else None
 
 
 def _call(
-    recording: Recording, program: Callable[..., Any] | None, changes: dict[str, Any], *, run_foreign: bool
+    recording: RecordedRun, program: Callable[..., Any] | None, changes: dict[str, Any], *, run_foreign: bool
 ) -> partial[Any]:
     if program is not None:
         if not callable(program):
@@ -281,7 +281,7 @@ def _call(
     return _bound(function, {**args, **changes})
 
 
-def _found(recording: Recording, name: str, *, run_foreign: bool) -> Callable[..., Any]:
+def _found(recording: RecordedRun, name: str, *, run_foreign: bool) -> Callable[..., Any]:
     """Return the recorded function: only a function marked with `@recorded`."""
     function = marked(name)
     if function is None:

@@ -30,9 +30,9 @@ from reenact.core import system
 from reenact.core.boundary import entered
 from reenact.core.dataclass import dataclass
 from reenact.core.replay.replayer import Replayer
-from reenact.run.child.link import DebuggerLink
-from reenact.run.debugger import wire
-from reenact.run.debugger.orders import Place
+from reenact.run.child.debugger_link import DebuggerLink
+from reenact.run.debugger import debugger_protocol
+from reenact.run.debugger.orders import ProgramPlace
 
 KEPT = 12
 """The approximate maximum number of a program's copies."""
@@ -69,13 +69,13 @@ class Copies:
         self._count = 0
         self._made: set[int] = set()
 
-    def due(self, place: Place) -> bool:
+    def due(self, place: ProgramPlace) -> bool:
         """Return True if a copy is to be made here, if possible."""
         due = self._count % self._apart == 0
         self._count += 1
         return due and system.LINUX and self._safe()
 
-    def keep(self, place: Place, places: list[Place]) -> Wake | None:
+    def keep(self, place: ProgramPlace, places: list[ProgramPlace]) -> Wake | None:
         """Make a copy. Return None in the original; in a copy, once woken, the order to carry out."""
         with entered(None):
             ours, theirs = socket.socketpair()
@@ -87,7 +87,9 @@ class Copies:
                 self._reap()
                 self._made.add(child)
                 passed = [(each.step, each.extra) for each in places[:-1]]
-                said = wire.line("copy", place=(place.step, place.extra), passed=passed, process=child)
+                said = debugger_protocol.line(
+                    "copy", place=(place.step, place.extra), passed=passed, process=child
+                )
                 self._line.send(said, theirs.fileno())
                 theirs.close()
                 # Until the debugger knows how much had been written here, no more is.
@@ -118,7 +120,7 @@ class Copies:
                     _exit(1)
                 return Wake(message)
             ours.close()
-            self._line.send(wire.line("woken", process=child), theirs.fileno())
+            self._line.send(debugger_protocol.line("woken", process=child), theirs.fileno())
             theirs.close()
             self._reap()
             self._made.add(child)

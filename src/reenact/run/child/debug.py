@@ -14,15 +14,15 @@ from reenact.core import system
 from reenact.core.boundary import entered
 from reenact.core.model.divergence import Verdict
 from reenact.core.model.log import CallRecord
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Divergence
 from reenact.run.child.copies import Copies
-from reenact.run.child.link import DebuggerLink
-from reenact.run.debugger import wire
-from reenact.run.debugger.orders import START, Place
-from reenact.run.debugger.shell import Shell
+from reenact.run.child.debugger_link import DebuggerLink
+from reenact.run.debugger import debugger_protocol
+from reenact.run.debugger.orders import START, ProgramPlace
+from reenact.run.debugger.shell import PdbShell
 from reenact.run.debugger.watcher import Watcher, frames, here
 
 _exit = os._exit
@@ -41,13 +41,18 @@ class Debuggee(Watcher):
     """
 
     def __init__(
-        self, line: DebuggerLink, begun: dict[str, Any], replayer: Replayer, recording: Recording, moved: Any
+        self,
+        line: DebuggerLink,
+        begun: dict[str, Any],
+        replayer: Replayer,
+        recording: RecordedRun,
+        moved: Any,
     ) -> None:
         log = replayer.cursor.log
         super().__init__(replayer, {step.call.number: step.number for step in recording if step.log is log})
         self._calls = {step: number for number, step in self._steps.items()}
         self._line = line
-        self._shell: Shell | None = None
+        self._shell: PdbShell | None = None
         self._standing = False
         self._copies = Copies(line, replayer, total=len(recording.steps), moved=moved)
         self._obey(begun)
@@ -62,11 +67,11 @@ class Debuggee(Watcher):
     def ended(self, status: int | None, verdict: Verdict) -> None:
         """The program is over."""
         _flush()
-        self._line.send(wire.ended(self.places, status, verdict))
+        self._line.send(debugger_protocol.ended(self.places, status, verdict))
 
     # -- what the watcher says -------------------------------------------------------------------------------
 
-    def arrived(self, place: Place) -> None:
+    def arrived(self, place: ProgramPlace) -> None:
         if self._copies.due(place):
             _flush()
             wake = self._copies.keep(place, self.places)
@@ -74,11 +79,15 @@ class Debuggee(Watcher):
                 self._line.watch()
                 self._obey(wake.message)
 
-    def stopped(self, place: Place, why: str, question: Question, call: CallRecord | None) -> None:
-        self._stand(wire.stopped(place, self.places[:-1], self.actual(question, here()), why), here())
+    def stopped(self, place: ProgramPlace, why: str, question: Question, call: CallRecord | None) -> None:
+        self._stand(
+            debugger_protocol.stopped(place, self.places[:-1], self.actual(question, here()), why), here()
+        )
 
-    def left_recording(self, place: Place, divergence: Divergence, question: Question | None) -> None:
-        self._stand(wire.departed(place, self.places, self.actual(question, here()), divergence), here())
+    def left_recording(self, place: ProgramPlace, divergence: Divergence, question: Question | None) -> None:
+        self._stand(
+            debugger_protocol.departed(place, self.places, self.actual(question, here()), divergence), here()
+        )
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -102,8 +111,8 @@ class Debuggee(Watcher):
             self._standing = False
 
     def _obey(self, message: dict[str, Any]) -> None:
-        self.until = wire.until_of(message["until"])
-        edits = wire.edits_of(message["edits"])
+        self.until = debugger_protocol.until_of(message["until"])
+        edits = debugger_protocol.edits_of(message["edits"])
         self.replayer.edits = {self._calls[step]: edit for step, edit in edits.items() if step in self._calls}
         self.replayer.opened = {self._calls[step] for step in message["opened"] if step in self._calls}
 
@@ -112,9 +121,9 @@ class Debuggee(Watcher):
         if self._standing:
             return
         last = self.places[-1] if self.places else START
-        place = Place(last.step, last.extra + 1)
+        place = ProgramPlace(last.step, last.extra + 1)
         with entered(None), self.replayer.turnstile.paused():
-            report = wire.stopped(place, self.places, self.actual(None, frame), "interrupted")
+            report = debugger_protocol.stopped(place, self.places, self.actual(None, frame), "interrupted")
             self._stand(report, frame or here())
 
     def _broken(self, *args: Any, **kwargs: Any) -> None:
@@ -124,28 +133,28 @@ class Debuggee(Watcher):
         where = (frames(frame) or [frame])[-1]
         why = f"breakpoint() in {where.f_code.co_name}"
         with entered(None), self.replayer.turnstile.paused():
-            report = wire.stopped(
-                Place(last.step, last.extra + 1), self.places, self.actual(None, frame), why
+            report = debugger_protocol.stopped(
+                ProgramPlace(last.step, last.extra + 1), self.places, self.actual(None, frame), why
             )
             self._stand(report, frame)
 
     def _open_shell(self, terminal: str, frame: FrameType) -> bool:
         """Give the terminal to pdb. Return True if the program is to run on under it."""
         own = (frames(frame) or [frame])[-1]
-        shell = self._shell or Shell(self.replayer.turnstile, terminal)
+        shell = self._shell or PdbShell(self.replayer.turnstile, terminal)
         if shell.open_at(own):
             self._shell = shell
-            self.until = wire.until_of(_NEXT)
+            self.until = debugger_protocol.until_of(_NEXT)
             return True
         self._shell = None
-        self._line.send(wire.line("shell over"))
+        self._line.send(debugger_protocol.line("shell over"))
         return False
 
     def _leave_shell(self, frame: FrameType) -> None:
         assert self._shell is not None
         self._shell.close(frame)
         self._shell = None
-        self._line.send(wire.line("shell over"))
+        self._line.send(debugger_protocol.line("shell over"))
 
 
 _NEXT = {"place": None, "next": True, "beyond": None, "steps": (), "filters": (), "states": ()}

@@ -13,10 +13,10 @@ from reenact.run.streams import StandardStreams
 
 if TYPE_CHECKING:
     from reenact.run.child.debug import Debuggee
-    from reenact.run.child.link import DebuggerLink
+    from reenact.run.child.debugger_link import DebuggerLink
 
 
-class Debugged:
+class DebuggedProgram:
     """The program under the debugger, if the plan asks for it; otherwise it does nothing."""
 
     def __init__(self, plan: Plan, streams: StandardStreams) -> None:
@@ -50,6 +50,6 @@ def _line(address: str | None) -> DebuggerLink | None:
     """Return the connection to the debugger, if there is one."""
     if not address:
         return None
-    from reenact.run.child.link import DebuggerLink  # noqa: PLC0415 - a plain replay starts faster without it
+    from reenact.run.child.debugger_link import DebuggerLink  # noqa: PLC0415 - a plain replay starts faster without it
 
     return DebuggerLink.to(address)

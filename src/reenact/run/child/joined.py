@@ -18,7 +18,7 @@ from reenact.core.boundary.scope import _scope
 from reenact.core.model import codec
 from reenact.core.model.divergence import Verdict, merged, verdict_tree
 from reenact.core.model.event import Tree
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.program import packages
 from reenact.core.store.local import load
 from reenact.errors import Departure, Divergence, DivergenceError, ForkStopped, Halt, UsageError
@@ -26,9 +26,9 @@ from reenact.run import processes as family
 from reenact.run.api.recording import substitute
 from reenact.run.api.replaying import Replay
 from reenact.run.child import stdin, terminals
-from reenact.run.child.debug_run import Debugged
+from reenact.run.child.debug_run import DebuggedProgram
 from reenact.run.child.process import ProgramProcess
-from reenact.run.child.watch import Watch
+from reenact.run.child.watch import DivergenceWatch
 from reenact.run.files.comparison import logs
 from reenact.run.files.disk import FILES
 from reenact.run.guarding import ON_REFUSAL
@@ -37,7 +37,7 @@ from reenact.run.processes import Member
 from reenact.run.streams import compare_streams
 
 if TYPE_CHECKING:
-    from reenact.run.child.forking import Forking
+    from reenact.run.child.planned_fork import PlannedFork
     from reenact.run.child.resuming import Resuming
 
 _TERMINAL = "/dev/tty"
@@ -47,7 +47,7 @@ def process_of(plan: Plan) -> ProgramProcess:
     """Return the process of a plan, which has begun to follow it."""
     live = plan.mode in ("fork", RESUME)
     if live or GUARD in plan.options:
-        ON_REFUSAL.append(Watch(None).halted)
+        ON_REFUSAL.append(DivergenceWatch(None).halted)
     if plan.process != "main":
         return JoinedProcess(plan)
     if load(Path(plan.folder)).header.get("entry") == "block":
@@ -67,7 +67,7 @@ class JoinedProcess(ProgramProcess):
         _scope.set(run.root)
         if self._member.replayer is not None:
             self._member.replayer.prints.write = self.output.print
-            Watch(self._member.replayer).install()
+            DivergenceWatch(self._member.replayer).install()
         family.report(self._member.plan)
 
     def end(self, code: int | None) -> None:
@@ -84,14 +84,14 @@ class ReplayedProgram(ProgramProcess):
     def __init__(self, plan: Plan) -> None:
         self.recording = load(Path(plan.folder))
         super().__init__(plan)
-        debugged = Debugged(plan, self.streams)
+        debugged = DebuggedProgram(plan, self.streams)
         told = terminals.recorded(self.recording.header)
         stdin.install(self.output.write, tty=told.get("stdin", False))
         terminals.pretend(told)
         self.session = _replay(self.recording, plan)
         self.session.__enter__()
         self.session.replayer.prints.write = self.output.print
-        Watch(self.session.replayer).install()
+        DivergenceWatch(self.session.replayer).install()
         self._ended = debugged.attach(self.session)
         family.report(plan)
 
@@ -134,7 +134,7 @@ class ReplayedBlock(ProgramProcess):
         self.recording = load(Path(plan.folder))
         super().__init__(plan)
         self.session: Replay | None = None
-        self._debugged = Debugged(plan, self.streams)
+        self._debugged = DebuggedProgram(plan, self.streams)
         self._outside: list[Divergence] = []
         family.report(plan)
         adapters.install()
@@ -163,7 +163,7 @@ class ReplayedBlock(ProgramProcess):
         hint = "allow it: live=['socket']"
         found = Divergence(Departure.EXTRA, f"outside/socket:{place}", None, (), detail, hint)
         self._outside.append(found)
-        Watch(None).halted()
+        DivergenceWatch(None).halted()
         raise Halt(found)
 
     def end(self, code: int | None) -> None:
@@ -186,13 +186,13 @@ class ReplayedBlock(ProgramProcess):
 class _Claimed(Replay):
     """The replay in the place of a block."""
 
-    def __init__(self, recording: Recording, plan: Plan, debugged: Debugged) -> None:
+    def __init__(self, recording: RecordedRun, plan: Plan, debugged: DebuggedProgram) -> None:
         super().__init__(recording, _options(plan), plan.options.get("pace", "fast"))
         self._debugged = debugged
 
     def begin_run(self) -> Any:
         run = super().begin_run()
-        Watch(self.replayer).install()
+        DivergenceWatch(self.replayer).install()
         self._debugged.attach(self)
         return run
 
@@ -225,7 +225,7 @@ class ForkedBlock(ReplayedBlock):
     The rest has no network until the block is live.
     """
 
-    _fork: Forking | Resuming | None = None
+    _fork: PlannedFork | Resuming | None = None
 
     def _claimed(self, name: str, ordinal: int) -> Any:
         header = self.recording.header
@@ -251,27 +251,27 @@ class ForkedBlock(ReplayedBlock):
         else:
             self._fork.tell(status)
             return
-        import_module("reenact.run.child.forking").tell(self.plan, None, found, status)
+        import_module("reenact.run.child.planned_fork").tell(self.plan, None, found, status)
 
 
-def _going_on(plan: Plan) -> Forking | Resuming:
+def _going_on(plan: Plan) -> PlannedFork | Resuming:
     """Return the fork, or the resumed recording, of a plan."""
-    halted = Watch(None).halted
+    halted = DivergenceWatch(None).halted
     # A plain replay starts faster without them.
     if plan.mode == RESUME:
         from reenact.run.child.resuming import Resuming  # noqa: PLC0415
 
         return Resuming(plan, halted)
-    from reenact.run.child.forking import Forking  # noqa: PLC0415
+    from reenact.run.child.planned_fork import PlannedFork  # noqa: PLC0415
 
-    return Forking(plan, halted)
+    return PlannedFork(plan, halted)
 
 
 def _options(plan: Plan) -> dict[str, Any]:
     return {name: plan.options[name] for name in family.OPTIONS if name in plan.options}
 
 
-def _replay(recording: Recording, plan: Plan) -> Replay:
+def _replay(recording: RecordedRun, plan: Plan) -> Replay:
     session = Replay(recording, _options(plan), plan.options.get("pace", "fast"))
     session.plan = replace(plan, options=_options(plan))
     session.scratch = plan.options.get(FILES, "")

@@ -11,19 +11,19 @@ from reenact.core import boundary
 from reenact.core.boundary import Run
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.rulings import named
 from reenact.core.store.local import load
 from reenact.errors import Halt, UsageError
 from reenact.run import processes as family
 from reenact.run import state_at_end
-from reenact.run.api.session import Session
+from reenact.run.api.run_context import RunContext
 from reenact.run.fork.resumption import Resumption
 from reenact.run.plan import Plan
 from reenact.run.processes import UNSET
 
 
-class Resuming(Session):
+class Resuming(RunContext):
     """The recording that a plan resumes.
 
     Args:
@@ -46,7 +46,7 @@ class Resuming(Session):
         self._said: dict[str, Any] = {}
 
     @property
-    def recording(self) -> Recording:
+    def recording(self) -> RecordedRun:
         """The recording."""
         return self.parent
 

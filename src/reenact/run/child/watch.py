@@ -19,7 +19,7 @@ _PROMPT = 3.0
 """Seconds that a program has to end by itself once its replay has diverged."""
 
 
-class Watch:
+class DivergenceWatch:
     """Ends a program whose replay has diverged: promptly, with one line, and no traceback."""
 
     def __init__(self, replayer: Replayer | None) -> None:

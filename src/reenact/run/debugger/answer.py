@@ -16,7 +16,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import plain
-from reenact.core.query.recording import Step
+from reenact.core.query.recorded_run import Step
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
 
@@ -25,7 +25,7 @@ RETURNS = "$returns"
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class EditedAnswer:
     """An answer in the editor.
 
     Attributes:
@@ -52,21 +52,21 @@ def recorded(step: Step) -> Edit:
     return Edit(filled(outcome.get("value")), pieces)
 
 
-def draft(answer: Edit) -> Draft:
+def draft(answer: Edit) -> EditedAnswer:
     """The text in which that answer is edited."""
     if answer.error is not None:
-        return Draft(answer, _json({RAISES: answer.error}), ".json")
+        return EditedAnswer(answer, _json({RAISES: answer.error}), ".json")
     if answer.pieces is not None:
         kept = "the head of the stream stays unchanged" if answer.value is not None else ""
         whole = _joined(answer.pieces)
         if whole is None:
-            return Draft(answer, _json(list(answer.pieces)), ".json", kept)
+            return EditedAnswer(answer, _json(list(answer.pieces)), ".json", kept)
         return replace(_text(answer, whole), kept=kept)
     text = _words(answer.value)
-    return Draft(answer, _json(answer.value), ".json") if text is None else _text(answer, text)
+    return EditedAnswer(answer, _json(answer.value), ".json") if text is None else _text(answer, text)
 
 
-def edited(draft: Draft, text: str) -> Edit | None:
+def edited(draft: EditedAnswer, text: str) -> Edit | None:
     """Return the answer of the edited text, or None if unchanged.
 
     Raises UsageError for an invalid text, in one line with the place.
@@ -161,14 +161,14 @@ def _is_text(answer: Edit) -> bool:
     return (_words(answer.value) if answer.pieces is None else _joined(answer.pieces)) is not None
 
 
-def _text(answer: Edit, text: str) -> Draft:
+def _text(answer: Edit, text: str) -> EditedAnswer:
     """A text as it is, or spread over lines where it is a JSON object or list."""
     if text[:1] in ("{", "["):
         try:
-            return Draft(answer, _json(orjson.loads(text)), ".json")
+            return EditedAnswer(answer, _json(orjson.loads(text)), ".json")
         except ValueError:
             pass
-    return Draft(answer, text, ".txt")
+    return EditedAnswer(answer, text, ".txt")
 
 
 def _of_text(before: Edit, text: str) -> Edit:

@@ -10,7 +10,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.model.plain import compact, plain
 from reenact.core.query.facts import RecordingFacts, joined, lookup
 from reenact.core.query.filter import Filter
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.question import Question
 from reenact.errors import UsageError
 
@@ -62,7 +62,7 @@ def breakpoint_of(written: str | int) -> Breakpoint:
 class Matching:
     """The steps of a recording that match the breakpoints. Each filter is asked once."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RecordedRun) -> None:
         self._recording = recording
         self._facts: RecordingFacts | None = None
         self._known: dict[str, frozenset[int]] = {}

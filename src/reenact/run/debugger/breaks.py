@@ -9,20 +9,20 @@ from typing import Any
 from reenact.core.boundary import entered, tracked
 from reenact.core.model import codec
 from reenact.core.model.log import CallRecord
-from reenact.core.query.recording import Recording, Step
+from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.watch import Edit
 from reenact.errors import Divergence, UsageError
 from reenact.run.debugger.breakpoint import Breakpoint, Matching, breakpoint_of
-from reenact.run.debugger.orders import Place, Until
+from reenact.run.debugger.orders import ProgramPlace, Until
 from reenact.run.debugger.watcher import Watcher, frames, here
 
 
 class Breakpoints:
     """The breakpoints of a replay: given before, or changed while it stops."""
 
-    def __init__(self, recording: Recording, written: Iterable[str | int] = ()) -> None:
+    def __init__(self, recording: RecordedRun, written: Iterable[str | int] = ()) -> None:
         self._matching = Matching(recording)
         self._points: list[Breakpoint] = [breakpoint_of(text) for text in written]
 
@@ -131,9 +131,9 @@ class Stop:
 
     def pdb(self) -> None:
         """Open pdb in the program's own frame."""
-        from reenact.run.debugger.shell import Shell  # noqa: PLC0415 - pdb, which few replays need
+        from reenact.run.debugger.shell import PdbShell  # noqa: PLC0415 - pdb, which few replays need
 
-        Shell(self._replayer.turnstile).open_at(self.frame)
+        PdbShell(self._replayer.turnstile).open_at(self.frame)
 
     def _call(self) -> CallRecord:
         if self.recorded is None or self.divergence is not None:
@@ -150,7 +150,7 @@ class Breaks(Watcher):
     def __init__(
         self,
         replayer: Replayer,
-        recording: Recording,
+        recording: RecordedRun,
         breakpoints: Breakpoints,
         on_break: Callable[[Stop], object],
     ) -> None:
@@ -161,11 +161,11 @@ class Breaks(Watcher):
         self._on_break = on_break
         self.until = breakpoints.until
 
-    def stopped(self, place: Place, why: str, question: Question, call: CallRecord | None) -> None:
+    def stopped(self, place: ProgramPlace, why: str, question: Question, call: CallRecord | None) -> None:
         recorded = self._recording.step(place.step) if call is not None else None
         self._hand(place, question, recorded, why or self._breakpoints.why(place.step), None)
 
-    def left_recording(self, place: Place, divergence: Divergence, question: Question | None) -> None:
+    def left_recording(self, place: ProgramPlace, divergence: Divergence, question: Question | None) -> None:
         if self._breakpoints.on_divergence:
             step = divergence.step
             known = step is not None and step <= len(self._recording.steps)
@@ -174,7 +174,7 @@ class Breaks(Watcher):
 
     def _hand(
         self,
-        place: Place,
+        place: ProgramPlace,
         question: Question | None,
         recorded: Step | None,
         why: str,

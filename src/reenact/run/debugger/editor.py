@@ -12,12 +12,12 @@ from pathlib import Path
 
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
-from reenact.run.debugger.answer import Draft, edited
+from reenact.run.debugger.answer import EditedAnswer, edited
 
 _KNOWN = ("vi", "nano", "notepad")
 
 
-def answer_in_editor(draft: Draft, name: str, *, ask: bool) -> Edit | None:
+def answer_in_editor(draft: EditedAnswer, name: str, *, ask: bool) -> Edit | None:
     """Edit an answer in an editor; return it, or None if unchanged.
 
     With `ask`, an invalid answer is reported in a line, and the editor may be opened again; otherwise UsageError is

@@ -13,7 +13,7 @@ from enum import Enum
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict
-from reenact.core.query.recording import Recording, Step
+from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.replay.watch import Edit
 from reenact.errors import Divergence, UsageError
 from reenact.run.debugger.breakpoint import Breakpoint, Matching, breakpoint_of
@@ -27,7 +27,7 @@ from reenact.run.debugger.orders import (
     Go,
     Interrupt,
     Order,
-    Place,
+    ProgramPlace,
     Report,
     Shell,
     Stopped,
@@ -51,7 +51,7 @@ class Phase(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class MachineState:
     """The whole state of the machine, for every interface.
 
     Attributes:
@@ -69,8 +69,8 @@ class State:
     """
 
     phase: Phase
-    at: Place = START
-    passed: tuple[Place, ...] = ()
+    at: ProgramPlace = START
+    passed: tuple[ProgramPlace, ...] = ()
     why: str = ""
     actual: Actual = NOTHING
     breakpoints: tuple[Breakpoint, ...] = ()
@@ -95,9 +95,9 @@ class Machine:
     state is then as before.
     """
 
-    def __init__(self, recording: Recording, *, reading: bool = False) -> None:
+    def __init__(self, recording: RecordedRun, *, reading: bool = False) -> None:
         self.recording = recording
-        self.state = State(Phase.READING if reading else Phase.ENDED, why="not started")
+        self.state = MachineState(Phase.READING if reading else Phase.ENDED, why="not started")
         self._matching = Matching(recording)
         self._numbers = {(id(step.log), step.call.number): step.number for step in recording}
         if reading:
@@ -158,12 +158,12 @@ class Machine:
         ancestors = self._ancestors(step)
         fresh = ancestors - self.state.opened
         self._set(opened=self.state.opened | ancestors)
-        target = Place(step)
+        target = ProgramPlace(step)
         if target == self.state.at and self.state.phase is Phase.STOPPED and not fresh:
             return []
         behind = [place.step for place in self.state.passed]
         if self.state.phase is not Phase.STOPPED or step in behind or fresh & {*behind}:
-            return self._again(Until(place=target), before=Place(min({step, *fresh})))
+            return self._again(Until(place=target), before=ProgramPlace(min({step, *fresh})))
         return self._run(Until(place=target))
 
     def back(self) -> list[Order]:
@@ -222,7 +222,7 @@ class Machine:
             edits[step] = edit
         self._set(edits=edits)
         past = any(place.step == step and not place.extra for place in self._earlier())
-        return self._again(Until(place=Place(step)), before=Place(step)) if past else []
+        return self._again(Until(place=ProgramPlace(step)), before=ProgramPlace(step)) if past else []
 
     def editable(self, step: int) -> None:
         """Raise UsageError if the answer of that step cannot be edited now: before an editor opens."""
@@ -302,8 +302,10 @@ class Machine:
 
     def _read(self, step: int) -> None:
         point = self._matching.at(step, self.state.breakpoints)
-        passed = tuple(Place(number) for number in range(1, step))
-        self._set(at=Place(step), passed=passed, why=f"breakpoint {point.text}" if point is not None else "")
+        passed = tuple(ProgramPlace(number) for number in range(1, step))
+        self._set(
+            at=ProgramPlace(step), passed=passed, why=f"breakpoint {point.text}" if point is not None else ""
+        )
 
     def _forward(self, until: Until, read: int) -> list[Order]:
         """Run on. Where there is only reading, go to step `read`."""
@@ -321,7 +323,7 @@ class Machine:
         self._set(phase=Phase.RUNNING, why="")
         return [Go(until, self._edits(), self.state.opened)]
 
-    def _again(self, until: Until, *, before: Place) -> list[Order]:
+    def _again(self, until: Until, *, before: ProgramPlace) -> list[Order]:
         self._set(
             phase=Phase.RUNNING, why="", passed=(), at=START, divergence=None, exit=None, verdict=None,
             actual=NOTHING,
@@ -339,7 +341,7 @@ class Machine:
             states=tuple(point.state for point in points if point.state is not None),
         )
 
-    def _earlier(self) -> Sequence[Place]:
+    def _earlier(self) -> Sequence[ProgramPlace]:
         """The places before this one. Where the program is over, the last question is one of them."""
         return self.state.passed
 

@@ -15,7 +15,7 @@ from reenact.errors import Divergence
 
 
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
-class Place:
+class ProgramPlace:
     """A place of the program: at the question of a recorded step, before its answer.
 
     `extra` counts the questions since then that the recording does not have. Step 0 is the program's beginning.
@@ -28,7 +28,7 @@ class Place:
         return f"step {self.step}" + (f" + {self.extra}" if self.extra else "")
 
 
-START = Place(0)
+START = ProgramPlace(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Until:
         states: Stop when this tracked state has changed (`*`: any).
     """
 
-    place: Place | None = None
+    place: ProgramPlace | None = None
     next: bool = False
     beyond: int | None = None
     steps: frozenset[int] = frozenset()
@@ -69,7 +69,7 @@ class Again:
     """Run the program again, from its beginning or any place that is not behind `before`."""
 
     until: Until
-    before: Place
+    before: ProgramPlace
     edits: Mapping[int, Edit] = field(default_factory=dict)
     opened: frozenset[int] = frozenset()
 
@@ -117,8 +117,8 @@ NOTHING = Actual()
 class Stopped:
     """The program has stopped at a question, for the reason `why`; `passed` are those before it."""
 
-    place: Place
-    passed: tuple[Place, ...]
+    place: ProgramPlace
+    passed: tuple[ProgramPlace, ...]
     actual: Actual = NOTHING
     why: str = ""
 
@@ -128,8 +128,8 @@ class Departed:
     """The program has left its recording, and waits there."""
 
     divergence: Divergence
-    place: Place
-    passed: tuple[Place, ...]
+    place: ProgramPlace
+    passed: tuple[ProgramPlace, ...]
     actual: Actual = NOTHING
 
 
@@ -137,7 +137,7 @@ class Departed:
 class Ended:
     """The program is over."""
 
-    passed: tuple[Place, ...]
+    passed: tuple[ProgramPlace, ...]
     exit: int | None = None
     verdict: Verdict | None = None
 

@@ -37,10 +37,10 @@ class Prompt:
 
     def _asked(self, *_args: Any, **_keywords: Any) -> None:
         frame = sys._getframe(1)
-        from reenact.run.debugger.shell import Shell  # noqa: PLC0415 - pdb, which few replays need
+        from reenact.run.debugger.shell import PdbShell  # noqa: PLC0415 - pdb, which few replays need
 
         try:
-            shell = Shell(self._turnstile, self._terminal)
+            shell = PdbShell(self._turnstile, self._terminal)
         except OSError:
             # In a pipeline, say. Standard input is no way out: what the program reads there is recorded.
             where = f"{frame.f_code.co_filename}:{frame.f_lineno}"

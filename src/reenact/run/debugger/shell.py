@@ -15,7 +15,7 @@ from reenact.core import system
 from reenact.core.boundary import ReplayingTurnstile, entered
 
 
-class Shell(pdb.Pdb):
+class PdbShell(pdb.Pdb):
     """pdb with a terminal of its own. Its input and evaluations are no part of the run.
 
     Args:

@@ -20,7 +20,7 @@ from reenact.core.replay.question import Question
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Divergence
 from reenact.run.debugger.breakpoint import Unknown
-from reenact.run.debugger.orders import START, Actual, Place, Until
+from reenact.run.debugger.orders import START, Actual, ProgramPlace, Until
 
 _STACK = 40
 
@@ -36,7 +36,7 @@ class Watcher:
     def __init__(self, replayer: Replayer, steps: dict[int, int]) -> None:
         self.replayer = replayer
         self.until = Until()
-        self.places: list[Place] = []
+        self.places: list[ProgramPlace] = []
         """All questions so far, the last one being asked now."""
         self._steps = steps
         self._filters: dict[str, Filter] = {}
@@ -50,14 +50,14 @@ class Watcher:
         self.replayer.watch = self
 
     @abstractmethod
-    def stopped(self, place: Place, why: str, question: Question, call: CallRecord | None) -> None:
+    def stopped(self, place: ProgramPlace, why: str, question: Question, call: CallRecord | None) -> None:
         """Called when the program stops at a place; it goes on when this returns."""
 
     @abstractmethod
-    def left_recording(self, place: Place, divergence: Divergence, question: Question | None) -> None:
+    def left_recording(self, place: ProgramPlace, divergence: Divergence, question: Question | None) -> None:
         """Called when the program leaves its recording; it goes on when this returns."""
 
-    def arrived(self, place: Place) -> None:
+    def arrived(self, place: ProgramPlace) -> None:
         """The program has come to a question, whether it stops there or not."""
 
     def actual(self, question: Question | None, frame: FrameType | None) -> Actual:
@@ -96,13 +96,13 @@ class Watcher:
 
     # -- within ----------------------------------------------------------------------------------------------
 
-    def _next(self, call: CallRecord | None) -> Place:
+    def _next(self, call: CallRecord | None) -> ProgramPlace:
         if call is not None:
-            return Place(self._steps[call.number])
+            return ProgramPlace(self._steps[call.number])
         last = self.places[-1] if self.places else START
-        return Place(last.step, last.extra + 1)
+        return ProgramPlace(last.step, last.extra + 1)
 
-    def _why(self, place: Place, question: Question, call: CallRecord | None) -> str | None:
+    def _why(self, place: ProgramPlace, question: Question, call: CallRecord | None) -> str | None:
         """Return the reason to stop here (often empty), or None."""
         until = self.until
         if until.states and (changed := self._changed(question.scope.run)):

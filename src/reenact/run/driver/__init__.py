@@ -19,11 +19,11 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any, Self
 
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import UsageError
 from reenact.run.debugger.machine import Machine, Phase
 from reenact.run.debugger.orders import Died, Report, Shell
-from reenact.run.driver.program import Program
+from reenact.run.driver.debugged_program import Program
 from reenact.run.launch import Options
 
 COMMANDS = frozenset((
@@ -53,7 +53,7 @@ class Driver:
 
     def __init__(
         self,
-        recording: Recording,
+        recording: RecordedRun,
         *,
         command: Sequence[str] = (),
         options: Options | None = None,

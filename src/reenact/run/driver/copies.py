@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 
 from reenact.core import system
 from reenact.core.replay.watch import Edit
-from reenact.run.debugger.orders import Again, Go, Place
+from reenact.run.debugger.orders import Again, Go, ProgramPlace
 
 _Socket = socket.socket
 
 
 @dataclass(eq=False, slots=True)
-class Line:
+class ProcessConnection:
     """A connection to one process of the program."""
 
     socket: socket.socket
@@ -47,9 +47,9 @@ class Line:
 class Copy:
     """A copy of the program that waits at a place, with the answers given until then."""
 
-    line: Line
-    place: Place
-    passed: frozenset[Place]
+    line: ProcessConnection
+    place: ProgramPlace
+    passed: frozenset[ProgramPlace]
     written: int
     changed: Mapping[int, Edit] = field(default_factory=dict)
     opened: frozenset[int] = frozenset()
@@ -63,7 +63,7 @@ class Copy:
         return order.before not in self.passed and order.until.place not in self.passed
 
 
-def given(passed: frozenset[Place], order: Go | Again) -> tuple[dict[int, Edit], frozenset[int]]:
+def given(passed: frozenset[ProgramPlace], order: Go | Again) -> tuple[dict[int, Edit], frozenset[int]]:
     """Return the edits and the opened steps of an order at the places that a program has passed."""
     behind = {place.step for place in passed}
     edits = {step: edit for step, edit in order.edits.items() if step in behind}

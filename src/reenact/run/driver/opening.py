@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 
 from reenact.core.dataclass import dataclass
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import ProgramError
 from reenact.run.driver import Driver
 from reenact.run.launch import Options
@@ -27,7 +27,7 @@ class Opening:
         run_foreign: The user lets a foreign recording's program run.
     """
 
-    recording: Recording
+    recording: RecordedRun
     command: Sequence[str] = ()
     options: Options = field(default_factory=Options)
     home: Path | None = None

@@ -14,7 +14,7 @@ from reenact.core.files.listing import writable
 from reenact.core.files.states import FileState
 from reenact.core.files.trees import changes, first_states, whole_roots
 from reenact.core.model.log import Log
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.places import TOO_WIDE, temporary_folder
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence, Mismatch
@@ -46,7 +46,7 @@ class FileComparison:
 
     def __init__(
         self,
-        recording: Recording,
+        recording: RecordedRun,
         log: Log,
         recorded: RecordedChanges,
         laid: Laid,

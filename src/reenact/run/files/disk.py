@@ -18,7 +18,7 @@ from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.core.files.states import NOTHING, FileState, Fingerprint
 from reenact.core.files.trees import changes, first_states, has_files, roots
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import UsageError
 from reenact.run.files.scratch import Scratch, attach
 from reenact.run.files.upper import Upper
@@ -122,7 +122,7 @@ class Disk:
         keep: Folders that stay the real ones inside of the program's folders: the store, folders of reports.
     """
 
-    def __init__(self, recording: Recording, keep: Iterable[Path]) -> None:
+    def __init__(self, recording: RecordedRun, keep: Iterable[Path]) -> None:
         self._recording = recording
         self._cwd = str((recording.header.get("program") or {}).get("cwd") or "")
         self._first = first_states(recording)
@@ -286,7 +286,7 @@ class Disk:
         return lacking
 
 
-def keeping(folder: str, recording: Recording, files: str) -> Path | None:
+def keeping(folder: str, recording: RecordedRun, files: str) -> Path | None:
     """Return the folder to keep a fork's files in, or None.
 
     Raises UsageError if they cannot be kept there.
@@ -312,7 +312,7 @@ def check_files(files: str) -> None:
         raise UsageError(f"--{FILES} {files}: it is one of {RECORDED}, {LIVE}")
 
 
-def disk_of(recording: Recording, keep: Iterable[Path]) -> Disk | None:
+def disk_of(recording: RecordedRun, keep: Iterable[Path]) -> Disk | None:
     """Return a disk for a recording with files; None for one without."""
     return Disk(recording, keep) if has_files(recording) else None
 
@@ -364,7 +364,7 @@ def content(path: Path, salt: bytes, *, plain: bool) -> str:
     return f"sha256:{address.hexdigest()}" if plain else keyed.text()
 
 
-def blob(recording: Recording, address: str) -> bytes:
+def blob(recording: RecordedRun, address: str) -> bytes:
     """Return the recorded bytes. Raises CorruptRecording."""
     return bytes(recording.logs[0].value({"$blob": address}))
 
@@ -379,7 +379,7 @@ def _like(path: Path, made: Path) -> None:
     os.utime(made, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _moving(first: Mapping[Path, FileState], recording: Recording) -> list[Path]:
+def _moving(first: Mapping[Path, FileState], recording: RecordedRun) -> list[Path]:
     """The folders that the run has removed or renamed, without those inside of them."""
     gone = {
         path

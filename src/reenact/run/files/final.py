@@ -9,7 +9,7 @@ from pathlib import Path
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState, fingerprint
 from reenact.core.files.trees import final_states, writers
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import Mismatch
 from reenact.run.files.disk import blob, is_state_of
 from reenact.run.files.placing import kind_of
@@ -32,7 +32,7 @@ class FinalFiles:
 
     def __init__(
         self,
-        recording: Recording,
+        recording: RecordedRun,
         here: Callable[[Path], Path],
         clean: Callable[[bytes], bytes] = lambda data: data,
     ) -> None:

@@ -10,7 +10,7 @@ from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, changes, first_states
 from reenact.core.model.log import CallRecord, Log
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.run.files.disk import blob
 
 _OUTER = frozenset(("model", "http", "input", "websocket", "mcp"))
@@ -25,7 +25,7 @@ class RecordedChanges:
         log: The process's part of it.
     """
 
-    def __init__(self, recording: Recording, log: Log) -> None:
+    def __init__(self, recording: RecordedRun, log: Log) -> None:
         self._recording, self._log = recording, log
         self.all = [change for change in changes(log) if change.how != "first"]
         self.due = dict(enumerate(self.all))
@@ -109,7 +109,7 @@ class RecordedChanges:
             call = self._log.calls.get(above) if above is not None and above < call.number else None
 
 
-def apart(recording: Recording) -> bool:
+def apart(recording: RecordedRun) -> bool:
     """Return True if no process of a run changed a file that another one used.
 
     When a tool reaches a file is not recorded between processes: one that runs again might come too early.

@@ -25,7 +25,7 @@ from reenact.adapters.stdlib.folders import Listing
 from reenact.core import boundary, system
 from reenact.core.files import databases
 from reenact.run.files.replacements import Replacements
-from reenact.run.files.scanned import Entry
+from reenact.run.files.scanned import ScannedName
 from reenact.run.files.upper import Upper
 from reenact.run.files.view import OverlayView
 
@@ -266,7 +266,7 @@ class FileRedirection:
         if full is None or names is None:
             return original(path)
         given = os.fsdecode(path if path is not None else ".")
-        return Listing([Entry(self, full, given, name) for name in names])
+        return Listing([ScannedName(self, full, given, name) for name in names])
 
     def _mkdir(
         self, original: Callable[..., Any], path: Any, mode: int = 0o777, *, dir_fd: int | None = None

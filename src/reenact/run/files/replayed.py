@@ -16,7 +16,7 @@ from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import FileChange, first_states, has_files
 from reenact.core.model.log import RESUMED, Log
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
 from reenact.run.files import stand_ins
@@ -45,7 +45,7 @@ class ReplayedFiles:
 
     def __init__(
         self,
-        recording: Recording,
+        recording: RecordedRun,
         log: Log,
         laid: Laid,
         replayer: Replayer,
@@ -74,7 +74,7 @@ class ReplayedFiles:
     @classmethod
     def begun(
         cls,
-        recording: Recording,
+        recording: RecordedRun,
         log: Log,
         replayer: Replayer,
         scratch: str,
@@ -119,7 +119,7 @@ class ReplayedFiles:
 
     @classmethod
     def sensor(
-        cls, files: ReplayedFiles | None, recording: Recording, replayer: Replayer, scratch: str
+        cls, files: ReplayedFiles | None, recording: RecordedRun, replayer: Replayer, scratch: str
     ) -> ReplayedUses | None:
         """Return the sensor for the files of a process; None if their changes are not watched.
 

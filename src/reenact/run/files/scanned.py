@@ -21,7 +21,7 @@ class _Redirection(Protocol):
         """Let Reenact itself see the real files."""
 
 
-class Entry:
+class ScannedName:
     """One name in a folder, as `os.scandir` gives them."""
 
     def __init__(self, redirection: _Redirection, folder: str, given: str, name: str) -> None:

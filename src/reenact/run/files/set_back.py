@@ -21,7 +21,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import changes, first_states, roots
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.run.files.disk import ENTERED, Laid, Layer, blob, is_state_of
 from reenact.run.files.placing import kind_of, put, remove
 
@@ -57,7 +57,7 @@ class SetBack:
         keep: Folders that are left alone: the store of recordings.
     """
 
-    def __init__(self, recording: Recording, copies: Path, keep: Iterable[Path]) -> None:
+    def __init__(self, recording: RecordedRun, copies: Path, keep: Iterable[Path]) -> None:
         self._recording, self._copies = recording, copies
         self._keep = tuple(map(str, keep))
         self._roots = roots(recording)

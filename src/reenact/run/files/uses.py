@@ -11,7 +11,7 @@ from typing import TypeAlias
 from reenact.core.boundary import current
 from reenact.core.files import databases
 from reenact.core.files.states import FileState
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.places import SKIPPED, Places
 from reenact.core.replay.replayer import Replayer
 
@@ -125,7 +125,7 @@ class ReplayedUses:
                 yield path, before is None
 
 
-def store_of(recording: Recording) -> Path:
+def store_of(recording: RecordedRun) -> Path:
     """Return the folder of the store that a recording lies in, or its own."""
     folder = Path(recording.path)
     return folder.parents[1] if folder.parent.name == "recordings" else folder

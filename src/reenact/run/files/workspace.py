@@ -10,7 +10,7 @@ from pathlib import Path
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import changes, final_states, first_states
 from reenact.core.model.divergence import Verdict
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.places import SKIPPED
 from reenact.errors import Departure, Divergence
 from reenact.run.files.disk import Laid, is_state_of
@@ -21,7 +21,7 @@ from reenact.run.files.view import OverlayView
 _GIT = ".git"
 
 
-def compared(recording: Recording, laid: Laid) -> Verdict:
+def compared(recording: RecordedRun, laid: Laid) -> Verdict:
     """Compare the files at the end with the recorded ones."""
     if not laid.entered:
         why = f" ({laid.forbidden})" if laid.forbidden else ""
@@ -48,7 +48,7 @@ def compared(recording: Recording, laid: Laid) -> Verdict:
 
 
 def compared_last(
-    recording: Recording,
+    recording: RecordedRun,
     laid: Laid,
     ended: AbstractSet[str],
     logs: AbstractSet[str],
@@ -100,7 +100,7 @@ def _seen_on(laid: Laid) -> Callable[[Path], Path]:
     return lambda path: Path(view.real(str(laid.here(path)), follow=False))
 
 
-def _changed(recording: Recording) -> Iterator[Path]:
+def _changed(recording: RecordedRun) -> Iterator[Path]:
     """Yield the paths that the recorded run has changed."""
     for log in recording.logs:
         for change in changes(log):
@@ -118,7 +118,7 @@ def _touched(laid: Laid, first: dict[Path, FileState]) -> Iterator[Path]:
                     yield path
 
 
-def _step(recording: Recording, path: Path) -> int | None:
+def _step(recording: RecordedRun, path: Path) -> int | None:
     """Return the step after which a path was last seen to change."""
     calls = [
         (log.process, change.call)

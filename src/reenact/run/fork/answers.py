@@ -11,10 +11,10 @@ from typing import Any
 import orjson
 
 from reenact.core.messages import asks_model, openai_agents
-from reenact.core.messages.text import events
+from reenact.core.messages.message_text import events
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import binary, parsed
-from reenact.core.query.recording import Step
+from reenact.core.query.recorded_run import Step
 from reenact.core.replay.fit import put, with_body
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError

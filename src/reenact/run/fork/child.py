@@ -16,7 +16,7 @@ from reenact.core.files.trees import first_states
 from reenact.core.model import codec
 from reenact.core.model.event import FORMAT, Tree
 from reenact.core.model.storable import tags_of
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.own import own_identity
 from reenact.core.record.program import describe
 from reenact.core.record.recorder import Recorder
@@ -28,11 +28,11 @@ from reenact.core.trust import Where, consent
 from reenact.errors import UsageError
 from reenact.run.files.disk import FILES
 from reenact.run.fork import started
-from reenact.run.fork.family import Forked
+from reenact.run.fork.event_lines import EventLines
+from reenact.run.fork.family import ForkProcesses
 from reenact.run.fork.handler import Forker
-from reenact.run.fork.lines import Lines
 from reenact.run.fork.live_files import record_files
-from reenact.run.fork.point import Point
+from reenact.run.fork.point import ForkPoint
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import GUARD, Plan
 from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of, rules_of
@@ -57,8 +57,8 @@ class Child:
 
     def __init__(
         self,
-        parent: Recording,
-        point: Point,
+        parent: RecordedRun,
+        point: ForkPoint,
         store: LocalStore,
         id: str,
         *,
@@ -75,7 +75,7 @@ class Child:
         self._children = False
         self._source = Path(parent.path).absolute()
         self._by_reference = self._source.parent == store.recordings
-        self._lines = Lines(self._source)
+        self._lines = EventLines(self._source)
         self._starts = {line: path for path, line in self._lines.spawned.items()}
         self._rules = _both(rules_of(parent.header), secrets)
         self._guarding = GuardPlan(
@@ -121,7 +121,7 @@ class Child:
         self.run.rules = rules_number(parent.header)
         self.run.forked, self.forker.run = True, self.run
         before = ReplayedProcesses(self.run, replayer, parent, log, self._replaying_plan(), join=replay_fork)
-        self.family = self.run.family = Forked(self.run, self.forker, before, self._recording_plan)
+        self.family = self.run.family = ForkProcesses(self.run, self.forker, before, self._recording_plan)
 
     def seal(self, ending: Mapping[str, Tree]) -> None:
         """Write the last line."""

@@ -19,7 +19,7 @@ from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import error_line, plain
 from reenact.core.patterns import lazy
-from reenact.core.query.recording import Recording, Step
+from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.replay.fit import fit, put
 from reenact.core.replay.match import differences
 from reenact.core.replay.watch import Edit
@@ -52,7 +52,7 @@ def parse(settings: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def edit_of(recording: Recording, step: Step, change: Change) -> Edit:
+def edit_of(recording: RecordedRun, step: Step, change: Change) -> Edit:
     """The edit of a step's answer. Raises UsageError for one that does not fit it."""
     old = _recorded(step)
     if callable(change):
@@ -135,7 +135,7 @@ def _computed(step: Step, old: Edit, change: Callable[[Any], Any]) -> Edit:
     return Edit(value=_tree(new))
 
 
-def _error(recording: Recording, value: Any, rest: str) -> Tree:
+def _error(recording: RecordedRun, value: Any, rest: str) -> Tree:
     if isinstance(value, BaseException):
         return codec.encode_error(value, codec.Encoder())
     match = _ERROR.fullmatch(value) if isinstance(value, str) and not rest else None
@@ -146,7 +146,7 @@ def _error(recording: Recording, value: Any, rest: str) -> Tree:
     return {"type": kind, "text": text, "args": [text] if text else []}
 
 
-def _type(recording: Recording, name: str) -> str:
+def _type(recording: RecordedRun, name: str) -> str:
     """Return the full name of an exception's type: as written, built-in, or recorded."""
     if ":" in name:
         return name

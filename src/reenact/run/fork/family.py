@@ -21,14 +21,14 @@ from reenact.run.fork import started
 from reenact.run.fork.handler import Forker
 from reenact.run.members import record_fork
 from reenact.run.plan import Plan
-from reenact.run.recorded import Recorded
+from reenact.run.recorded import RecordedProcesses
 from reenact.run.replayed_processes import ReplayedProcesses, logs_of
 from reenact.run.reports import claimed, reported
 
 _LOOK = 0.002
 
 
-class Forked(Family):
+class ForkProcesses(Family):
     """The processes that a fork starts.
 
     Args:
@@ -43,15 +43,15 @@ class Forked(Family):
         self._forker = forker
         self.replayed = replayed
         self._plan = plan
-        self._recorded: Recorded | None = None
+        self._recorded: RecordedProcesses | None = None
         forker.before_live = self.settle
 
     @property
-    def _now(self) -> Recorded | ReplayedProcesses:
+    def _now(self) -> RecordedProcesses | ReplayedProcesses:
         if not self._forker.gone_live:
             return self.replayed
         if self._recorded is None:
-            self._recorded = Recorded(self._run, self._forker.recorder, self._plan(), record_fork)
+            self._recorded = RecordedProcesses(self._run, self._forker.recorder, self._plan(), record_fork)
         return self._recorded
 
     def replays(self, name: str) -> bool:

@@ -23,9 +23,9 @@ from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.rulings import ActionGuard, Ruling
 from reenact.core.replay.watch import Edit
-from reenact.errors import Divergence, Halt, Stop
+from reenact.errors import Divergence, ForkStop, Halt
 from reenact.run.fork import absence
-from reenact.run.fork.lines import Lines
+from reenact.run.fork.event_lines import EventLines
 from reenact.run.fork.reruns import Reruns
 from reenact.run.fork.sharing import Sharing
 from reenact.run.fork.started import around
@@ -53,7 +53,7 @@ class Forker(Handler):
         self,
         replayer: Replayer,
         recorder: Recorder,
-        lines: Lines,
+        lines: EventLines,
         log: Log,
         *,
         at: CallRecord | None,
@@ -66,7 +66,7 @@ class Forker(Handler):
         self.recorder = recorder
         self.reached = False
         """True if the program has asked the question of the step."""
-        self.stop: Stop | None = None
+        self.stop: ForkStop | None = None
         """The reason that the fork could not go on, if any."""
         self.on_stop: Callable[[], None] = lambda: None
         self.on_live: Callable[[], None] = lambda: None
@@ -403,7 +403,7 @@ class Forker(Handler):
         with self._lock:
             if self.stop is not None:
                 return
-            self.stop = Stop(reason)
+            self.stop = ForkStop(reason)
             if self.run is not None:
                 self.run.halt = self.stop
         self.on_stop()
@@ -411,6 +411,6 @@ class Forker(Handler):
     def _check(self) -> None:
         self.notice_refusal()
         if self.stop is not None:
-            raise Stop(self.stop.reason)
+            raise ForkStop(self.stop.reason)
         if self.replayer.poison is not None:
             raise Halt(self.replayer.poison.divergence)

@@ -8,7 +8,7 @@ from pathlib import Path
 from reenact.core.boundary import Run, entered
 from reenact.core.files.trees import first_states, singles, states_until, whole_roots
 from reenact.core.model.log import CallRecord
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.places import Places, script_folders
 from reenact.core.record.recorder import Recorder
 
@@ -16,7 +16,7 @@ from reenact.core.record.recorder import Recorder
 def record_files(
     run: Run,
     recorder: Recorder,
-    recording: Recording,
+    recording: RecordedRun,
     received: Iterable[CallRecord],
     home: str,
     *,

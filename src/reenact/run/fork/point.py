@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reenact.core.dataclass import dataclass
-from reenact.core.query.recording import Recording, Step
+from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
@@ -16,7 +16,7 @@ from reenact.run.fork.edit import Change, edit_of
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ForkPoint:
     """A step of a recording, and the changes from there on.
 
     Attributes:
@@ -50,7 +50,7 @@ def check_stored(path: Path) -> None:
 
 
 def point(
-    recording: Recording,
+    recording: RecordedRun,
     at: int,
     change: Change | None = None,
     *,
@@ -60,7 +60,7 @@ def point(
     policy: Iterable[str] = (),
     terminal: str = "",
     command: bool = False,
-) -> Point:
+) -> ForkPoint:
     """Return the point of a fork. Raises UsageError if it cannot be forked there or so."""
     live = tuple(live)
     check_stored(Path(recording.path))
@@ -72,4 +72,4 @@ def point(
         )
     edit = None if change is None else edit_of(recording, step, change)
     words = ActionPolicy(policy).words
-    return Point(step, edit, model, live, tuple(ignore), words, terminal, command)
+    return ForkPoint(step, edit, model, live, tuple(ignore), words, terminal, command)

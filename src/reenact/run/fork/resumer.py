@@ -17,8 +17,8 @@ from reenact.core.record.recorder import Recorder
 from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.rulings import ActionGuard
+from reenact.run.fork.event_lines import EventLines
 from reenact.run.fork.handler import _STEADY, Forker
-from reenact.run.fork.lines import Lines
 from reenact.run.fork.sharing import Sharing
 
 IN_FLIGHT = "it was in flight when the run was cut off, and may have happened"
@@ -53,7 +53,7 @@ class Resumer(Forker):
         self,
         replayer: Replayer,
         recorder: Recorder,
-        lines: Lines,
+        lines: EventLines,
         log: Log,
         *,
         guard: ActionGuard,

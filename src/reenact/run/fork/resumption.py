@@ -13,7 +13,7 @@ from reenact.core.files.trees import has_files
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.log import RESUMED
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.own import own_identity
 from reenact.core.record.recorder import Recorder
 from reenact.core.store.continued import ContinuedWriter
@@ -25,8 +25,8 @@ from reenact.run.files.disk import FILES
 from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.files.set_back import COPIES, SetBack
 from reenact.run.fork import started
-from reenact.run.fork.family import Forked
-from reenact.run.fork.lines import Lines
+from reenact.run.fork.event_lines import EventLines
+from reenact.run.fork.family import ForkProcesses
 from reenact.run.fork.live_files import last_received, record_files
 from reenact.run.fork.point import check_stored
 from reenact.run.fork.resumer import Resumer
@@ -45,7 +45,7 @@ class Resumption:
         words, terminal: The policy, and the path of the terminal to ask on.
     """
 
-    def __init__(self, recording: Recording, plan: Plan, words: tuple[str, ...], terminal: str) -> None:
+    def __init__(self, recording: RecordedRun, plan: Plan, words: tuple[str, ...], terminal: str) -> None:
         check(recording, Path(plan.home))
         self.recording = recording
         self._plan = plan
@@ -71,7 +71,7 @@ class Resumption:
         self.handler = Resumer(
             self.replayer,
             self.recorder,
-            Lines(self._folder),
+            EventLines(self._folder),
             log,
             guard=self.guarding.guard(recording),
             release=self._release,
@@ -83,7 +83,9 @@ class Resumption:
         before = ReplayedProcesses(
             self.run, self.replayer, recording, log, self._own("replay"), join=replay_fork
         )
-        self.family = self.run.family = Forked(self.run, self.handler, before, lambda: self._own("record"))
+        self.family = self.run.family = ForkProcesses(
+            self.run, self.handler, before, lambda: self._own("record")
+        )
         self.files = self._set_back()
         if not log.times:
             self._lives()
@@ -160,7 +162,7 @@ class Resumption:
         self.writer.release(codec.dumps(line))
 
 
-def check(recording: Recording, home: Path) -> None:
+def check(recording: RecordedRun, home: Path) -> None:
     """Raise UsageError if a recording cannot be resumed."""
     id = recording.id
     check_stored(Path(recording.path))
@@ -182,7 +184,7 @@ def check(recording: Recording, home: Path) -> None:
         raise UsageError(f"recording {id} lies outside of {home}; name its home with --home")
 
 
-def _writer(recording: Recording) -> ContinuedWriter:
+def _writer(recording: RecordedRun) -> ContinuedWriter:
     try:
         return ContinuedWriter(Path(recording.path) / EVENTS)
     except UsageError as error:

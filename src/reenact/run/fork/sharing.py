@@ -11,7 +11,7 @@ from reenact.core.model.event import Tree, Value
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.record.recorder import Recorder
 from reenact.core.replay.watch import Edit
-from reenact.run.fork.lines import Lines
+from reenact.run.fork.event_lines import EventLines
 
 
 class Sharing:
@@ -27,7 +27,7 @@ class Sharing:
         written: The parent's calls whose questions are in the child, with the numbers of their steps there.
     """
 
-    def __init__(self, recorder: Recorder, lines: Lines, log: Log, write: Callable[[int], bool]) -> None:
+    def __init__(self, recorder: Recorder, lines: EventLines, log: Log, write: Callable[[int], bool]) -> None:
         self.written: dict[int, int | None] = {}
         self._shared: set[int] = set()
         self._recorder = recorder

@@ -15,7 +15,7 @@ import orjson
 from reenact.core.files.trees import has_files
 from reenact.core.model.event import Tree
 from reenact.core.model.log import CallRecord, Log
-from reenact.core.query.recording import Recording, Step
+from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.record.own import marked, signing
 from reenact.core.store import chain, shared
 from reenact.core.store.writer import Writer
@@ -36,7 +36,7 @@ def enclosing(log: Log, within: int | None) -> Iterator[CallRecord]:
         within = log.calls[within].within
 
 
-def check(recording: Recording, step: Step, live: Iterable[str] = (), *, command: bool = False) -> None:
+def check(recording: RecordedRun, step: Step, live: Iterable[str] = (), *, command: bool = False) -> None:
     """Raise UsageError if a recording of several processes cannot be forked at a step.
 
     Args:
@@ -108,7 +108,7 @@ def _ended(log: Log) -> float:
     return float(log.opened.get("offset", 0.0)) + float(ending.get("t", log.last))
 
 
-def check_whole(recording: Recording) -> None:
+def check_whole(recording: RecordedRun) -> None:
     """Raise UsageError if a recording of several processes cannot be resumed.
 
     A process that a tool has started need not run again: the tool is answered, or is made again as a whole. Another

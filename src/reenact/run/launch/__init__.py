@@ -19,7 +19,7 @@ import orjson
 
 from reenact.core.extras import needing
 from reenact.core.model.divergence import Verdict, merged, verdict_of
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.risky import risky_filter
 from reenact.core.store.local import EVENTS, LocalStore, load, new_id
 from reenact.core.store.writer import reseal
@@ -166,7 +166,7 @@ def replay(
 
 
 def replaying(
-    recording: Recording,
+    recording: RecordedRun,
     words: dict[str, Any],
     place: Path,
     *,
@@ -208,7 +208,7 @@ def replaying(
     return Start(argv, executable, environ, cwd, disk)
 
 
-def judged(recording: Recording, start: Start, status: int, pid: int, place: Path) -> Replayed:
+def judged(recording: RecordedRun, start: Start, status: int, pid: int, place: Path) -> Replayed:
     """Return the outcome of an ended replay, from its exit status and the reports in `place`."""
     reports = reports_in(place)
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
@@ -232,14 +232,14 @@ def judged(recording: Recording, start: Start, status: int, pid: int, place: Pat
     return Replayed(recording, verdict, status, warnings=tuple(_differing(recording, said)))
 
 
-def _cleaner(recording: Recording) -> Callable[[bytes], bytes]:
+def _cleaner(recording: RecordedRun) -> Callable[[bytes], bytes]:
     """Return a function that puts tokens in place of the recording's secrets."""
     replayer = import_module("reenact.run.replayer")
     redactor = replayer.redactor_of(recording.header, replayer.rules_of(recording.header))
     return cast("Callable[[bytes], bytes]", redactor.raw)
 
 
-def _completeness(recording: Recording, reports: dict[str, Any], status: int, *, mine: bool) -> Verdict:
+def _completeness(recording: RecordedRun, reports: dict[str, Any], status: int, *, mine: bool) -> Verdict:
     """Return the departures that only the parent sees: unstarted processes, another exit status."""
     found = [
         Divergence(Departure.MISSING, log.process, detail="the process was not started")
@@ -255,7 +255,7 @@ def _completeness(recording: Recording, reports: dict[str, Any], status: int, *,
     return Verdict(recording.id, divergences=tuple(found))
 
 
-def _differing(recording: Recording, said: dict[str, Any]) -> Iterator[str]:
+def _differing(recording: RecordedRun, said: dict[str, Any]) -> Iterator[str]:
     program = recording.header.get("program") or {}
     old, new = str(program.get("python") or ""), str(said.get("python") or "")
     if old and new and old.split(".")[:2] != new.split(".")[:2]:

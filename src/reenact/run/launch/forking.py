@@ -11,7 +11,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.extras import needing
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.errors import RecordingError, UsageError
-from reenact.run.api.fork import Recording, load
+from reenact.run.api.forking import Recording, load
 from reenact.run.files.disk import FILES, LIVE, RECORDED, check_files, disk_of, keeping
 from reenact.run.fork.edit import parse
 from reenact.run.fork.point import point

@@ -7,7 +7,7 @@ from typing import Any
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import UsageError
 from reenact.run.files.disk import FILES, LIVE, RECORDED, check_files
 from reenact.run.plan import ACTS
@@ -27,7 +27,7 @@ class Recorded:
     """
 
     status: int
-    recording: Recording | None = None
+    recording: RecordedRun | None = None
     failed: str = ""
 
 
@@ -43,7 +43,7 @@ class Replayed:
         warnings: The differences from the recorded environment, one sentence each.
     """
 
-    recording: Recording
+    recording: RecordedRun
     verdict: Verdict | None
     status: int
     failed: str = ""

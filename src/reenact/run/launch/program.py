@@ -8,20 +8,20 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.program import option_takes_value
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
 from reenact.errors import ProgramError
 
 
-def by_proxy(recording: Recording) -> bool:
+def by_proxy(recording: RecordedRun) -> bool:
     """Return True if a recording was made by the proxy."""
     return "proxy" in (recording.header.get("program") or {})
 
 
 def remembered(
-    recording: Recording,
+    recording: RecordedRun,
     *,
     home: str | os.PathLike[str] | None,
     run_foreign: bool = False,
@@ -56,7 +56,7 @@ def remembered(
     return _argv(recording), _folder(recording)
 
 
-def missing_part(recording: Recording, *, near: bool = False) -> str:
+def missing_part(recording: RecordedRun, *, near: bool = False) -> str:
     """Return in words the part of the recorded program that is missing here, or an empty text.
 
     Args:
@@ -81,11 +81,11 @@ def missing_part(recording: Recording, *, near: bool = False) -> str:
     return ""
 
 
-def _argv(recording: Recording) -> list[str]:
+def _argv(recording: RecordedRun) -> list[str]:
     return [str(word) for word in (recording.header.get("program") or {}).get("argv") or ()]
 
 
-def _folder(recording: Recording) -> str:
+def _folder(recording: RecordedRun) -> str:
     return str((recording.header.get("program") or {}).get("cwd") or "")
 
 

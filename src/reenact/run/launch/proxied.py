@@ -18,17 +18,17 @@ from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict, merged
 from reenact.core.model.event import Tree
-from reenact.core.query import recording as model
+from reenact.core.query import recorded_run as model
 from reenact.core.replay.rulings import named
 from reenact.core.store.local import LocalStore, new_id
 from reenact.core.store.writer import warn
 from reenact.core.trust import consent
 from reenact.errors import Departure, Divergence, ForkStopped, Mismatch, RecordingError, UsageError
 from reenact.run import proxy
-from reenact.run.api.fork import load
+from reenact.run.api.forking import load
 from reenact.run.files import workspace
 from reenact.run.files.disk import FILES, LIVE, Disk, Laid, disk_of
-from reenact.run.fork.point import Point
+from reenact.run.fork.point import ForkPoint
 from reenact.run.launch.options import Options, Recorded, Replayed
 from reenact.run.launch.process import Start, executable_of, run, shown
 from reenact.run.launch.program import remembered
@@ -165,7 +165,7 @@ def _recording(
     tags: Sequence[str],
     home: str | os.PathLike[str] | None,
     files: Sequence[str] | None,
-) -> Iterator[tuple[Serving, proxy.Recording, tuple[Route, ...]]]:
+) -> Iterator[tuple[Serving, proxy.RecordingProxy, tuple[Route, ...]]]:
     """The proxy, recording, for as long as the body runs."""
     routes, at = proxy.routes(os.environ), proxy.free()
     said: dict[str, Tree] = {
@@ -174,9 +174,9 @@ def _recording(
         "keys": proxy.wanted(os.environ),
     }
     program: dict[str, Tree] = {"argv": list(command), "packages": {}, "proxy": said}
-    session = proxy.Recording(name or shown(command), tags=tags, home=home, program=program, files=files)
+    session = proxy.RecordingProxy(name or shown(command), tags=tags, home=home, program=program, files=files)
 
-    def begin() -> proxy.Recording:
+    def begin() -> proxy.RecordingProxy:
         session.start()
         return session
 
@@ -184,7 +184,7 @@ def _recording(
         yield serving, session, routes
 
 
-def _recorded(session: proxy.Recording, status: int) -> Recorded:
+def _recorded(session: proxy.RecordingProxy, status: int) -> Recorded:
     if not session.started:
         return Recorded(status, failed=f"{session.path} cannot be written")
     try:
@@ -197,7 +197,7 @@ def _recorded(session: proxy.Recording, status: int) -> Recorded:
 
 
 def _again(
-    recording: model.Recording, *, trusted: bool
+    recording: model.RecordedRun, *, trusted: bool
 ) -> tuple[socket.socket, tuple[Route, ...], dict[str, str]]:
     """Return the socket, the routes and the environment to run a recording's program again.
 
@@ -217,7 +217,7 @@ def _again(
 
 
 def _command(
-    recording: model.Recording,
+    recording: model.RecordedRun,
     command: Sequence[str],
     verb: str,
     *,
@@ -234,7 +234,7 @@ def _command(
 
 
 def replay(
-    recording: model.Recording,
+    recording: model.RecordedRun,
     options: Options,
     *,
     command: Sequence[str] = (),
@@ -253,7 +253,7 @@ def replay(
     program = _Program()
     known = {name: words[name] for name in OPTIONS if name in words}
 
-    def begin() -> proxy.Replaying:
+    def begin() -> proxy.ReplayingProxy:
         def halted() -> None:
             # Before the program's own words about an answer that is an error.
             if not quiet and replaying.replayer.divergences:
@@ -261,7 +261,7 @@ def replay(
                 warn(f"{said}: {_REFUSED}")
             program.halt()
 
-        replaying = proxy.Replaying(recording, known, halted, real_time=words["pace"] == "real")
+        replaying = proxy.ReplayingProxy(recording, known, halted, real_time=words["pace"] == "real")
         return replaying
 
     place = where if cwd is None else cwd
@@ -272,7 +272,7 @@ def replay(
     ):
         status, heard = _run(argv, environ, cwd=place, quiet=quiet, program=program, disk=disk)
         session = serving.session
-        assert isinstance(session, proxy.Replaying)
+        assert isinstance(session, proxy.ReplayingProxy)
         verdict = session.verdict(whole=not program.ended and (not status or recording.status == "error"))
         if not verdict.divergences:
             verdict = merged([verdict, _compared(recording, session, status, heard)])
@@ -282,7 +282,7 @@ def replay(
 
 
 @contextmanager
-def _laid(recording: model.Recording, store: LocalStore, *, live: bool = False) -> Iterator[Disk | None]:
+def _laid(recording: model.RecordedRun, store: LocalStore, *, live: bool = False) -> Iterator[Disk | None]:
     """The disk that a recorded program runs on; None for a recording without files."""
     disk = None if live else disk_of(recording, (store.root, Path(recording.path).absolute()))
     try:
@@ -292,7 +292,9 @@ def _laid(recording: model.Recording, store: LocalStore, *, live: bool = False) 
             disk.close()
 
 
-def _compared(recording: model.Recording, session: proxy.Replaying, status: int, heard: Output) -> Verdict:
+def _compared(
+    recording: model.RecordedRun, session: proxy.ReplayingProxy, status: int, heard: Output
+) -> Verdict:
     """Compare the program's output and exit status with the recorded ones."""
     sealed = recording.logs[0].sealed or {}
     found: list[Divergence] = []
@@ -313,7 +315,7 @@ def _compared(recording: model.Recording, session: proxy.Replaying, status: int,
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class ProxiedFork:
     """The result of a fork: the child's path (or empty), and fields as in `Forked`."""
 
     status: int
@@ -324,8 +326,8 @@ class Branch:
 
 
 def fork(
-    parent: model.Recording,
-    point: Point,
+    parent: model.RecordedRun,
+    point: ForkPoint,
     store: LocalStore,
     *,
     command: Sequence[str] = (),
@@ -333,7 +335,7 @@ def fork(
     run_foreign: bool = False,
     live_files: bool = False,
     keep: Path | None = None,
-) -> Branch:
+) -> ProxiedFork:
     """Run the recorded program, from the recording up to a step, and live from there.
 
     On the recorded files, unless `live_files`; those at the end are copied into the folder `keep`. Raises
@@ -346,25 +348,25 @@ def fork(
     # By the user's word, these are the addresses of models.
     point = replace(point, providers=tuple(urlsplit(route.upstream).netloc for route in routes))
 
-    def begin() -> proxy.Forking:
+    def begin() -> proxy.ForkingProxy:
         def halted() -> None:
             if not quiet:
                 warn(f"the fork stops: {_REFUSED}")
             program.halt()
 
-        return proxy.Forking(parent, point, store, known_as, halted=halted)
+        return proxy.ForkingProxy(parent, point, store, known_as, halted=halted)
 
     with _laid(parent, store, live=live_files) as disk, Serving(listening_at, routes, begin) as serving:
         status, heard = _run(argv, environ, cwd=where, quiet=quiet, program=program, disk=disk)
         if disk is not None and keep is not None:
             disk.keep(keep)
     session = serving.session
-    assert isinstance(session, proxy.Forking)
+    assert isinstance(session, proxy.ForkingProxy)
     ran = tuple(named(session.forker.gate.guard.ran))
     try:
         session.seal(_ending(status, heard))
     except ForkStopped as stopped:
-        return Branch(status, session.path, "stopped", str(stopped), ran)
+        return ProxiedFork(status, session.path, "stopped", str(stopped), ran)
     except UsageError as error:
-        return Branch(status, "", "failed", str(error))
-    return Branch(status, session.path, "ran", ran=ran)
+        return ProxiedFork(status, "", "failed", str(error))
+    return ProxiedFork(status, session.path, "ran", ran=ran)

@@ -9,7 +9,7 @@ from typing import Any
 
 from reenact.core.dataclass import dataclass
 from reenact.core.files.trees import has_files
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.store.local import EVENTS, LocalStore, load
 from reenact.errors import UsageError
@@ -40,7 +40,7 @@ class Resumed:
         copies: The folder with copies of these; empty without any.
     """
 
-    recording: Recording
+    recording: RecordedRun
     before: int
     status: int
     how: str = "ran"

@@ -7,13 +7,13 @@ adapter, so that all readers of a recording know them.
 from __future__ import annotations
 
 from reenact.run.proxy.providers import Route, environ, placeholders, routes, wanted
+from reenact.run.proxy.proxied_runs import ForkingProxy, RecordingProxy, ReplayingProxy
 from reenact.run.proxy.server import Serving, free
-from reenact.run.proxy.session import Forking, Recording, Replaying
 
 __all__ = [
-    "Forking",
-    "Recording",
-    "Replaying",
+    "ForkingProxy",
+    "RecordingProxy",
+    "ReplayingProxy",
     "Route",
     "Serving",
     "environ",

@@ -168,7 +168,7 @@ async def _leaving(times: list[float], stuck: Callable[[], BaseException]) -> No
     raise stuck()
 
 
-class Asked:
+class RequestMatcher:
     """Finds the recorded call for a request.
 
     Args:

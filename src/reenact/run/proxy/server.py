@@ -12,7 +12,7 @@ from typing import Self
 
 import uvicorn
 
-from reenact.run.proxy.app import Session, Upstream, application
+from reenact.run.proxy.asgi import ProxyRun, Upstream, application
 from reenact.run.proxy.providers import Route
 
 _GRACE = 2
@@ -51,10 +51,10 @@ class Serving:
     """
 
     def __init__(
-        self, listening: socket.socket, routes: Sequence[Route], begin: Callable[[], Session]
+        self, listening: socket.socket, routes: Sequence[Route], begin: Callable[[], ProxyRun]
     ) -> None:
         self.port: int = listening.getsockname()[1]
-        self.session: Session
+        self.session: ProxyRun
         self._listening = listening
         self._routes = routes
         self._begin = begin

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 
-from reenact.core.store.quotas import Limits
+from reenact.core.store.quotas import IntakeLimits
 
 Check = Callable[[], str]
 """A check: returns an empty text, or a short problem. An exception counts as a failure."""
@@ -92,7 +92,7 @@ def ready(found: Mapping[str, str]) -> bool:
     return all(said == OK for said in found.values())
 
 
-def room(folder: Path, least: int = Limits().free) -> Check:
+def room(folder: Path, least: int = IntakeLimits().free) -> Check:
     """Make a check that a folder's disk has enough free bytes for uploads.
 
     Args:

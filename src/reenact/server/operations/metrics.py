@@ -66,7 +66,7 @@ class Requests:
             self._seconds.labels(method, route).observe(seconds)
 
 
-class Page:
+class MetricsPage:
     """Answer requests for the metrics.
 
     Args:

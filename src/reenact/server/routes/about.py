@@ -80,7 +80,7 @@ async def measured(request: Request) -> Response:
             f"metrics need the token of {TOKEN}, or an admin's key of the project {DEFAULT}",
             headers={"WWW-Authenticate": "Bearer"},
         )
-    page: metrics.Page = request.app.state.metrics
+    page: metrics.MetricsPage = request.app.state.metrics
     return await page.answer(request)
 
 

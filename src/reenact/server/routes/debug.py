@@ -22,7 +22,7 @@ from reenact.run.driver.opening import Opening
 from reenact.run.launch import Options
 from reenact.server.access import Access, Writer
 from reenact.server.debug_state import Standing, Tracked
-from reenact.server.debugging import Desk, Session
+from reenact.server.debugging import DebugSession, Desk
 from reenact.server.permission import allowed
 from reenact.server.readers import size_of
 from reenact.server.refusals import refusals
@@ -63,7 +63,7 @@ class Begin(BaseModel):
     read: bool = False
 
 
-class Order(BaseModel):
+class DebugCommand(BaseModel):
     """A debugger command and its arguments: `break` and `tool:cancel_order`.
 
     `here` is the selected step; commands that edit an answer use it if the arguments name no step.
@@ -104,7 +104,7 @@ class Forking(BaseModel):
     whole: bool
 
 
-class Output(BaseModel):
+class ProgramOutput(BaseModel):
     """The output of the program."""
 
     text: str
@@ -117,7 +117,7 @@ def desk_of(request: Request, access: Writer) -> Desk:
     return desk
 
 
-def _session(access: Writer, id: Id, desk: Annotated[Desk, Depends(desk_of)]) -> Session:
+def _session(access: Writer, id: Id, desk: Annotated[Desk, Depends(desk_of)]) -> DebugSession:
     # It may be of another project, whose it is to see.
     access.library.folder(id)
     found = desk.session(id)
@@ -126,7 +126,7 @@ def _session(access: Writer, id: Id, desk: Annotated[Desk, Depends(desk_of)]) ->
     return found
 
 
-Open = Annotated[Session, Depends(_session)]
+Open = Annotated[DebugSession, Depends(_session)]
 
 
 @router.get("", responses=refusals(401, 403))
@@ -189,7 +189,7 @@ def end(session: Open, desk: Annotated[Desk, Depends(desk_of)]) -> None:
 
 
 @router.post("/{id}/orders", responses=REFUSED)
-def order(session: Open, given: Order) -> Standing:
+def order(session: Open, given: DebugCommand) -> Standing:
     """Execute a debugger command; return the program's state. `running` continues: see /live."""
     return session.order(f"{given.order} {given.arguments}".strip(), given.here)
 
@@ -200,16 +200,16 @@ async def live(session: Open) -> EventSourceResponse:
     return EventSourceResponse(_states(session), headers={"Cache-Control": "no-store"})
 
 
-async def _states(session: Session) -> AsyncIterator[ServerSentEvent]:
+async def _states(session: DebugSession) -> AsyncIterator[ServerSentEvent]:
     async for state in session.changes():
         yield ServerSentEvent(state.model_dump_json(), event="state")
     yield ServerSentEvent("{}", event="over")
 
 
 @router.get("/{id}/output", responses=REFUSED)
-def output(session: Open) -> Output:
+def output(session: Open) -> ProgramOutput:
     """Return the program's output up to now."""
-    return Output(text=session.output(), written=session.state().written)
+    return ProgramOutput(text=session.output(), written=session.state().written)
 
 
 @router.get("/{id}/steps/{step}/state", responses=REFUSED)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
 
-from reenact.analysis.views.recording import EventsView
+from reenact.analysis.views.whole_recording import EventsView
 from reenact.core.query.facts import StepFacts
 from reenact.core.store import shared
 from reenact.core.store.local import EVENTS

@@ -25,8 +25,8 @@ from reenact.core.store import local
 from reenact.errors import CorruptRecording, FutureFormat, MissingExtra, RecordingError
 from reenact.server.access import Reader
 from reenact.server.films import FilmPage, Frame, film_of, followed, page_at, picture_at
-from reenact.server.jobs import Job as Jobbed
 from reenact.server.jobs import Jobs
+from reenact.server.jobs import RunningJob as Jobbed
 from reenact.server.links import Lender, Links
 from reenact.server.orders import ORDERS, Order
 from reenact.server.refusals import refusals

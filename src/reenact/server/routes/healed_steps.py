@@ -123,4 +123,4 @@ def _refusal(made: Any, *, running: bool) -> str | None:
 
 
 def _healed() -> Any:
-    return optional("reenact.browser.heal.view", "browser", "a patch of a script")
+    return optional("reenact.browser.heal.heal_view", "browser", "a patch of a script")

@@ -126,7 +126,7 @@ async def live(request: Request, access: Reader, links: Lender, id: Id) -> Event
 async def _events(known: jobs.Jobs, project: str, id: str, links: Links) -> AsyncIterator[ServerSentEvent]:
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
-    def told(where: str, job: jobs.Job) -> None:
+    def told(where: str, job: jobs.RunningJob) -> None:
         if (where, job.id) == (project, id):
             # The loop may have ended before the job.
             with contextlib.suppress(RuntimeError):
@@ -151,7 +151,7 @@ async def _events(known: jobs.Jobs, project: str, id: str, links: Links) -> Asyn
         stop()
 
 
-def shown(known: jobs.Jobs, project: str, job: jobs.Job, links: Links) -> Job:
+def shown(known: jobs.Jobs, project: str, job: jobs.RunningJob, links: Links) -> Job:
     """A job as it is told: with addresses for its files."""
     files = [
         JobFile(name=name, url=links.lend(name.rpartition("/")[2], path, GOOD_FOR)[0])
@@ -168,7 +168,7 @@ def shown(known: jobs.Jobs, project: str, job: jobs.Job, links: Links) -> Job:
 def announce(known: jobs.Jobs, projects: Projects, links: Links) -> None:
     """Send each project a `job` event when one of its jobs changes, without its result."""
 
-    def told(project: str, job: jobs.Job) -> None:
+    def told(project: str, job: jobs.RunningJob) -> None:
         def tell() -> dict[str, Any] | None:
             newest = known.find(project, job.id)
             if newest is None:
@@ -185,7 +185,7 @@ def _of(request: Request) -> jobs.Jobs:
     return found
 
 
-def _found(request: Request, access: Access, id: str) -> jobs.Job:
+def _found(request: Request, access: Access, id: str) -> jobs.RunningJob:
     job = _of(request).find(access.project, id)
     if job is None:
         raise HTTPException(404, f"there is no job {id}")

@@ -13,14 +13,14 @@ from reenact.server.routes.about import Me
 router = APIRouter(tags=["login"])
 
 
-class Shown(BaseModel):
+class ShownKey(BaseModel):
     """A key, shown."""
 
     key: str = Field(max_length=200)
 
 
 @router.post("/login", responses=refusals(401))
-def login(request: Request, response: Response, shown: Shown) -> Me:
+def login(request: Request, response: Response, shown: ShownKey) -> Me:
     """Log in with a key: a cookie replaces it for thirty days, or until the key is revoked."""
     keys: Keys = request.app.state.keys
     logins: Logins = request.app.state.logins

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from reenact.analysis.views.listing import FacetsView, RecordingsView, TrendsView, origin_view
-from reenact.analysis.views.recording import (
+from reenact.analysis.views.whole_recording import (
     BrowserSessionView,
     ProcessView,
     ServedRecordingView,
@@ -24,7 +24,7 @@ from reenact.server.access import Access, Reader, Writer
 from reenact.server.activity import alive
 from reenact.server.cache import Loaded
 from reenact.server.facets import facets_of, trends_of
-from reenact.server.lines import Entry, sessions
+from reenact.server.project_lines import ProjectLine, sessions
 from reenact.server.refusals import refusals
 from reenact.server.routes.common import MISSING, REFUSED, FilterText, Id, Offset, RecordingRoute
 
@@ -125,7 +125,7 @@ def _whole(access: Access, id: str, loaded: Loaded) -> ServedRecordingView:
         line = summarise(loaded.facts, path=str(folder), written=written)
     live = not sealed and alive(folder, written / 1e9)
     home = access.library.store.root
-    about = Entry(0, "", line, entry.found if entry is not None else None, live).fields(Book(home))
+    about = ProjectLine(0, "", line, entry.found if entry is not None else None, live).fields(Book(home))
     found = loaded.recording
     # The summary may be older than the labels.
     tags, note = tuple(dict.fromkeys((*found.tags, *found.labels.words))), found.labels.note or None

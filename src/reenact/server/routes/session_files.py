@@ -18,9 +18,9 @@ from reenact.server.refusals import refusals
 from reenact.server.routes.sessions import Done
 from reenact.server.wire import responses
 from reenact.server.wire.actions import files_of
-from reenact.server.wire.files import File, SessionFiles, Source
 from reenact.server.wire.hosted import Hosted, UnknownSessionError
 from reenact.server.wire.routing import Hosts, SessionId, WireRoute
+from reenact.server.wire.stored_files import File, SessionFiles, Source
 
 router = APIRouter(
     prefix="/sessions/{id}/files",
@@ -32,7 +32,7 @@ router = APIRouter(
 FileId = Annotated[str, Path(pattern="^[0-9a-f]{24}$", description="The file's id.")]
 
 
-class Page(BaseModel):
+class FilesPage(BaseModel):
     """Some of a session's files, the oldest first."""
 
     files: list[responses.FileInfo]
@@ -79,12 +79,12 @@ def files(
     source: Source | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0)] = 0,
-) -> Page:
+) -> FilesPage:
     """The session's files. They are gone when the server ends, or has had many sessions since."""
     hosted = hosts.find(access.project, id)
     found = [one for one in files_of(hosted).all() if source in (None, one.source)]
     shown = [_told(hosted, one) for one in found[offset : offset + limit]]
-    return Page(files=shown, total=len(found), limit=limit, offset=offset)
+    return FilesPage(files=shown, total=len(found), limit=limit, offset=offset)
 
 
 @router.get("/{file_id}", response_class=FileResponse)

@@ -105,7 +105,7 @@ class Debug(BaseModel):
     tabs: list[TabResponse]
 
 
-class Replay(BaseModel):
+class VideoAddresses(BaseModel):
     """A session's video: signed addresses that need no key, until they expire."""
 
     mp4_url: str
@@ -237,14 +237,14 @@ def replay(
     *,
     id: SessionId,
     pace: Literal["real", "compact"] = "real",
-) -> Replay:
+) -> VideoAddresses:
     """The session as a video, while it goes on and afterwards; what is secret is covered in it."""
     video = render(_known(access, hosts, id).session.core.recording.footage(id), pace=pace)
     base = str(request.base_url).rstrip("/")
     address, expires = links.lend(f"session-{id}{video.path.suffix}", video.path, GOOD_FOR)
     captions, _ = links.lend(f"session-{id}.vtt", video.captions, GOOD_FOR)
     url = address if "://" in address else base + address
-    return Replay(
+    return VideoAddresses(
         mp4_url=url,
         vtt_url=captions if "://" in captions else base + captions,
         expires_at=expires.isoformat(),

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from reenact.server.access import Writer
 from reenact.server.collector import Collecting
-from reenact.server.traces.app import PATHS, collected
+from reenact.server.traces.receiver import PATHS, collected
 
 router = APIRouter(tags=["traces"])
 

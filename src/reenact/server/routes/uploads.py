@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from reenact.core.store.base import Damaged
 from reenact.server.access import Writer
 from reenact.server.measuring import Measures
-from reenact.team.ship import wire
+from reenact.team.ship import upload_format
 
 router = APIRouter(tags=["uploads"])
 
@@ -30,7 +30,7 @@ class PieceSaid(BaseModel):
 class TakenPiece(BaseModel):
     """The result of a piece: only `ok` is stored on the disk."""
 
-    status: wire.Status
+    status: upload_format.Status
     length: int
     detail: str
 
@@ -41,7 +41,7 @@ class Acknowledged(BaseModel):
     pieces: list[TakenPiece]
 
 
-class Asked(BaseModel):
+class UploadQuestion(BaseModel):
     """The recordings of the question."""
 
     recordings: list[str]
@@ -68,7 +68,7 @@ _BYTES: dict[str, Any] = {
 _PIECES: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "content": {wire.TYPE: {"schema": {"type": "string", "format": "binary"}}},
+        "content": {upload_format.TYPE: {"schema": {"type": "string", "format": "binary"}}},
     }
 }
 _ERRORS: dict[int | str, dict[str, Any]] = {
@@ -93,8 +93,8 @@ def no_room(why: str) -> HTTPException:
     return HTTPException(507, why, headers={"Retry-After": str(AGAIN)})
 
 
-Id = Annotated[str, InPath(pattern=rf"^{wire.ID.pattern}$", description="The recording's id.")]
-Name = Annotated[str, InPath(pattern=rf"^(?:{wire.FILE.pattern})$", description="The file's name.")]
+Id = Annotated[str, InPath(pattern=rf"^{upload_format.ID.pattern}$", description="The recording's id.")]
+Name = Annotated[str, InPath(pattern=rf"^(?:{upload_format.FILE.pattern})$", description="The file's name.")]
 Digest = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$", description="The sha256 of the bytes.")]
 
 
@@ -103,8 +103,8 @@ async def _body(request: Request) -> bytes:
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
-        if size > wire.BODY:
-            raise HTTPException(413, f"a request may have at most {wire.BODY} bytes")
+        if size > upload_format.BODY:
+            raise HTTPException(413, f"a request may have at most {upload_format.BODY} bytes")
         parts.append(part)
     return b"".join(parts)
 
@@ -119,8 +119,8 @@ def upload(request: Request, access: Writer, body: Body) -> Acknowledged:
     The body's first line says which pieces follow; `docs/uploads.md` has its form. Each piece has an answer of its own.
     """
     try:
-        pieces, live = wire.unpacked(body)
-    except wire.Malformed as error:
+        pieces, live = upload_format.unpacked(body)
+    except upload_format.Malformed as error:
         raise HTTPException(400, str(error)) from None
     taken = _taken(request, access, pieces)
     access.library.intake.heard(live)
@@ -132,7 +132,7 @@ def upload(request: Request, access: Writer, body: Body) -> Acknowledged:
 
 
 @router.post("/uploads/lengths", responses=_ERRORS)
-def lengths(access: Writer, asked: Asked) -> Files:
+def lengths(access: Writer, asked: UploadQuestion) -> Files:
     """Return the stored lengths of these recordings' files."""
     if len(asked.recordings) > 1000:
         raise HTTPException(413, "at most 1000 recordings in one request")
@@ -150,7 +150,7 @@ def append(
     offset: Annotated[int, Query(ge=0, lt=1 << 62)] = 0,
 ) -> Length:
     """Append whole lines to one file, where `offset` is its length."""
-    return _one(request, access, wire.Piece(id, name, offset, body))
+    return _one(request, access, upload_format.Piece(id, name, offset, body))
 
 
 @router.head(
@@ -168,10 +168,12 @@ def length(access: Writer, id: Id, name: Name) -> Response:
 @router.put("/recordings/{id}/blobs/{digest}", openapi_extra=_BYTES, responses=_ERRORS)
 def blob(request: Request, access: Writer, id: Id, digest: Digest, body: Body) -> Length:
     """Keep a blob; the bytes must have the hash that is their name."""
-    return _one(request, access, wire.Piece(id, f"sha256:{digest}", 0, body))
+    return _one(request, access, upload_format.Piece(id, f"sha256:{digest}", 0, body))
 
 
-def _taken(request: Request, access: Writer, pieces: Sequence[wire.Piece]) -> Sequence[wire.Taken]:
+def _taken(
+    request: Request, access: Writer, pieces: Sequence[upload_format.Piece]
+) -> Sequence[upload_format.PieceTaken]:
     begun = time.perf_counter()
     taken = access.library.intake.take(pieces)
     measures: Measures = request.app.state.measures
@@ -179,7 +181,7 @@ def _taken(request: Request, access: Writer, pieces: Sequence[wire.Piece]) -> Se
     return taken
 
 
-def _one(request: Request, access: Writer, piece: wire.Piece) -> Length:
+def _one(request: Request, access: Writer, piece: upload_format.Piece) -> Length:
     (taken,) = _taken(request, access, [piece])
     if taken.status in {"gap", "differs"}:
         raise HTTPException(409, taken.detail, headers={"Upload-Length": str(taken.length)})

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from reenact.server.traces.app import application
+from reenact.server.traces.receiver import application
 from reenact.server.traces.serve import Address, listen, serve
-from reenact.server.traces.traces import Kept, Traces
+from reenact.server.traces.traces import KeptTrace, Traces
 
-__all__ = ["Address", "Kept", "Traces", "application", "listen", "serve"]
+__all__ = ["Address", "KeptTrace", "Traces", "application", "listen", "serve"]

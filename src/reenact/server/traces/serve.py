@@ -20,12 +20,12 @@ from reenact.errors import UsageError
 from reenact.run.connections import Connection
 from reenact.server.operations.checks import Checks, ready, room, writable
 from reenact.server.operations.logs import of_uvicorn
-from reenact.server.operations.metrics import Page, Requests, local, shown
+from reenact.server.operations.metrics import MetricsPage, Requests, local, shown
 from reenact.server.operations.middleware import Observed
 from reenact.server.settings import TOKEN
-from reenact.server.traces.app import Gate, application
 from reenact.server.traces.measuring import TraceMeasures
-from reenact.server.traces.traces import Kept, Traces
+from reenact.server.traces.receiver import Gate, application
+from reenact.server.traces.traces import KeptTrace, Traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def watched(traces: Traces, settle: Callable[[], None], end: Callable[[], None],
         token: The token to read metrics from other machines; empty for none.
     """
     registry = CollectorRegistry()
-    requests, page = Requests(registry), Page(registry)
+    requests, page = Requests(registry), MetricsPage(registry)
     registry.register(TraceMeasures(traces))
     home = traces.folder.parent
     disk = room(home)
@@ -94,7 +94,7 @@ def serve(
     traces: Traces,
     address: Address,
     *,
-    kept: Callable[[Kept], None],
+    kept: Callable[[KeptTrace], None],
     failed: Callable[[str], None],
     ended: Callable[[], None],
     token: str = "",

@@ -29,7 +29,7 @@ from reenact.analysis.interchange.importers.run import ImportedRun
 from reenact.analysis.interchange.importers.run_writer import keep
 from reenact.core import private
 from reenact.core.redact import DEFAULT_RULES, Redactor
-from reenact.core.store.deleted import Deleted
+from reenact.core.store.deleted import Tombstones
 from reenact.core.store.intake import synced
 from reenact.core.store.local import LocalStore
 
@@ -45,7 +45,7 @@ _AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptTrace:
     """A trace that became a recording, or became it anew."""
 
     id: str
@@ -137,7 +137,7 @@ class Traces:
 
     def settle(
         self, now: float, *, all: bool = False, failed: Callable[[str], None] | None = None
-    ) -> list[Kept]:
+    ) -> list[KeptTrace]:
         """Make recordings of the traces that are whole.
 
         Args:
@@ -163,7 +163,7 @@ class Traces:
             self.folder.rmdir()
         return found
 
-    def _settle(self, trace: str, now: float, *, all: bool) -> list[Kept]:
+    def _settle(self, trace: str, now: float, *, all: bool) -> list[KeptTrace]:
         under_way = self._traces[trace]
         idle = now - under_way.last
         kept = None
@@ -186,7 +186,7 @@ class Traces:
     def _take(self, trace: str, spans: list[Span], now: float) -> None:
         self.counts.spans += sum(not span.loose for span in spans)
         under_way = self._traces.get(trace)
-        if Deleted(self._store.root).get(_recording_id(trace)) is not None:
+        if Tombstones(self._store.root).get(_recording_id(trace)) is not None:
             # Its recording was deleted, and does not come back with a span that is late.
             self.counts.late += len(spans)
             return
@@ -228,14 +228,14 @@ class Traces:
         finally:
             os.close(file)
 
-    def _record(self, trace: str, under_way: _Trace) -> Kept | None:
+    def _record(self, trace: str, under_way: _Trace) -> KeptTrace | None:
         spans = list(runs.traces(_read(self._file(trace))).values())
         under_way.kept = under_way.spans
         if not spans or not runs.tells(spans[0]):
             self.counts.strange += 0 if under_way.recorded else 1
             under_way.recorded = True
             return None
-        if Deleted(self._store.root).get(_recording_id(trace)) is not None:
+        if Tombstones(self._store.root).get(_recording_id(trace)) is not None:
             return None
         made = runs.run(spans[0], source={"format": "otel", "collected": True})
         run: ImportedRun = replace(made, tags=tuple(dict.fromkeys((*made.tags, *self._tags))))
@@ -246,7 +246,7 @@ class Traces:
             raise
         again, under_way.recorded = under_way.recorded, True
         self.counts.recordings += 0 if again else 1
-        return Kept(id, run.name, len(list(run.effects)), again)
+        return KeptTrace(id, run.name, len(list(run.effects)), again)
 
     def _resume(self, now: float) -> None:
         """Resume with the files of a collector that ended without making their recordings."""

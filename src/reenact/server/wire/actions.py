@@ -9,8 +9,8 @@ from reenact.browser.actions.types import Scrape
 from reenact.browser.effects.calls import run
 from reenact.errors import SessionError
 from reenact.server.wire import requests, responses
-from reenact.server.wire.files import SessionFiles
 from reenact.server.wire.hosted import Hosted
+from reenact.server.wire.stored_files import SessionFiles
 
 
 def executed(hosted: Hosted, body: Mapping[str, Any]) -> responses.ExecutionResponse:

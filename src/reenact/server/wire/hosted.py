@@ -23,7 +23,7 @@ from reenact.browser.isolation.guest import GuestResources
 from reenact.browser.session.session import Session
 from reenact.core.store.writer import warn
 from reenact.errors import SessionError
-from reenact.server.wire.files import SessionFiles
+from reenact.server.wire.stored_files import SessionFiles
 
 MOST = 8
 """Sessions that may be open at once: each is a browser."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from reenact.browser.actions.results import result_of
 from reenact.browser.heal import expect as expecting
-from reenact.browser.heal import ladder, record
+from reenact.browser.heal import heal_record, ladder
 from reenact.browser.heal.caller import here
 from reenact.browser.heal.mend import FailedStep, Judge, Mend, RungRefusal
 from reenact.browser.page.session_options import MODEL
@@ -23,7 +23,7 @@ from reenact.server.wire.actions import files_of
 from reenact.server.wire.hosted import Hosted
 from reenact.server.wire.responses import Json
 
-_HEAL: TypeAdapter[record.HealRecord] = TypeAdapter(record.HealRecord)
+_HEAL: TypeAdapter[heal_record.HealRecord] = TypeAdapter(heal_record.HealRecord)
 
 
 class Mending(BaseModel):
@@ -81,7 +81,7 @@ def kept(hosted: Hosted, body: Mapping[str, Any]) -> dict[str, Json]:
     except ValidationError as error:
         first = error.errors()[0]
         raise UsageError(f"no heal record: {first['loc'][0]}: {first['msg']}") from None
-    return record.written(hosted.live(), heal).to_tree()
+    return heal_record.written(hosted.live(), heal).to_tree()
 
 
 def _judge(session: Session, expect: Any, asked: list[bool]) -> Judge | None:

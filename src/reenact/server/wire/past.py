@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reenact.browser.session.session import Session
 from reenact.errors import RecordingError
-from reenact.run.api.fork import load
+from reenact.run.api.forking import load
 from reenact.server.wire.hosted import Hosted, UnknownSessionError
 
 

@@ -16,7 +16,7 @@ from reenact.browser.actions import types as do
 from reenact.browser.agent.models import full_name
 from reenact.browser.isolation.addresses import RefusedAddressError, check_scheme, typed
 from reenact.errors import UsageError
-from reenact.server.wire.files import SessionFiles
+from reenact.server.wire.stored_files import SessionFiles
 
 LONGEST = 24 * 60
 """Minutes that a session may last at most."""

@@ -16,8 +16,8 @@ from pydantic import BaseModel
 
 from reenact.browser.actions import types as do
 from reenact.browser.actions.results import ElementAction, ExecutionResult, Observation, Tab, Viewport
-from reenact.server.wire.files import File
 from reenact.server.wire.hosted import Hosted
+from reenact.server.wire.stored_files import File
 
 Json = Any
 """Any JSON value: from a page, a model or a recording."""

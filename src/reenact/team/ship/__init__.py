@@ -7,7 +7,18 @@ of the agent, of the shipper or of the server loses nothing, and nothing is stor
 """
 
 from reenact.team.ship.destination import Destination
-from reenact.team.ship.queue import Held, Mark, Queue, keep_here
+from reenact.team.ship.queue import Held, Queue, ShipMark, keep_here
 from reenact.team.ship.starting import begin, ended, enlist, sending, wake
 
-__all__ = ["Destination", "Held", "Mark", "Queue", "begin", "ended", "enlist", "keep_here", "sending", "wake"]
+__all__ = [
+    "Destination",
+    "Held",
+    "Queue",
+    "ShipMark",
+    "begin",
+    "ended",
+    "enlist",
+    "keep_here",
+    "sending",
+    "wake",
+]

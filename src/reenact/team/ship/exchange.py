@@ -15,14 +15,14 @@ from pathlib import Path
 from reenact.core.dataclass import dataclass
 from reenact.core.store import shared
 from reenact.core.store.base import Piece
-from reenact.core.store.deleted import Deleted
+from reenact.core.store.deleted import Tombstones
 from reenact.core.store.intake import RECEIVED, LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
-from reenact.core.store.quotas import Limits
+from reenact.core.store.quotas import IntakeLimits
 from reenact.errors import CorruptRecording, RecordingError, RecordingNotFound, ReenactError
 from reenact.team.index import TeamIndex
 from reenact.team.project_key import adopt, endorse, examined, unendorsed
-from reenact.team.ship.queue import Mark, Queue
+from reenact.team.ship.queue import Queue, ShipMark
 from reenact.team.ship.shipment import Shipment, requests
 from reenact.team.store import TeamStore
 
@@ -34,7 +34,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
-class Moved:
+class Transferred:
     """The result of a transfer.
 
     Attributes:
@@ -55,7 +55,7 @@ class Moved:
     foreign: dict[str, str] = field(default_factory=dict)
 
 
-class Exchange:
+class TeamExchange:
     """A home, and a team's store.
 
     Args:
@@ -67,26 +67,26 @@ class Exchange:
         self._home = home
         self._team = team
         self._index = TeamIndex(team)
-        self._intake = LocalIntake(home, Limits(recording=1 << 62, blob=1 << 62), checked=False)
+        self._intake = LocalIntake(home, IntakeLimits(recording=1 << 62, blob=1 << 62), checked=False)
 
     def close(self) -> None:
         """Stop the background threads."""
         self._intake.close()
         self._index.close()
 
-    def push(self, ids: Sequence[str], progress: Progress | None = None) -> Moved:
+    def push(self, ids: Sequence[str], progress: Progress | None = None) -> Transferred:
         """Copy recordings from here to the team. Raises StoreAway; acknowledged data stays there.
 
         What is at home here is endorsed by the project's key. One that is being written is copied as far as it is. One
         that was deleted there is skipped.
         """
-        moved, queue = Moved(), Queue(self._home.root)
+        moved, queue = Transferred(), Queue(self._home.root)
         for done, some in _batches(ids, progress):
             gone = self._team.deleted(some)
             moved.deleted |= {id: stone.told for id, stone in gone.items()}
             there = self._team.intake.lengths(some)
             shipments = [
-                Shipment(Mark(id, "", ""), self._home.folder(id), queue, there.get(id, {}))
+                Shipment(ShipMark(id, "", ""), self._home.folder(id), queue, there.get(id, {}))
                 for id in some
                 if id not in gone
             ]
@@ -117,7 +117,7 @@ class Exchange:
         *,
         again: bool = False,
         endorsed: bool = True,
-    ) -> Moved:
+    ) -> Transferred:
         """Copy recordings from the team to here. Raises StoreAway; data received before that stays.
 
         One that is longer here stays as it is. One that was deleted here is skipped.
@@ -128,7 +128,7 @@ class Exchange:
             again: Copy also recordings that were deleted here, and drop their tombstones.
             endorsed: Take over the endorsements of the project, so that colleagues' recordings are at home.
         """
-        moved, deleted = Moved(), Deleted(self._home.root)
+        moved, deleted = Transferred(), Tombstones(self._home.root)
         for done, every in _batches(ids, progress):
             gone = deleted.among(every)
             if again:
@@ -167,12 +167,12 @@ class Exchange:
                 progress(done, len(ids))
         return moved
 
-    def forget_deleted(self) -> Moved:
+    def forget_deleted(self) -> Transferred:
         """Remove pulled and cached recordings that the team has deleted. Raises StoreAway.
 
         Recordings made here stay. A recording whose fork is being written stays for now.
         """
-        moved = Moved()
+        moved = Transferred()
         self._team.forget_deleted()
         here = self._home.ids()
         for at in range(0, len(here), _MANY):
@@ -215,7 +215,7 @@ class Exchange:
             elif said.status != "ok":
                 one.stuck = said.why(EVENTS)
 
-    def _send(self, shipments: Sequence[Shipment], moved: Moved) -> None:
+    def _send(self, shipments: Sequence[Shipment], moved: Transferred) -> None:
         """Send all that they have, a few megabytes at a time."""
         tries = 0
         while tries < _TRIES:

@@ -25,7 +25,7 @@ _ID = lazy(r"[\w-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ShipMark:
     """That a recording is to be sent.
 
     Attributes:
@@ -76,7 +76,7 @@ class Queue:
         """Automatic sending is off for this home."""
         return (self.folder / "off").exists()
 
-    def add(self, mark: Mark) -> Held:
+    def add(self, mark: ShipMark) -> Held:
         """Mark a recording, and hold the mark. Raises OSError."""
         private.folder(self._queue)
         part = self.folder / f".{mark.id}.{os.getpid()}"
@@ -93,7 +93,7 @@ class Queue:
             raise
         return Held(file)
 
-    def marks(self) -> list[Mark]:
+    def marks(self) -> list[ShipMark]:
         """All of them, in the order of their ids."""
         found = []
         try:
@@ -105,7 +105,9 @@ class Queue:
                 continue
             try:
                 told = orjson.loads((self._queue / name).read_bytes())
-                found.append(Mark(name, str(told["server"]), str(told["destination"]), bool(told["late"])))
+                found.append(
+                    ShipMark(name, str(told["server"]), str(told["destination"]), bool(told["late"]))
+                )
             except (OSError, ValueError, KeyError, TypeError):
                 continue
         return found

@@ -12,7 +12,7 @@ import orjson
 
 from reenact.errors import ReenactError
 from reenact.team.ship.destination import KEY, Destination
-from reenact.team.ship.wire import API, TYPE, Piece, Taken, packed
+from reenact.team.ship.upload_format import API, TYPE, Piece, PieceTaken, packed
 
 T = TypeVar("T")
 
@@ -61,10 +61,10 @@ class Sender:
             found |= _read(answer, self._to, lambda told: dict(told["recordings"]))
         return found
 
-    def send(self, pieces: Sequence[Piece], live: Iterable[str] = ()) -> list[Taken]:
+    def send(self, pieces: Sequence[Piece], live: Iterable[str] = ()) -> list[PieceTaken]:
         """Send pieces; rechange the outcome of each. Raises Away, Refused."""
         answer = self._ask("POST", "/uploads", packed(pieces, list(live)), TYPE)
-        taken = _read(answer, self._to, lambda told: [Taken(**one) for one in told["pieces"]])
+        taken = _read(answer, self._to, lambda told: [PieceTaken(**one) for one in told["pieces"]])
         if len(taken) != len(pieces):
             raise Refused(f"{self._to.server}: {_STRANGE}")
         return taken

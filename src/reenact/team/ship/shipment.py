@@ -10,9 +10,9 @@ from time import monotonic
 from reenact.core.dataclass import dataclass
 from reenact.core.store.local import EVENTS
 from reenact.errors import CorruptRecording
-from reenact.team.ship.queue import Mark, Queue
+from reenact.team.ship.queue import Queue, ShipMark
 from reenact.team.ship.tail import Tail, blobs, ended, files, sealed
-from reenact.team.ship.wire import LARGEST, PIECES, Piece, Taken
+from reenact.team.ship.upload_format import LARGEST, PIECES, Piece, PieceTaken
 
 BODY = 4 << 20
 """Bytes of a request, about."""
@@ -52,7 +52,7 @@ class Shipment:
         lacks: Which blob the server has not got, and why; empty if it has all.
     """
 
-    mark: Mark
+    mark: ShipMark
     folder: Path
     queue: Queue
     lengths: Mapping[str, int]
@@ -85,7 +85,7 @@ class Shipment:
                 yield from self._named(data)
                 yield Load(self, Piece(self.id, tail.name, tail.sent, data), tail, count)
 
-    def settle(self, load: Load, taken: Taken) -> None:
+    def settle(self, load: Load, taken: PieceTaken) -> None:
         """Apply the server's answer to a load.
 
         A load for which the server has no room now counts as unsent.

@@ -14,7 +14,7 @@ from reenact.core.store.writer import warn
 from reenact.errors import ReenactError
 from reenact.team.ship.destination import Destination
 from reenact.team.ship.news import News, Report
-from reenact.team.ship.queue import Mark, Queue
+from reenact.team.ship.queue import Queue, ShipMark
 from reenact.team.ship.sender import Away, Refused, Sender
 from reenact.team.ship.shipment import Load, Shipment, requests
 
@@ -62,7 +62,7 @@ class Shipper:
         to: Destination,
         *,
         drop: bool = False,
-        chosen: Callable[[Mark], bool] | None = None,
+        chosen: Callable[[ShipMark], bool] | None = None,
     ) -> None:
         self.queue = Queue(store.root)
         self.finished: list[str] = []
@@ -167,7 +167,7 @@ class Shipper:
         self._say(state="sending" if self._shipments else "done", why="")
         return sent
 
-    def held(self, mark: Mark) -> bool:
+    def held(self, mark: ShipMark) -> bool:
         """Return whether a running process still writes a recording."""
         return self.queue.held(mark.id)
 
@@ -188,7 +188,7 @@ class Shipper:
     # -- within ----------------------------------------------------------------------------------------------
 
     @property
-    def _marks(self) -> list[Mark]:
+    def _marks(self) -> list[ShipMark]:
         return [one.mark for one in self._shipments.values()]
 
     def _look(self) -> None:

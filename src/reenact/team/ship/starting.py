@@ -17,7 +17,7 @@ from reenact.core.store.writer import warn
 from reenact.errors import MissingExtra, ReenactError
 from reenact.team.ship.destination import SERVER, Destination
 from reenact.team.ship.news import News
-from reenact.team.ship.queue import Held, Lock, Mark, Queue
+from reenact.team.ship.queue import Held, Lock, Queue, ShipMark
 
 _APART = '"$@" >/dev/null 2>&1 </dev/null &'
 """A shell command that starts a shipper and ends at once.
@@ -65,7 +65,7 @@ def enlist(home: Path, id: str, *, late: bool = False) -> Held | None:
         to = Destination.of(os.environ)
         if to is None or (queue := Queue(home)).private:
             return None
-        return queue.add(Mark(id, to.server, to.name, late))
+        return queue.add(ShipMark(id, to.server, to.name, late))
     except (ReenactError, OSError) as error:
         _once(f"nothing is sent to a server: {error}")
         return None

@@ -12,7 +12,7 @@ from reenact.core.patterns import lazy
 from reenact.core.store import chain, shared
 from reenact.core.store.local import EVENTS
 from reenact.errors import CorruptRecording
-from reenact.team.ship.wire import FILE
+from reenact.team.ship.upload_format import FILE
 
 _SAME = b'{"event":"same"'
 _SEALED = b'{"event":"sealed"'

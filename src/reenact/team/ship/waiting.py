@@ -7,7 +7,7 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import CorruptRecording
 from reenact.team.ship.destination import Destination
 from reenact.team.ship.news import News
-from reenact.team.ship.queue import Mark, Queue
+from reenact.team.ship.queue import Queue, ShipMark
 from reenact.team.ship.sender import Away, Refused, Sender
 from reenact.team.ship.shipment import Shipment
 
@@ -56,7 +56,7 @@ def waiting(store: LocalStore, to: Destination | None) -> tuple[list[Waiting], s
     return found, trouble
 
 
-def _waiting(store: LocalStore, queue: Queue, mark: Mark, lengths: dict[str, int]) -> Waiting:
+def _waiting(store: LocalStore, queue: Queue, mark: ShipMark, lengths: dict[str, int]) -> Waiting:
     report = News(queue, mark.destination).read()
     why = report.stuck.get(mark.id, "") if report is not None else ""
     shipment = Shipment(mark, store.folder(mark.id), queue, lengths)

@@ -16,7 +16,7 @@ import pytest
 
 from reenact.analysis.views.difference import divergence_lines
 from reenact.core.model.divergence import Verdict
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import bundle
 from reenact.core.store.local import SUFFIX, LocalStore
 from reenact.errors import Divergence, DivergenceError, ReenactError, UsageError
@@ -48,7 +48,7 @@ class Taped:
         self._replay: Replay | None = None
 
     @property
-    def recording(self) -> Recording | None:
+    def recording(self) -> RecordedRun | None:
         return self._replay.recording if self._replay is not None else None
 
     @property
@@ -193,7 +193,7 @@ def _path(item: pytest.Function, given: str | None) -> Path:
     return folder / "recordings" / item.path.stem / f"{owner}{name}{SUFFIX}"
 
 
-def _told(divergence: Divergence, recording: Recording, path: Path, node: str) -> str:
+def _told(divergence: Divergence, recording: RecordedRun, path: Path, node: str) -> str:
     """A divergence, as a test's failure."""
     text, *parts = divergence_lines(divergence)
     # A call behind the last step comes before one that is not there to be shown.

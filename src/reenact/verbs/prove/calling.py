@@ -20,7 +20,7 @@ import orjson
 
 from reenact.analysis.attempts import Attempt
 from reenact.core.model.divergence import verdict_of, verdict_tree
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import load
 from reenact.run.launch import Options, Start, folder
 from reenact.run.plan import SWITCH
@@ -43,7 +43,7 @@ class FunctionCall:
 
 
 def call_again(
-    recording: Recording, call: FunctionCall, conditions: Conditions, *, patience: float
+    recording: RecordedRun, call: FunctionCall, conditions: Conditions, *, patience: float
 ) -> Attempt:
     """Call it under these conditions; those of the folder are not changed.
 

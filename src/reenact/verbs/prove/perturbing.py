@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from reenact.core import system
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.run.plan import SHIFTED, SWITCH
 from reenact.verbs.prove.folders import MOST, elsewhere
 from reenact.verbs.reproduce.rerun import Conditions
@@ -72,7 +72,7 @@ class Perturbed(Conditions):
         process: The program, once it runs.
     """
 
-    def __init__(self, wanted: Sequence[Condition], recording: Recording, number: int, place: Path) -> None:
+    def __init__(self, wanted: Sequence[Condition], recording: RecordedRun, number: int, place: Path) -> None:
         self.missed: dict[Condition, str] = {}
         self.process: subprocess.Popen[bytes] | None = None
         self._wanted, self._place, self._number = wanted, place, number
@@ -147,7 +147,7 @@ class Perturbed(Conditions):
             process.kill()
             process.wait()
 
-    def _other_seed(self, recording: Recording) -> str | None:
+    def _other_seed(self, recording: RecordedRun) -> str | None:
         if os.environ.get("PYTHONHASHSEED") is not None:
             self.missed[Condition.SEED] = "PYTHONHASHSEED is set here, so every run has that one"
             return None
@@ -158,7 +158,7 @@ class Perturbed(Conditions):
 
 
 @contextmanager
-def perturbed(wanted: Sequence[Condition], recording: Recording, number: int) -> Iterator[Perturbed]:
+def perturbed(wanted: Sequence[Condition], recording: RecordedRun, number: int) -> Iterator[Perturbed]:
     """Make conditions for the body, which runs the program once."""
     place = tempfile.mkdtemp(prefix="reenact-")
     conditions = Perturbed(wanted, recording, number, Path(place))

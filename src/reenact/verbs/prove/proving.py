@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from reenact.analysis.attempts import Attempt, Departed, departed, judge
+from reenact.analysis.attempts import Attempt, FirstDeparture, departed, judge
 from reenact.core import system
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import Book
 from reenact.core.trust.consent import content
@@ -40,7 +40,7 @@ class Round:
 
     number: int
     conditions: tuple[Condition, ...]
-    departed: Departed | None
+    departed: FirstDeparture | None
     attempt: Attempt
 
     @property
@@ -66,7 +66,7 @@ class Proved:
         unwritten: The reason that the proof could not be written; else empty.
     """
 
-    recording: Recording
+    recording: RecordedRun
     trials: tuple[Round, ...]
     missed: dict[Condition, str]
     uncovered: tuple[str, ...]
@@ -126,7 +126,7 @@ class Proved:
 
 
 def prove(
-    recording: Recording,
+    recording: RecordedRun,
     *,
     times: int = TIMES,
     patience: float = PATIENCE,
@@ -186,7 +186,7 @@ class _Rounds:
 
     def __init__(
         self,
-        recording: Recording,
+        recording: RecordedRun,
         again: Callable[[Perturbed], Attempt],
         progress: Callable[[str], None] | None,
     ) -> None:

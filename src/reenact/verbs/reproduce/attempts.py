@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 
 from reenact.analysis.attempts import Attempt, Reproduces, Reproduction, judge
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import ProgramError, UsageError
-from reenact.run.api.fork import load
+from reenact.run.api.forking import load
 from reenact.run.launch import Options
 from reenact.run.output import masked
 from reenact.verbs.reproduce.rerun import PATIENCE, Rerun, rerun
@@ -18,7 +18,7 @@ TIMES = 5
 
 
 def reproduce(
-    source: str | os.PathLike[str] | Recording,
+    source: str | os.PathLike[str] | RecordedRun,
     *,
     times: int = TIMES,
     live: Iterable[str] = (),
@@ -50,7 +50,7 @@ def reproduce(
     """
     if times < 1:
         raise UsageError(f"times={times}: there must be at least one")
-    recording = source if isinstance(source, Recording) else load(source, home=home)
+    recording = source if isinstance(source, RecordedRun) else load(source, home=home)
     words = Options(tuple(live), tuple(ignore)).tree()
     attempts: list[Attempt] = []
     for number in range(1, times + 1):

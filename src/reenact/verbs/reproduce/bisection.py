@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reenact.analysis.decisive import Change, Differences, Found, Result, differences, search
-from reenact.core.query.recording import Recording
+from reenact.analysis.decisive import Change, DecisiveSearch, Differences, Result, differences, search
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.mixing import NEITHER, OTHERS_LIKE, OWN
 from reenact.errors import Departure, UsageError
-from reenact.run.api.fork import load
+from reenact.run.api.forking import load
 from reenact.run.launch import STDOUT, Options
 from reenact.run.plan import MIX
-from reenact.verbs.reproduce.check import Check, Predicate, by_command, by_output, by_predicate
+from reenact.verbs.reproduce.outcome_check import Check, Predicate, by_command, by_output, by_predicate
 from reenact.verbs.reproduce.rerun import PATIENCE, Rerun, rerun, where
 
-Source = str | os.PathLike[str] | Recording
+Source = str | os.PathLike[str] | RecordedRun
 
 TRIALS = 40
 """The default maximum number of trials."""
@@ -73,8 +73,8 @@ class Decisive:
         notes: Further facts for a careful reader.
     """
 
-    bad: Recording
-    good: Recording
+    bad: RecordedRun
+    good: RecordedRun
     changes: tuple[Change, ...]
     minimal: bool
     spent: bool
@@ -143,7 +143,7 @@ def bisect(
         ProgramError: The program cannot be run again.
         RecordingError: There is no such recording.
     """
-    runs = [source if isinstance(source, Recording) else load(source, home=home) for source in (bad, good)]
+    runs = [source if isinstance(source, RecordedRun) else load(source, home=home) for source in (bad, good)]
     if trials < 1:
         raise UsageError(f"trials={trials}: there must be at least one")
     bench = _Bench(
@@ -184,8 +184,8 @@ class _Bench:
 
     def __init__(
         self,
-        bad: Recording,
-        good: Recording,
+        bad: RecordedRun,
+        good: RecordedRun,
         live: tuple[str, ...],
         ignore: tuple[str, ...],
         *,
@@ -237,7 +237,7 @@ class _Bench:
             )
         return found
 
-    def trust(self, recording: Recording, expected: Result) -> None:
+    def trust(self, recording: RecordedRun, expected: Result) -> None:
         """See that the run is as it is said to be, twice. Raises UsageError where it is not."""
         which = "bad" if expected is Result.BAD else "good"
         seen: list[tuple[Result, Rerun]] = []
@@ -275,7 +275,7 @@ class _Bench:
         self._progress(f"trial {len(self.trials)}: {trial}")
         return trial.result
 
-    def conclude(self, found: Differences, result: Found) -> Decisive:
+    def conclude(self, found: Differences, result: DecisiveSearch) -> Decisive:
         """See that what was found holds, and whether it does the other way round."""
         back = None
         if result.changes:
@@ -310,7 +310,7 @@ class _Bench:
 
     # -- within ----------------------------------------------------------------------------------------------
 
-    def _tried(self, one: Recording, other: Recording, changes: tuple[Change, ...]) -> Trial:
+    def _tried(self, one: RecordedRun, other: RecordedRun, changes: tuple[Change, ...]) -> Trial:
         words = Options(self._live, (*self._ignore, STDOUT), on_divergence="realign").tree()
         words[MIX] = {
             "other": str(Path(other.path).absolute()),
@@ -328,7 +328,7 @@ class _Bench:
         why = "the check was undecided" if result is Result.UNDECIDED else ""
         return Trial(changes, result, why, approximate, done.seconds)
 
-    def _run(self, recording: Recording, words: dict[str, Any]) -> Rerun:
+    def _run(self, recording: RecordedRun, words: dict[str, Any]) -> Rerun:
         self.runs += 1
         verb = f"bisect --good {self.good.id}" if recording is self.bad else "replay"
         return rerun(recording, words, verb=verb, **self._more)

@@ -14,7 +14,7 @@ from typing import Any
 from reenact.core import system
 from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Tree
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import ProgramError
 from reenact.run.launch import folder, judged, replaying, reports_in
 
@@ -39,7 +39,7 @@ class Rerun:
         warnings: The differences from the recorded environment, one sentence each.
     """
 
-    recording: Recording
+    recording: RecordedRun
     status: int | None
     stdout: str
     stderr: str
@@ -75,7 +75,7 @@ RECORDED = Conditions()
 
 
 def rerun(
-    recording: Recording,
+    recording: RecordedRun,
     words: Mapping[str, Any],
     *,
     command: Sequence[str] = (),
@@ -139,7 +139,7 @@ def rerun(
     )
 
 
-def where(recording: Recording, command: Sequence[str]) -> Path:
+def where(recording: RecordedRun, command: Sequence[str]) -> Path:
     """The folder that the program runs in. Raises ProgramError where it is gone."""
     if command:
         return Path.cwd()

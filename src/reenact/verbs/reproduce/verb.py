@@ -9,17 +9,17 @@ from typing import Annotated, ClassVar
 
 from reenact.analysis.attempts import Reproduces, Reproduction
 from reenact.analysis.views.replays import ReproductionView, reproduction_view
-from reenact.analysis.world import Asked
-from reenact.core.query.recording import Recording
+from reenact.analysis.world import RepeatedQuestion
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
-from reenact.verbs.marks import Command, Ignore, Live, Ref, Wire
+from reenact.verbs.marks import Command, Ignore, Live, Ref, WireType
 from reenact.verbs.reproduce.attempts import TIMES, reproduce
 from reenact.verbs.reproduce.rerun import PATIENCE
 from reenact.verbs.reproduce.world import check_world
 
-Timeout = Annotated[float, Field(ge=0.1, description="The limit of each run, in seconds."), Wire(le=3600)]
+Timeout = Annotated[float, Field(ge=0.1, description="The limit of each run, in seconds."), WireType(le=3600)]
 CheckWorld = Annotated[
     bool, Field(description="Send the recorded GET and HEAD requests again, and compare the responses.")
 ]
@@ -35,9 +35,9 @@ class Options(interface.Options):
 
     ref: Ref
     command: Command = ()
-    times: Annotated[int, Field(ge=1, description="The number of replays."), Wire(le=100), marks.ANYONE] = (
-        TIMES
-    )
+    times: Annotated[
+        int, Field(ge=1, description="The number of replays."), WireType(le=100), marks.ANYONE
+    ] = TIMES
     live: Live = ()
     ignore: Ignore = ()
     check_world: CheckWorld = False
@@ -59,9 +59,9 @@ class Result(interface.Result):
         asked: The recorded requests, sent again; None if they were not.
     """
 
-    recording: Recording
+    recording: RecordedRun
     reproduction: Reproduction
-    asked: Sequence[Asked] | None
+    asked: Sequence[RepeatedQuestion] | None
 
     @property
     def status(self) -> int:

@@ -12,10 +12,10 @@ from typing import IO
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from reenact.analysis.world import Asked, Reply, compare
+from reenact.analysis.world import RepeatedQuestion, Reply, compare
 from reenact.core.model.plain import binary
 from reenact.core.query.facts import RecordingFacts, StepFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
 from reenact.errors import Mismatch
@@ -30,13 +30,13 @@ _SKEW = 60
 
 
 def check_world(
-    recording: Recording,
+    recording: RecordedRun,
     *,
     patience: float = 20.0,
     home: str | os.PathLike[str] | None = None,
     run_foreign: bool = False,
     progress: Callable[[str], None] | None = None,
-) -> list[Asked]:
+) -> list[RepeatedQuestion]:
     """Send each recorded GET and HEAD again, once, and compare. Replaced secrets are not sent.
 
     Args:
@@ -62,7 +62,7 @@ def check_world(
     return found
 
 
-def _again(method: str, url: str, steps: list[StepFacts], patience: float) -> Asked:
+def _again(method: str, url: str, steps: list[StepFacts], patience: float) -> RepeatedQuestion:
     # The world is compared with the newest of what it said.
     last, numbers = steps[-1], tuple(facts.step.number for facts in steps)
     recorded = _recorded(last)
@@ -70,8 +70,8 @@ def _again(method: str, url: str, steps: list[StepFacts], patience: float) -> As
     left_out = tuple(sorted(name for name, value in headers.items() if _SECRET.search(value)))
     sent = {name: value for name, value in headers.items() if name not in left_out}
 
-    def told(change: str, detail: str = "", mismatches: tuple[Mismatch, ...] = ()) -> Asked:
-        return Asked(numbers, last.call.name, change, detail, mismatches, left_out)
+    def told(change: str, detail: str = "", mismatches: tuple[Mismatch, ...] = ()) -> RepeatedQuestion:
+        return RepeatedQuestion(numbers, last.call.name, change, detail, mismatches, left_out)
 
     if _SECRET.search(url):
         return told("not asked", "its address holds a secret, which was replaced when it was recorded")

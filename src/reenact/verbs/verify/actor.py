@@ -17,8 +17,8 @@ import reenact
 from reenact.core.store import bundle, shared
 from reenact.core.store.local import SUFFIX, LocalStore
 from reenact.errors import ReenactError, StoreAway, UsageError
-from reenact.team.location import STORE, Place
-from reenact.verbs.verify.crew import Job, Report, Worker, worker
+from reenact.team.location import STORE, TeamPlace
+from reenact.verbs.verify.crew import CrewOptions, Report, Worker, worker
 
 if TYPE_CHECKING:
     from reenact.team.store import TeamStore
@@ -33,7 +33,7 @@ UNREAD = "unread"
 class Actor:
     """Replays what it is given, one after the other."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: CrewOptions) -> None:
         self._worker: Worker = worker(job)
         self._folder = Path(tempfile.mkdtemp(prefix="reenact-"))
         self._team: TeamStore | None = None
@@ -87,7 +87,7 @@ class Actor:
 
 def _team(folder: Path) -> TeamStore:
     """The team's store that this node's environment names. Raises UsageError, StoreAway."""
-    place = Place.of(os.environ)
+    place = TeamPlace.of(os.environ)
     if place is None:
         raise UsageError(f"{STORE} is not set there")
     try:

@@ -28,8 +28,8 @@ import orjson
 from reenact.core.store.local import load
 from reenact.core.trust import consent
 from reenact.errors import ForeignRecording, MissingExtra, ProgramError, RecordingError, UsageError
-from reenact.team.location import Place
-from reenact.verbs.verify.crew import Job
+from reenact.team.location import TeamPlace
+from reenact.verbs.verify.crew import CrewOptions
 from reenact.verbs.verify.dispatch import answers
 from reenact.verbs.verify.engine import Done, Task
 from reenact.verbs.verify.outcome import REFUSED
@@ -68,7 +68,7 @@ class Cluster:
         folder: Path | None = None,
         *,
         excludes: Sequence[str] = (),
-        team: Place | None = None,
+        team: TeamPlace | None = None,
         placed: float = PLACED,
         slack: float = SLACK,
         say: Say | None = None,
@@ -86,7 +86,7 @@ class Cluster:
         }
         self._say = say or (lambda _: None)
 
-    def run(self, tasks: Sequence[Task], job: Job, done: Done) -> None:
+    def run(self, tasks: Sequence[Task], job: CrewOptions, done: Done) -> None:
         """Replay them all. Raises ProgramError or UsageError."""
         if find_spec("ray") is None:
             raise MissingExtra("reenact verify --engine ray", "ray")
@@ -131,7 +131,7 @@ class Cluster:
         )
 
 
-def _allowed(tasks: Sequence[Task], job: Job, done: Done) -> list[Task]:
+def _allowed(tasks: Sequence[Task], job: CrewOptions, done: Done) -> list[Task]:
     """The recordings whose commands may run; of the others it is said that they are refused."""
     found = []
     for task in tasks:

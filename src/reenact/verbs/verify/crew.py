@@ -24,7 +24,7 @@ Report = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class CrewOptions:
     """The options of all replays.
 
     Attributes:
@@ -55,15 +55,15 @@ class Worker(Protocol):
         """No more."""
 
 
-def worker(job: Job) -> Worker:
+def worker(job: CrewOptions) -> Worker:
     """The one for a job."""
-    return Forking(job) if job.entry else Starting(job)
+    return ForkServer(job) if job.entry else Starting(job)
 
 
-class Forking:
+class ForkServer:
     """One process that has imported the program, and forks for each recording."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: CrewOptions) -> None:
         self._entry, self._timeout = job.entry, job.timeout
         words = job.words
         self._options = {
@@ -147,7 +147,7 @@ class Forking:
 class Starting:
     """Runs the recorded command of each recording."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: CrewOptions) -> None:
         self._words, self._timeout = job.words, job.timeout
         self._home, self._run_foreign = job.home, job.run_foreign
 

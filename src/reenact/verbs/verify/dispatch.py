@@ -26,10 +26,10 @@ import reenact
 from reenact.core.extras import needing
 from reenact.core.store.local import LocalStore
 from reenact.errors import ProgramError, ReenactError, UsageError
-from reenact.team.location import Place
+from reenact.team.location import TeamPlace
 from reenact.team.open import team_store
 from reenact.verbs.verify.actor import UNREAD, Parcel, line_of, packed, remote
-from reenact.verbs.verify.crew import Job, Report
+from reenact.verbs.verify.crew import CrewOptions, Report
 
 BATCH = 8
 """The maximum size of a batch: a message costs more than a short replay."""
@@ -53,7 +53,7 @@ Tell = Callable[[dict[str, Any]], None]
 
 
 @dataclass(slots=True)
-class Wanted:
+class WantedReplay:
     """One recording to replay: its place, its path or its id in the team's store, its tries."""
 
     place: int
@@ -68,7 +68,7 @@ class Hand:
     """An actor, and the batches that it has, in their order."""
 
     actor: Any
-    batches: deque[tuple[Any, list[Wanted]]] = field(default_factory=deque)
+    batches: deque[tuple[Any, list[WantedReplay]]] = field(default_factory=deque)
     since: float = 0.0
     """The start time of the first one."""
 
@@ -84,18 +84,20 @@ class Dispatch:
 
     def __init__(self, ray: Any, asked: dict[str, Any], tell: Tell) -> None:
         self._ray, self._tell = ray, tell
-        self._job = Job(**asked["job"])
+        self._job = CrewOptions(**asked["job"])
         self._workers = int(asked["workers"])
         self._placed, self._slack = float(asked["placed"]), float(asked["slack"])
         self._team = (
-            Place(**{**asked["team"], "cache": Path(asked["team"]["cache"])}) if asked["team"] else None
+            TeamPlace(**{**asked["team"], "cache": Path(asked["team"]["cache"])}) if asked["team"] else None
         )
         self._store: LocalStore | None = None
         self._remote = remote(ray)
         self._hands: list[Hand] = []
         self._coming: dict[Any, Any] = {}
         """By what tells that it is ready, an actor that is not yet: perhaps no node has room for it."""
-        self._waiting = deque(Wanted(place, what, sent=self._team is None) for place, what in asked["tasks"])
+        self._waiting = deque(
+            WantedReplay(place, what, sent=self._team is None) for place, what in asked["tasks"]
+        )
         self._refused = 0
         self._said = ""
         self._pace = 0.0
@@ -191,7 +193,7 @@ class Dispatch:
                         hand.since = monotonic()
                     hand.batches.append((hand.actor.run.remote(parcels), batch))
 
-    def _batch(self) -> list[Wanted]:
+    def _batch(self) -> list[WantedReplay]:
         """Return the next batch: smaller for slow replays, few left, or a suspect recording."""
         fair = len(self._waiting) // (AHEAD * (len(self._hands) + len(self._coming)))
         slow = int(SPAN / self._pace) if self._pace else 1
@@ -201,7 +203,7 @@ class Dispatch:
             found.append(self._waiting.popleft())
         return found
 
-    def _parcels(self, batch: list[Wanted]) -> list[Parcel]:
+    def _parcels(self, batch: list[WantedReplay]) -> list[Parcel]:
         found: list[Parcel] = []
         for one in [*batch]:
             try:
@@ -233,7 +235,7 @@ class Dispatch:
             for place, report in found:
                 self._report(known[place], report)
 
-    def _report(self, one: Wanted, report: Report) -> None:
+    def _report(self, one: WantedReplay, report: Report) -> None:
         if UNREAD in report and not one.sent:
             self._tell(
                 {

@@ -12,7 +12,7 @@ from typing import Protocol
 from reenact.core import system
 from reenact.core.store.local import LocalStore
 from reenact.errors import RecordingError, ReenactError, StoreAway
-from reenact.verbs.verify.crew import Job, Report, Worker, worker
+from reenact.verbs.verify.crew import CrewOptions, Report, Worker, worker
 
 Done = Callable[["Task", Report], None]
 
@@ -41,7 +41,7 @@ class Task:
 class Engine(Protocol):
     """Replays many recordings; each is reported once, in any order."""
 
-    def run(self, tasks: Sequence[Task], job: Job, done: Done) -> None:
+    def run(self, tasks: Sequence[Task], job: CrewOptions, done: Done) -> None:
         """Replay them all.
 
         Args:
@@ -65,7 +65,7 @@ class Local:
     def __init__(self, workers: int = 0) -> None:
         self._workers = workers
 
-    def run(self, tasks: Sequence[Task], job: Job, done: Done) -> None:
+    def run(self, tasks: Sequence[Task], job: CrewOptions, done: Done) -> None:
         """Replay them all."""
         waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
         for task in tasks:

@@ -13,9 +13,9 @@ from reenact.core.store.local import SUFFIX, LocalStore
 from reenact.errors import ReenactError, UsageError
 from reenact.run.launch import Options
 from reenact.team.open import Reaching
-from reenact.verbs.verify.crew import Job, Report
+from reenact.verbs.verify.crew import CrewOptions, Report
 from reenact.verbs.verify.engine import Engine, Local, Task
-from reenact.verbs.verify.kept import Kept, Key, code_version
+from reenact.verbs.verify.kept import KeptOutcomes, OutcomeKey, code_version
 from reenact.verbs.verify.outcome import REFUSED, outcome, outcome_of
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def verify(
         raise UsageError(f"--entry {entry}: write it as pkg.module:function")
     store = Reaching(home) if team is None else team
     root = str(LocalStore(home).root)
-    job = Job(entry, (options or Options()).tree(), float(timeout), root, run_foreign)
+    job = CrewOptions(entry, (options or Options()).tree(), float(timeout), root, run_foreign)
     versions = team.versions() if team is not None else {}
     outcomes: dict[int, Outcome] = {}
     lock = threading.Lock()
@@ -83,9 +83,9 @@ def verify(
             progress(found)
         outcomes[place] = found
 
-    with Kept(store.root) as kept:
+    with KeptOutcomes(store.root) as kept:
         code = code_version(Path.cwd(), store.root)
-        keys: dict[int, Key] = {}
+        keys: dict[int, OutcomeKey] = {}
 
         def done(task: Task, report: Report) -> None:
             with lock:
@@ -102,9 +102,9 @@ def verify(
                 come(place, outcome(ref, Status.UNABLE, cause="no such recording", detail=str(error)))
                 continue
             keys[place] = (
-                Key.of(Path(task.path), code, job)
+                OutcomeKey.of(Path(task.path), code, job)
                 if task.path
-                else Key.named(f"{task.ref} v{versions.get(task.ref)}", code, job)
+                else OutcomeKey.named(f"{task.ref} v{versions.get(task.ref)}", code, job)
             )
             known = kept.get(keys[place]) if resume else None
             if known is not None:

@@ -18,7 +18,7 @@ from typing import Self
 import orjson
 
 from reenact.core import git, private
-from reenact.verbs.verify.crew import Job, Report
+from reenact.verbs.verify.crew import CrewOptions, Report
 
 _FILE = "verify.sqlite"
 _TABLE = (
@@ -33,7 +33,7 @@ _SKIPPED = {"node_modules", "__pycache__", "site-packages", "build", "dist"}
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class OutcomeKey:
     """The recording, the code and the options of a replay."""
 
     recording: str
@@ -41,20 +41,20 @@ class Key:
     job: str
 
     @classmethod
-    def of(cls, path: Path, code: str, job: Job) -> Key:
+    def of(cls, path: Path, code: str, job: CrewOptions) -> OutcomeKey:
         """The key of a recording at a path, which is another as soon as the recording has changed."""
         files = sorted(path.glob("events*.jsonl")) if path.is_dir() else [path]
         signature = [(file.name, (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files]
         return cls.named(f"{path.name} {_digest(orjson.dumps(signature))}", code, job)
 
     @classmethod
-    def named(cls, recording: str, code: str, job: Job) -> Key:
+    def named(cls, recording: str, code: str, job: CrewOptions) -> OutcomeKey:
         """The key of what is another recording as soon as it is called differently."""
         told = orjson.dumps([job.entry, job.words, job.timeout], default=repr, option=orjson.OPT_SORT_KEYS)
         return cls(recording, code, _digest(told))
 
 
-class Kept:
+class KeptOutcomes:
     """The outcomes of a home, for a `with` statement. In memory if they cannot be written."""
 
     def __init__(self, home: Path) -> None:
@@ -74,7 +74,7 @@ class Kept:
         database.execute(_TABLE)
         return database
 
-    def get(self, key: Key) -> Report | None:
+    def get(self, key: OutcomeKey) -> Report | None:
         """Return the kept report, or None."""
         row = self._database.execute(
             "SELECT report FROM outcomes WHERE recording = ? AND code = ? AND job = ?",
@@ -83,7 +83,7 @@ class Kept:
         found: Report | None = orjson.loads(row[0]) if row is not None else None
         return found
 
-    def put(self, key: Key, report: Report) -> None:
+    def put(self, key: OutcomeKey, report: Report) -> None:
         """Keep it, in the place of what was there."""
         self._database.execute(
             "INSERT INTO outcomes VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET report = excluded.report",

@@ -19,7 +19,7 @@ from reenact.team.open import place_of
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
-from reenact.verbs.marks import LOCAL, RECORDING, Cli, Ignore, Live, Tools, Wire
+from reenact.verbs.marks import LOCAL, RECORDING, Cli, Ignore, Live, Tools, WireType
 from reenact.verbs.replay import OnDivergence
 from reenact.verbs.verify import pages, verify
 from reenact.verbs.verify.cluster import Cluster
@@ -57,20 +57,20 @@ class Options(interface.Options):
         Field(
             description="The function that runs the program: pkg.module:function. By default the recorded commands."
         ),
-        Wire(max_length=200),
+        WireType(max_length=200),
     ] = ""
     filter: Annotated[str, Field(description="Only recordings that match it."), LOCAL, marks.ANYONE] = ""
     workers: Annotated[
         int,
         Field(ge=0, description="The number of parallel replays; 0: one for each core."),
         Cli(names=("--workers", "-j")),
-        Wire(le=64),
+        WireType(le=64),
         marks.ANYONE,
     ] = 0
     timeout: Annotated[
         float,
         Field(ge=0.1, description="The limit of each replay, in seconds."),
-        Wire(le=3600),
+        WireType(le=3600),
         marks.ANYONE,
     ] = TIMEOUT
     engine: Annotated[

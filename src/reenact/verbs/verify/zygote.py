@@ -30,7 +30,7 @@ from reenact.core.model import codec
 from reenact.core.model.divergence import verdict_tree
 from reenact.core.model.event import Effect
 from reenact.core.model.plain import error_line
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import load
 from reenact.errors import DivergenceError, ReenactError
 from reenact.run.api.recording import record
@@ -52,7 +52,7 @@ class Zygote:
         call: Runs the program as a recording says.
     """
 
-    def __init__(self, tasks: BinaryIO, reports: BinaryIO, call: Callable[[Recording], Any]) -> None:
+    def __init__(self, tasks: BinaryIO, reports: BinaryIO, call: Callable[[RecordedRun], Any]) -> None:
         self._tasks, self._reports = tasks, reports
         self._call = call
 
@@ -76,7 +76,7 @@ class Zygote:
         self._reports.close()
 
 
-def _here(task: dict[str, Any], call: Callable[[Recording], Any]) -> dict[str, Any]:
+def _here(task: dict[str, Any], call: Callable[[RecordedRun], Any]) -> dict[str, Any]:
     """Replay one recording in this process, which ends afterwards."""
     began = monotonic()
     with tempfile.TemporaryFile() as output:
@@ -96,7 +96,7 @@ def _here(task: dict[str, Any], call: Callable[[Recording], Any]) -> dict[str, A
     return {"seconds": round(monotonic() - began, 4), **report}
 
 
-def _replayed(task: dict[str, Any], call: Callable[[Recording], Any]) -> dict[str, Any]:
+def _replayed(task: dict[str, Any], call: Callable[[RecordedRun], Any]) -> dict[str, Any]:
     """Replay one recording."""
     try:
         recording = load(Path(task["path"]))
@@ -140,7 +140,7 @@ def called(session: Replay, call: Callable[[], Any]) -> BaseException | None:
     return None
 
 
-def caller(entry: str) -> Callable[[Recording], Any]:
+def caller(entry: str) -> Callable[[RecordedRun], Any]:
     """Return the function that runs the program, from `pkg.module:function`.
 
     Raises ImportError, AttributeError or TypeError.
@@ -153,7 +153,7 @@ def caller(entry: str) -> Callable[[Recording], Any]:
         raise TypeError(f"{entry} cannot be called")
     parameters = inspect.signature(function).parameters
 
-    def call(recording: Recording) -> Any:
+    def call(recording: RecordedRun) -> Any:
         if list(parameters) == ["recording"]:
             return function(recording)
         known = recording.header.get("function")

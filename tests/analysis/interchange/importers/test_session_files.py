@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reenact.analysis.interchange.importers.repository import Repository
-from reenact.analysis.views.files import blobs_of, files_view
+from reenact.analysis.views.file_tree import blobs_of, files_view
 from reenact.core.files.trees import has_files, states_at
 from reenact.errors import UsageError
 from tests.analysis.interchange.importers.sessions import ClaudeLog, GitFolder, codex_log

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from reenact.analysis.anomalies.case import Case, Said, Use, short
-from reenact.analysis.anomalies.registry import Found, rule
+from reenact.analysis.anomalies.registry import RuleFinding, rule
 from reenact.analysis.anomalies.risk import RISKY, risky
 from reenact.core.extras import needing
 from reenact.core.model.plain import compact, plain
@@ -23,7 +23,7 @@ _LONG = 6
 
 
 @rule("unchecked-action", severity="error")
-def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[RuleFinding]:
     """A risky action on something that no earlier call had looked at."""
     seen: set[str] = set()
     for use in case.uses:
@@ -34,7 +34,7 @@ def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[
                 if len(one) > 2 and any(letter.isdigit() for letter in one)
             }
             if wanted and not wanted & seen:
-                yield Found(
+                yield RuleFinding(
                     use.step,
                     f"{use.name} acts on {', '.join(sorted(wanted)[:3])}, which no earlier call had read",
                     short(use.key),
@@ -44,14 +44,14 @@ def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[
 
 
 @rule("unconfirmed-action", severity="warning")
-def unconfirmed_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+def unconfirmed_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[RuleFinding]:
     """A risky action that the person's last words did not agree to, if a person takes part."""
     for use in case.uses:
         if not risky(use, tools) or use.asked is None:
             continue
         words = _heard(case, use)
         if words is not None and not _AGREES.search(words):
-            yield Found(use.step, f"{use.name} was called without the user's agreement", short(words))
+            yield RuleFinding(use.step, f"{use.name} was called without the user's agreement", short(words))
 
 
 def _heard(case: Case, use: Use) -> str | None:
@@ -73,11 +73,11 @@ def _values(text: str) -> set[str]:
 
 
 @rule("risky-action", severity="info")
-def risky_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+def risky_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[RuleFinding]:
     """A call that changes something. It may be right, but a lasting change is worth a look."""
     acts = [use for use in case.uses if risky(use, tools) and not use.failed]
     if acts:
-        yield Found(
+        yield RuleFinding(
             acts[0].step,
             f"{acts[0].name} changes something"
             if len(acts) == 1
@@ -88,13 +88,13 @@ def risky_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Foun
 
 
 @rule("unknown-tool", severity="error")
-def unknown_tool(case: Case) -> Iterator[Found]:
+def unknown_tool(case: Case) -> Iterator[RuleFinding]:
     """A model asks for a tool that it was not offered."""
     for said in case.said:
         offered = set(said.call.tools)
         for call in said.answer.calls if said.answer is not None and offered else ():
             if call.name and call.name not in offered and not _hosted(said, call.name):
-                yield Found(
+                yield RuleFinding(
                     said.step,
                     f"the model asks for '{call.name}', which was not offered to it",
                     f"offered: {', '.join(sorted(offered)[:8])}",
@@ -111,7 +111,7 @@ def _hosted(said: Said, name: str) -> bool:
 
 
 @rule("bad-arguments", severity="error")
-def bad_arguments(case: Case) -> Iterator[Found]:
+def bad_arguments(case: Case) -> Iterator[RuleFinding]:
     """Arguments that fail the schema of the tool that they are for."""
     for said in case.said:
         for call in said.answer.calls if said.answer is not None else ():
@@ -120,7 +120,7 @@ def bad_arguments(case: Case) -> Iterator[Found]:
                 continue
             args = call.args if call.args not in (None, "") else {}
             if problem := fault(plain(args), schema):
-                yield Found(
+                yield RuleFinding(
                     said.step,
                     f"the arguments of {call.name} do not fit its schema: {problem}",
                     short(compact(args)),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from operator import eq
 
 from reenact.analysis.anomalies.case import Case, Use, short
-from reenact.analysis.anomalies.registry import Found, rule
+from reenact.analysis.anomalies.registry import RuleFinding, rule
 from reenact.analysis.anomalies.risk import RISKY, risky
 from reenact.analysis.anomalies.vocabulary import Vocabulary
 from reenact.core.model.plain import compact
@@ -21,14 +21,14 @@ _LOOKS = 50_000_000
 
 
 @rule("many-calls", severity="warning")
-def many_calls(case: Case, *, most: int = 10) -> Iterator[Found]:
+def many_calls(case: Case, *, most: int = 10) -> Iterator[RuleFinding]:
     """More tool calls than a run of this kind should need."""
     if len(case.uses) > most:
         counts: dict[str, int] = {}
         for use in case.uses:
             counts[use.name] = counts.get(use.name, 0) + 1
         often = sorted(counts.items(), key=lambda one: -one[1])[:4]
-        yield Found(
+        yield RuleFinding(
             case.uses[most].step,
             f"{len(case.uses)} tool calls, more than {most}",
             ", ".join(f"{name} × {count}" for name, count in often),
@@ -36,7 +36,7 @@ def many_calls(case: Case, *, most: int = 10) -> Iterator[Found]:
 
 
 @rule("repeated-call", severity="warning")
-def repeated_call(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+def repeated_call(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[RuleFinding]:
     """The same tool with the same arguments again, though nothing was changed in between."""
     first: dict[str, Use] = {}
     told: set[str] = set()
@@ -45,7 +45,7 @@ def repeated_call(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Fou
         if before is not None and not before.failed and use.key not in told and _given(use):
             told.add(use.key)
             same = before.result == use.result
-            yield Found(
+            yield RuleFinding(
                 use.step,
                 f"{use.name} was called again with the arguments of step {before.step}"
                 f" and gave {'the same' if same else 'something else'}",
@@ -64,7 +64,7 @@ def _given(use: Use) -> bool:
 
 
 @rule("loop", severity="error")
-def loop(case: Case, *, times: int = 3) -> Iterator[Found]:
+def loop(case: Case, *, times: int = 3) -> Iterator[RuleFinding]:
     """The same calls, or the same words, again and again, with a period of any length."""
     uses = case.uses
     yield from _loops([use.key for use in uses], [use.step for use in uses], times, "calls")
@@ -72,7 +72,7 @@ def loop(case: Case, *, times: int = 3) -> Iterator[Found]:
     yield from _loops([short(one.text, 10_000) for one in said], [one.step for one in said], times, "answers")
 
 
-def _loops(keys: Sequence[str], steps: Sequence[int], times: int, what: str) -> Iterator[Found]:
+def _loops(keys: Sequence[str], steps: Sequence[int], times: int, what: str) -> Iterator[RuleFinding]:
     covered = -1
     for start, period, length in tandems(keys, times):
         if start <= covered:
@@ -81,7 +81,7 @@ def _loops(keys: Sequence[str], steps: Sequence[int], times: int, what: str) -> 
         rounds = length // period
         words = " → ".join(short(key, 50) for key in keys[start : start + min(period, 3)])
         more = f" (and {period - 3} more)" if period > 3 else ""
-        yield Found(
+        yield RuleFinding(
             steps[start + period],
             f"the same {period} {what} {rounds} times in a row, from step {steps[start]} to {steps[covered]}"
             if period > 1
@@ -119,7 +119,7 @@ def tandems(keys: Sequence[str], times: int) -> list[tuple[int, int, int]]:
 
 
 @rule("retry-storm", severity="error", weight=0.15)
-def retry_storm(case: Case, *, times: int = 3) -> Iterator[Found]:
+def retry_storm(case: Case, *, times: int = 3) -> Iterator[RuleFinding]:
     """A tool (or an HTTP exchange) that fails and is tried again at once, several times."""
     for uses in (case.uses, case.http):
         run: list[Use] = []
@@ -128,7 +128,7 @@ def retry_storm(case: Case, *, times: int = 3) -> Iterator[Found]:
                 run.append(use)
                 continue
             if len(run) >= times:
-                yield Found(
+                yield RuleFinding(
                     run[1].step,
                     f"{run[0].name} failed {len(run)} times in a row, steps {run[0].step} to {run[-1].step}",
                     short(run[0].result),
@@ -138,7 +138,7 @@ def retry_storm(case: Case, *, times: int = 3) -> Iterator[Found]:
 
 
 @rule("unused-result", severity="info", weight=0.05)
-def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
+def unused_result(case: Case, *, least: int = 40) -> Iterator[RuleFinding]:
     """A tool's result of which nothing appears in any later answer or argument."""
     later = Vocabulary()
     told: set[str] = set()
@@ -162,7 +162,9 @@ def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
         stated = {word for word in stated if word not in known}
         if len(stated) > _FEW and not any(later.holds(word) for word in stated):
             told.add(use.key)
-            yield Found(use.step, f"no part of the result of {use.name} was used afterwards", short(use.text))
+            yield RuleFinding(
+                use.step, f"no part of the result of {use.name} was used afterwards", short(use.text)
+            )
 
 
 def _stated(text: str) -> set[str]:

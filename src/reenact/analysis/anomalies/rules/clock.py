@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from reenact.analysis.anomalies.case import Case, short
-from reenact.analysis.anomalies.registry import Found, rule
+from reenact.analysis.anomalies.registry import RuleFinding, rule
 
 _DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d))?)?")
 
 
 @rule("clock-input", severity="info")
-def clock_input(case: Case) -> Iterator[Found]:
+def clock_input(case: Case) -> Iterator[RuleFinding]:
     """A prompt that holds the time of the run: another day it asks something else."""
     try:
         began = datetime.fromisoformat(case.recording.started)
@@ -25,7 +25,7 @@ def clock_input(case: Case) -> Iterator[Found]:
         for message in said.turn.new:
             if message.role in ("system", "user") and (match := _now(message.text, began, ended)):
                 around = message.text[max(0, match.start() - 40) : match.end() + 20]
-                yield Found(said.step, "the prompt contains the time of the run", short(around))
+                yield RuleFinding(said.step, "the prompt contains the time of the run", short(around))
                 return
 
 

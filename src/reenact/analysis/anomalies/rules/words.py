@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from reenact.analysis.anomalies.case import Case, Said, short
 from reenact.analysis.anomalies.known import stated
-from reenact.analysis.anomalies.registry import Found, rule
+from reenact.analysis.anomalies.registry import RuleFinding, rule
 
 _ASSUMES = re.compile(
     r"""\b(?:(?:let'?s|let\ us|we(?:'ll|\ will|\ can)?|i(?:'ll|\ will|\ can)?|to)\ (?:now\ )?
@@ -40,16 +40,16 @@ _DONE = re.compile(
 
 
 @rule("assumption", severity="warning", weight=0.3)
-def assumption(case: Case) -> Iterator[Found]:
+def assumption(case: Case) -> Iterator[RuleFinding]:
     """An answer that goes on with assumed, simulated or placeholder data."""
     for said in case.answers:
         if match := _ASSUMES.search(said.text):
             around = said.text[max(0, match.start() - 60) : match.end() + 80]
-            yield Found(said.step, f"the answer uses '{short(match[0], 40)}'", short(around))
+            yield RuleFinding(said.step, f"the answer uses '{short(match[0], 40)}'", short(around))
 
 
 @rule("claimed-check", severity="warning", on=False, weight=0.1)
-def claimed_check(case: Case) -> Iterator[Found]:
+def claimed_check(case: Case) -> Iterator[RuleFinding]:
     """An answer that claims a look-up or a check for which no tool was used.
 
     Among several agents, no tool since the one before spoke; otherwise none at all.
@@ -62,7 +62,7 @@ def claimed_check(case: Case) -> Iterator[Found]:
     for said in case.answers:
         if (match := _DONE.search(said.text)) and not _between(used, before, said.step):
             around = said.text[max(0, match.start() - 40) : match.end() + 80]
-            yield Found(
+            yield RuleFinding(
                 said.step, f"the answer says '{match[0]}', but no tool had looked it up", short(around)
             )
         before = said.step if case.several else 0
@@ -75,18 +75,20 @@ def _between(steps: list[int], first: int, last: int) -> bool:
 
 
 @rule("stalled", severity="warning", weight=0.15)
-def stalled(case: Case) -> Iterator[Found]:
+def stalled(case: Case) -> Iterator[RuleFinding]:
     """An agent says that the work goes in circles. The step is what it says so of."""
     last: Said | None = None
     for said in case.said:
         if (match := _STALLED.search(said.text)) and last is not None:
-            yield Found(last.step, f"step {said.step} reports no progress", short(match[0]), (said.step,))
+            yield RuleFinding(
+                last.step, f"step {said.step} reports no progress", short(match[0]), (said.step,)
+            )
         if said.agent != case.leader or not case.leader:
             last = said
 
 
 @rule("unfounded", severity="info", weight=0.35)
-def unfounded(case: Case, *, least: int = 80) -> Iterator[Found]:
+def unfounded(case: Case, *, least: int = 80) -> Iterator[RuleFinding]:
     """Among several agents, the first answer that asserts something while no tool had been used."""
     if not case.several:
         # One agent with one person: it greets, and asks back.
@@ -102,12 +104,12 @@ def unfounded(case: Case, *, least: int = 80) -> Iterator[Found]:
             or said.text.rstrip(" *_`\n")[-1:] == "?"
         ):
             continue
-        yield Found(said.step, "this is said before any tool was used", short(said.text))
+        yield RuleFinding(said.step, "this is said before any tool was used", short(said.text))
         return
 
 
 @rule("origin", severity="info", weight=0.25)
-def origin(case: Case) -> Iterator[Found]:
+def origin(case: Case) -> Iterator[RuleFinding]:
     """Among several agents, the origin of the final answer.
 
     It is the first step with the same statements, or else the last result before it.
@@ -135,7 +137,7 @@ def origin(case: Case) -> Iterator[Found]:
             votes.setdefault(first, []).append(claim)
     if votes:
         step = max(votes, key=lambda one: (len(votes[one]), -one))
-        yield Found(
+        yield RuleFinding(
             step,
             "what the last answer states comes from here: said in this step, or found by a tool that it called",
             short(", ".join(votes[step])),
@@ -143,7 +145,7 @@ def origin(case: Case) -> Iterator[Found]:
         return
     brought = [said for said in spoken if said.agent != case.leader]
     if brought:
-        yield Found(
+        yield RuleFinding(
             brought[-1].step, "the end rests on this, the last that was brought", short(brought[-1].text)
         )
 

@@ -12,7 +12,7 @@ from reenact.analysis.interchange.importers.chat import effects_of, is_chat, is_
 from reenact.analysis.interchange.importers.file_acts import of_claude_code
 from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen, Workspace
 from reenact.core.messages import pydantic_ai
-from reenact.core.messages.text import content
+from reenact.core.messages.message_text import content
 
 _TERMINALS = {"computerterminal", "computer_terminal"}
 

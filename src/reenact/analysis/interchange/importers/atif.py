@@ -8,7 +8,7 @@ from typing import Any
 
 from reenact.analysis.interchange.importers.chat import ASSISTANTS, last_answer, moment
 from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen, by_name
-from reenact.core.messages.text import content
+from reenact.core.messages.message_text import content
 
 
 def is_atif(document: Any) -> bool:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen
-from reenact.core.messages.text import content
+from reenact.core.messages.message_text import content
 from reenact.core.model.plain import parsed
 
 Message = dict[str, Any]

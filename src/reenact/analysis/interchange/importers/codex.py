@@ -20,9 +20,9 @@ from reenact.analysis.interchange.importers.file_acts import (
     of_codex_patch,
     patch_of,
 )
-from reenact.analysis.interchange.importers.otel.message import messages
+from reenact.analysis.interchange.importers.otel.span_message import messages
 from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen, Workspace, by_name
-from reenact.core.messages.text import content
+from reenact.core.messages.message_text import content
 from reenact.core.model.plain import parsed
 
 _LINES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}

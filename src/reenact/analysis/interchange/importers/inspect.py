@@ -16,9 +16,9 @@ from typing import Any
 import orjson
 
 from reenact.analysis.interchange.importers.chat import effects_of, last_answer, moment
-from reenact.analysis.interchange.importers.otel.message import call
+from reenact.analysis.interchange.importers.otel.span_message import call
 from reenact.analysis.interchange.importers.run import DEEPEST, Happened, ImportedRun, Stretch, by_name
-from reenact.core.messages.text import content
+from reenact.core.messages.message_text import content
 from reenact.core.store.reading import UNREADABLE
 from reenact.core.unpack import Archive, capacity
 from reenact.errors import NotARecording, RecordingError

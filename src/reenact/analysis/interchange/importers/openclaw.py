@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reenact.analysis.interchange.importers.chat import effects_of, last_answer, moment
-from reenact.analysis.interchange.importers.otel.message import messages
+from reenact.analysis.interchange.importers.otel.span_message import messages
 from reenact.analysis.interchange.importers.run import Happened, ImportedRun, by_name
 from reenact.core.model.plain import compact
 

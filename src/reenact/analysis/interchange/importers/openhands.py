@@ -12,7 +12,7 @@ from typing import Any
 
 from reenact.analysis.interchange.importers.chat import last_answer, moment
 from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Seen
-from reenact.core.messages.text import content
+from reenact.core.messages.message_text import content
 from reenact.core.model.plain import compact
 
 _IDLE = {"change_agent_state", "null", "recall", "initialize"}

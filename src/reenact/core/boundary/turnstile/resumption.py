@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from reenact.core.boundary.turnstile.forking import ForkingTurnstile
+from reenact.core.boundary.turnstile.forking_turns import ForkingTurnstile
 from reenact.core.boundary.turnstile.pump import _Entry, _Pump, _wait
-from reenact.core.boundary.turnstile.replaying import _LOOK
+from reenact.core.boundary.turnstile.replaying_turns import _LOOK
 
 
 class ResumingTurnstile(ForkingTurnstile):

@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 from reenact.analysis.interchange.exporters.otel import message
 from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, nanoseconds
 from reenact.core.messages import ModelCall
-from reenact.core.messages.text import content
+from reenact.core.messages.message_text import content
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts, StepFacts
-from reenact.core.query.recording import Recording
+from reenact.core.query.recorded_run import RecordedRun
 
 _INTERNAL, _CLIENT = 1, 3
 _PROVIDERS = {
@@ -42,7 +42,7 @@ _IMPORTED = (
 _CHILD = re.compile(r".+\.\d+")
 
 
-def spans_of(recording: Recording) -> list[Span]:
+def spans_of(recording: RecordedRun) -> list[Span]:
     """The recording as the spans of one trace, the run's own first.
 
     What was recorded about secrets is in them as it is in the recording: replaced. Attributes and names are those of
@@ -52,7 +52,7 @@ def spans_of(recording: Recording) -> list[Span]:
 
 
 class _TraceBuilder:
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: RecordedRun) -> None:
         self._recording = recording
         self._facts = RecordingFacts(recording)
         self._key = f"{recording.id} {recording.started}"
@@ -104,7 +104,7 @@ class _TraceBuilder:
             f"invoke_workflow {name}", self._root, "", (0.0, recording.duration), attributes, error=error
         )
 
-    def _output(self, recording: Recording) -> str:
+    def _output(self, recording: RecordedRun) -> str:
         try:
             found = recording.output
         except Exception:
@@ -199,12 +199,12 @@ class _TraceBuilder:
         )  # fmt: skip
 
 
-def _service(recording: Recording) -> str:
+def _service(recording: RecordedRun) -> str:
     known = next((tag[8:] for tag in recording.tags if tag.startswith("service:")), "")
     return known or recording.name or "reenact"
 
 
-def _conversation(recording: Recording) -> str | None:
+def _conversation(recording: RecordedRun) -> str | None:
     return next((tag[13:] for tag in recording.tags if tag.startswith("conversation:")), None)
 
 

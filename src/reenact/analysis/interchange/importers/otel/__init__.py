@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reenact.analysis.interchange.importers.otel import files, runs
+from reenact.analysis.interchange.importers.otel import runs, span_files
 from reenact.analysis.interchange.importers.otel.span import Span
 from reenact.analysis.interchange.importers.run import ImportedRun
 from reenact.errors import NotARecording
@@ -21,7 +21,7 @@ __all__ = ["Span", "Spans", "from_bytes", "is_spans", "read", "read_spans"]
 
 def is_spans(document: Any) -> bool:
     """Return whether a parsed file is a trace."""
-    return isinstance(document, Spans) or files.is_trace(document)
+    return isinstance(document, Spans) or span_files.is_trace(document)
 
 
 class Spans(list[Span]):
@@ -30,14 +30,14 @@ class Spans(list[Span]):
 
 def from_bytes(data: bytes) -> Spans | None:
     """The spans of a protobuf file, or None where it is none."""
-    found = files.from_bytes(data)
+    found = span_files.from_bytes(data)
     return None if found is None else Spans(found)
 
 
 def read(document: Any, path: Path) -> list[ImportedRun]:
     """Return a run for each trace with an agent's work; if there is none, for every trace."""
     try:
-        spans = document if isinstance(document, Spans) else files.spans_of(document)
+        spans = document if isinstance(document, Spans) else span_files.spans_of(document)
     except ValueError as error:
         raise NotARecording(f"{path}: {error}; nothing of the file was imported") from None
     return list(read_spans(spans, path, "otel"))

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Any
 
-from reenact.analysis.interchange.importers.otel import kinds, model, tool
-from reenact.analysis.interchange.importers.otel.answer import choices
+from reenact.analysis.interchange.importers.otel import kinds, span_model, tool
 from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, moment, said
+from reenact.analysis.interchange.importers.otel.span_answer import choices
 from reenact.analysis.interchange.importers.run import DEEPEST, Happened, ImportedRun, Stretch
 from reenact.core.dataclass import dataclass
-from reenact.core.messages.text import content
+from reenact.core.messages.message_text import content
 from reenact.core.model.plain import compact
 
 _SESSIONS = ("gen_ai.conversation.id", "session.id", "langfuse.session.id", "langfuse.trace.session_id")
@@ -175,9 +175,9 @@ class _Tree:
         )  # fmt: skip
 
     def _model(self, span: Span, place: int) -> tuple[str, dict[str, Any], Any]:
-        read = model.read(span)
+        read = span_model.read(span)
         if (inner := self._inner.get(span.id)) is not None:
-            read = read.filled(model.read(inner))
+            read = read.filled(span_model.read(inner))
         if not read.messages:
             self.missing.messages.append(place)
         elif read.rough:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from reenact.analysis.interchange.importers.otel.message import messages
 from reenact.analysis.interchange.importers.otel.span import Span, said
+from reenact.analysis.interchange.importers.otel.span_message import messages
 from reenact.analysis.interchange.importers.run import by_name
 
 _ARGS = (

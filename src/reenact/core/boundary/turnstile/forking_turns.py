@@ -1,0 +1,153 @@
+"""The turnstile of a fork: a replay's until it is opened, a recording's from there on."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import Callable
+from contextvars import Context
+from threading import get_ident
+from time import monotonic
+from typing import cast
+
+from reenact.core.boundary.turnstile.protocol import PATIENCE
+from reenact.core.boundary.turnstile.pump import _call_at, _Entry, _wait
+from reenact.core.boundary.turnstile.recording_turns import RecordingTurnstile
+from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
+
+_SOON = 0.001
+
+
+class ForkingTurnstile(ReplayingTurnstile):
+    """Lets outcomes pass in their recorded order, and after `open` as they come.
+
+    Outcomes that wait at that moment pass in their recorded order, one at a time, so that the fork replays
+    faithfully.
+    Waiting timers keep their remaining time: their loops' clocks continue from the replayed time.
+
+    Args:
+        total: The number of places in the recorded order.
+    """
+
+    def __init__(self, total: int) -> None:
+        super().__init__(total)
+        self._after = RecordingTurnstile(beside=(self._lock, self._cond, self._pumps))
+
+    @property
+    def uncertain(self) -> int:
+        """As of a recording: how often the order among threads was in doubt after the opening."""
+        return self._after.uncertain
+
+    def open(self) -> None:
+        """From here on the world answers."""
+        with self._cond:
+            if not self._open:
+                running = {*(self._alive - self._blocked - self._waiting.keys()), get_ident()}
+                self._after.take_over(running, threaded=len(self._alive) > 1 or self._coming > 0)
+                self._open = True
+        self._moved()
+
+    def reach(self, place: int) -> None:
+        """Wait, within bounds, until other threads have been given all that comes before that place."""
+        with self._cond:
+            if len(self._alive) <= 1 and not self._coming:
+                return
+        until = monotonic() + PATIENCE
+        self.blocks()
+        try:
+            with self._cond:
+                while self._next < place and not self.over(place) and (left := until - monotonic()) > 0:
+                    _wait(self._cond, min(left, 0.002))
+        finally:
+            self.unblocks()
+
+    # -- passing ---------------------------------------------------------------------------------------------
+
+    def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        if self.interrupt is not None and order is not None and not self._open:
+            self.interrupt(order)
+        with self._cond:
+            if order is not None and not self._open:
+                self._await_turn(order)
+            if not self._open:
+                super().pass_sync(None, write)
+                self._mark(order)
+                return
+        self._after.pass_sync(None, write)
+
+    def push(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        order: int | None,
+        release: Callable[[], None],
+        given_up: Callable[[], bool],
+        when: float | None = None,
+    ) -> None:
+        self._after.push(loop, order, release, given_up, when) if self._open else super().push(
+            loop, order, release, given_up, when
+        )
+
+    def _released(self, order: int) -> bool:
+        # Those that waited for their turn keep it among each other.
+        return self._open and order <= min(self._waiting.values(), default=order)
+
+    def passes_at_once(self, order: int | None) -> bool:
+        return self._after.passes_at_once(order) if self._open else super().passes_at_once(order)
+
+    def may_release(self, entry: _Entry) -> bool:
+        if not self._open or self._paused:
+            return super().may_release(entry)
+        pump = self._pumps[asyncio.get_running_loop()]
+        loop = cast("asyncio.base_events.BaseEventLoop", pump.loop)
+        if entry.when is not None and entry.when > loop.time() + _SOON:
+            # Set in the replay, on its virtual clock: from here on it takes its time.
+            heapq.heappop(pump.queue)
+            _call_at(loop, entry.when, lambda: pump.push(0, entry), context=Context())
+            loop.call_soon(pump.wake, context=Context())
+            return False
+        return self._after.may_release(entry)
+
+    # -- who is there ----------------------------------------------------------------------------------------
+
+    def _idle(self) -> None:
+        if not self._open:
+            super()._idle()
+            return
+        self._after.settle()
+        if self._hanging and not self._after.threaded:
+            self._look_for_stuck(self._pumps[asyncio.get_running_loop()])
+
+    def _alone(self, me: int) -> bool:
+        if not self._open:
+            return super()._alone(me)
+        # A wait for a cancellation is in vain only if nothing at all can happen any more.
+        loop = asyncio.get_running_loop()
+        selector = getattr(loop, "_selector", None)
+        sockets = len(selector.get_map() or ()) - 1 if selector is not None else 0
+        return not self._outstanding and not getattr(loop, "_scheduled", ()) and sockets <= 0
+
+    def settle(self) -> None:
+        if self._open:
+            self._after.settle()
+
+    def thread_started(self) -> None:
+        self._after.thread_started() if self._open else super().thread_started()
+
+    def thread_begins(self) -> None:
+        self._after.thread_begins() if self._open else super().thread_begins()
+
+    def thread_ends(self) -> None:
+        self._after.thread_ends() if self._open else super().thread_ends()
+
+    def blocks(self, still: Callable[[], bool] | None = None) -> None:
+        self._after.blocks(still) if self._open else super().blocks(still)
+
+    def unblocks(self) -> None:
+        self._after.unblocks() if self._open else super().unblocks()
+
+    def woken(self, thread: int) -> None:
+        self._after.woken(thread) if self._open else super().woken(thread)
+
+    def rests(self, loop: asyncio.AbstractEventLoop) -> None:
+        if not self._open:
+            super().rests(loop)

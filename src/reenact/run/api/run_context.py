@@ -1,0 +1,45 @@
+"""The common base of recordings and replays: a run in the body of a `with` statement."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from reenact import adapters
+from reenact.core.boundary import Run
+from reenact.core.boundary.scope import _scope
+from reenact.run.recorded import UNSET
+
+__all__ = ["UNSET", "RunContext"]
+
+
+class RunContext:
+    """The context managers, sync and async: a run is active in the body."""
+
+    _token: Any = None
+
+    def begin_run(self) -> Run | None:
+        """Begin without a `with` statement. Return the run, or None if there is none of its own."""
+        raise NotImplementedError
+
+    def end_run(self, error: BaseException | None) -> None:
+        """End with the error that the body raised, if any."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        adapters.install()
+        run = self.begin_run()
+        if run is not None:
+            self._token = _scope.set(run.root)
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._token is not None:
+            _scope.reset(self._token)
+        self.end_run(error)
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.__exit__(kind, error, trace)

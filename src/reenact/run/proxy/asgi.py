@@ -1,0 +1,255 @@
+"""The proxy as an ASGI application: a request comes in, the boundary answers it.
+
+Chunk by chunk, as they come. What the program would see of its provider it sees here: status, headers, body, a
+connection that breaks off. What only the proxy can say is one line of JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, Protocol
+
+import httpx
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
+from starlette.routing import Mount
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from reenact.adapters.http import exchange
+from reenact.adapters.http.httpx import head_of
+from reenact.core.boundary import Call, areporting
+from reenact.core.model.event import Effect
+from reenact.errors import Halt
+from reenact.run.proxy.providers import Route
+
+DEPARTED = 400
+"""The HTTP status of a departure: no SDK retries this one (LangChain.js retries a 422)."""
+
+_HOP = frozenset((
+    "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
+    "transfer-encoding", "upgrade",
+))  # fmt: skip
+"""Headers of one connection, which end at the proxy."""
+
+_LINGER = 0.05
+"""Seconds for a stream to end by itself if the program has left at its last chunk."""
+
+_TIMEOUT = httpx.Timeout(None, connect=30)
+"""The program knows how long it wants to wait."""
+
+
+class ProxyRun(Protocol):
+    """The run behind the proxy: a recording, a replay, a fork."""
+
+    async def begin(self, effect: Effect) -> Call | None:
+        """Cross the boundary; None if no run records. Raises Halt at a divergence."""
+
+    def given_up(self, call: Call) -> None:
+        """Report that the program has left before the end of a recorded answer."""
+
+
+class Upstream:
+    """The client to the providers. Made on first use, never in a replay: certificates take time."""
+
+    def __init__(self) -> None:
+        self._client: httpx.AsyncClient | None = None
+
+    async def send(self, request: httpx.Request) -> httpx.Response:
+        """Ask; the answer's body is still to be read."""
+        if self._client is None:
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+            self._client = httpx.AsyncClient(timeout=_TIMEOUT, limits=limits, follow_redirects=False)
+        return await self._client.send(request, stream=True)
+
+    async def close(self) -> None:
+        """Close the client."""
+        if self._client is not None:
+            await self._client.aclose()
+
+
+def application(routes: Sequence[Route], session: ProxyRun, upstream: Upstream) -> ASGIApp:
+    """The ASGI application."""
+    known = {route.key: route for route in routes}
+    return Starlette(routes=[Mount("/", app=_Proxy(known, session, upstream))])
+
+
+class _Proxy:
+    def __init__(self, routes: Mapping[str, Route], session: ProxyRun, upstream: Upstream) -> None:
+        self._routes = routes
+        self._session = session
+        self._upstream = upstream
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        path = scope.get("raw_path", b"").decode("ascii", "replace") or str(scope["path"])
+        _, key, *rest = path.split("/", 2)
+        route = self._routes.get(key)
+        if route is None:
+            known = ", ".join(f"/{name}" for name in self._routes)
+            await _said(404, "not_routed", f"nothing is served at {path}; there are: {known}")(
+                scope, receive, send
+            )
+            return
+        url = route.url("/" + rest[0] if rest else "", scope.get("query_string", b"").decode("ascii"))
+        body = exchange.Body()
+        try:
+            async for part in request.stream():
+                body.add(part)
+        except ClientDisconnect:
+            return
+        answering = asyncio.ensure_future(
+            _ProxiedExchange(self._session, self._upstream, send).run(
+                request.method, url, request.headers.raw, body
+            )
+        )
+        leaving = asyncio.ensure_future(_left(receive))
+        try:
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                await asyncio.wait({answering}, timeout=_LINGER)
+        finally:
+            leaving.cancel()
+            answering.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await answering
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class _ProxiedExchange:
+    """One request and its answer."""
+
+    def __init__(self, session: ProxyRun, upstream: Upstream, send: Send) -> None:
+        self._session = session
+        self._upstream = upstream
+        self._send = send
+        self._begun = False
+
+    async def run(
+        self, method: str, url: str, raw: Sequence[tuple[bytes, bytes]], body: exchange.Body
+    ) -> None:
+        """Answer it."""
+        host = httpx.URL(url).netloc
+        kept = (header for header in raw if header[0].decode("latin-1") not in _HOP)
+        named = [(name, host if name == b"host" else value) for name, value in kept]
+        try:
+            call = await self._session.begin(exchange.effect(method, url, exchange.pairs(named), body))
+            if call is not None and call.answer is not None:
+                await self._served(call, method)
+            else:
+                await self._live(call, method, url, named, body)
+        except Halt as halt:
+            if self._begun:
+                # The head is out: all that is left to do is to break off.
+                raise ConnectionAbortedError from None
+            await self._say(DEPARTED, "departed_from_recording", str(halt))
+        except Exception as error:
+            if self._begun:
+                raise
+            status = 504 if isinstance(error, httpx.TimeoutException) else 502
+            text = f"{method} {exchange.place(url)} was not answered: {type(error).__name__}: {error}"
+            await self._say(status, "upstream_failed", text)
+
+    # -- who answers -----------------------------------------------------------------------------------------
+
+    async def _served(self, call: Call, method: str) -> None:
+        answer = call.answer
+        assert answer is not None
+        if answer.end == "closed":
+            # It is the program that leaves, as it did: only one that stays reads on.
+            call.answer = replace(answer, end="cancelled")
+        try:
+            head = await call.aserve()
+            if answer.end == "ended" and method != "HEAD":
+                # Without its secrets the body has another length.
+                size = sum(len(piece.value) for piece in answer.pieces if isinstance(piece.value, bytes))
+                head = {**head, "headers": [_sized(pair, size) for pair in head["headers"]]}
+            await self._respond(head, exchange.aserved(call))
+        except asyncio.CancelledError:
+            self._session.given_up(call)
+            raise
+
+    async def _live(
+        self,
+        call: Call | None,
+        method: str,
+        url: str,
+        headers: list[tuple[bytes, bytes]],
+        body: exchange.Body,
+    ) -> None:
+        if call is None:
+            response = await self._upstream.send(_request(method, url, headers, body))
+            async with aclosing(response):
+                await self._respond(head_of(response), response.aiter_raw())
+            return
+        other = exchange.another_model(call, body)
+        if other is not None:
+            body = exchange.Body(other)
+            headers = [header for header in headers if header[0] != b"content-length"]
+        async with areporting(call):
+            response = await self._upstream.send(_request(method, url, headers, body))
+        async with aclosing(response):
+            head = await call.areturned(head_of(response), stream=True)
+            try:
+                await self._respond(head, call.atee(response.aiter_raw()))
+            finally:
+                call.close()
+
+    # -- the answer ------------------------------------------------------------------------------------------
+
+    async def _respond(self, head: Mapping[str, Any], chunks: AsyncIterator[bytes]) -> None:
+        coded = any(name.lower() == "content-encoding" for name, _ in head["headers"])
+        headers = [
+            (name.lower().encode("latin-1"), value.encode("latin-1"))
+            for name, value in head["headers"]
+            # Compressed again, a body has another length.
+            if name.lower() not in _HOP and not (coded and name.lower() == "content-length")
+        ]
+        assert isinstance(chunks, AsyncGenerator)
+        async with aclosing(chunks):
+            self._begun = True
+            await self._send({"type": "http.response.start", "status": head["status"], "headers": headers})
+            async for chunk in chunks:
+                if chunk:
+                    await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _say(self, status: int, kind: str, text: str) -> None:
+        await _said(status, kind, text)({"type": "http"}, _nothing, self._send)
+
+
+def _request(method: str, url: str, headers: list[tuple[bytes, bytes]], body: exchange.Body) -> httpx.Request:
+    whole = body.in_memory
+    content: Any = whole or None
+    if whole is None:
+
+        async def parts() -> AsyncIterator[bytes]:
+            for part in body.parts():
+                yield part
+
+        content = parts()
+    return httpx.Request(method, url, headers=headers, content=content)
+
+
+def _sized(header: Sequence[str], size: int) -> Sequence[str]:
+    return (header[0], str(size)) if header[0].lower() == "content-length" else header
+
+
+def _said(status: int, kind: str, text: str) -> JSONResponse:
+    """Return the proxy's own message, in the error form of the providers' SDKs."""
+    error = {"type": kind, "code": kind, "message": f"reenact: {text}"}
+    # To ask again would give the same; where the provider was not reached, that is the SDK's own business.
+    final = {"x-should-retry": "false"} if status < 500 else {}
+    return JSONResponse({"type": "error", "error": error}, status, final)
+
+
+async def _nothing() -> dict[str, Any]:
+    return {"type": "http.disconnect"}
