@@ -174,7 +174,7 @@ def test_an_import_whose_process_is_ended_leaves_nothing(app, home, blind, monke
         return ReaderCall(os.abort, ())
 
     monkeypatch.setattr(recording_files, "_PACKED", 0)
-    monkeypatch.setattr(recording_files, "Job", half)
+    monkeypatch.setattr(recording_files, "ReaderCall", half)
     client = TestClient(app, base_url="http://localhost")
     answer = client.post("/api/v1/recordings/import", content=b"PK")
     assert (answer.status_code, "has ended" in answer.json()["detail"]) == (503, True)

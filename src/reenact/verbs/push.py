@@ -132,6 +132,6 @@ def exchanging(options: TeamOptions, here: LocalStore) -> Iterator[tuple[TeamExc
     with team_store(place_of(options.store, options.objects, options.project)) as team:
         exchange: TeamExchange
         with closing(
-            optional("reenact.team.ship.exchange", "team", "the team's store").Exchange(here, team)
+            optional("reenact.team.ship.exchange", "team", "the team's store").TeamExchange(here, team)
         ) as exchange:
             yield exchange, team
