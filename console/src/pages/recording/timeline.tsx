@@ -104,6 +104,9 @@ export function Timeline({
       <div
         ref={box}
         className="lanes"
+        role="region"
+        aria-label="Lanes"
+        tabIndex={0}
         style={{ height: Math.min(height, AXIS + SHOWN * LANE + 10) }}
         onScroll={() => setDrawn((before) => before + 1)}
       >
