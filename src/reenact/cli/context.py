@@ -169,7 +169,7 @@ def _new_bar() -> Progress:
 def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Library]]:
     """Open the local recordings, or the team's, and their index. Raises UsageError."""
     if not team:
-        from reenact.core.store.index import Index  # noqa: PLC0415 - SQLite and queries, which `record` needs not
+        from reenact.core.store.index import Index  # noqa: PLC0415 - queries, which `record` does not need
 
         here = Reaching(home)
         with closing(Index(here)) as index:

@@ -16,7 +16,7 @@ from reenact.analysis.report.story import page
 from reenact.core import private
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recorded_run import RecordedRun
-from reenact.core.store.local import LocalStore, named
+from reenact.core.store.local import LocalStore, argument_of
 from reenact.core.trust.consent import standing_of
 from reenact.errors import ReenactError, UsageError
 from reenact.verbs.diagnose import anomalies
@@ -47,7 +47,7 @@ def write(ref: str, target: Path | None, context: Context, *, beside: str | None
     player = player_of([ref, beside] if beside else [ref], recording, context)
     # This page is no file to import: its commands name the recording at its place.
     at_home = standing_of(recording, LocalStore(context.home).root).at_home
-    here = named(recording) + ("" if at_home else " --run-foreign")
+    here = argument_of(recording) + ("" if at_home else " --run-foreign")
     private.write(path, _page(recording, beside, player, context, here).encode())
     return path
 

@@ -168,7 +168,7 @@ class Context:
     @contextmanager
     def opened(self) -> Iterator[tuple[LocalStore, Library]]:
         """Open the recordings and their index."""
-        from reenact.core.store.index import Index  # noqa: PLC0415 - SQLite and queries, which `record` needs not
+        from reenact.core.store.index import Index  # noqa: PLC0415 - queries, which `record` does not need
 
         store = self.store
         with closing(Index(store)) as index:
@@ -176,7 +176,7 @@ class Context:
 
     def facts(self, *refs: str) -> list[RecordingFacts]:
         """Read recordings. Raises RecordingError."""
-        from reenact.core.query.facts import RecordingFacts  # noqa: PLC0415 - as above
+        from reenact.core.query.facts import RecordingFacts  # noqa: PLC0415 - likewise
 
         with self.opened() as (store, _):
             return [RecordingFacts(store.load(ref)) for ref in refs]

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 from reenact.core import private
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import bundle
-from reenact.core.store.local import LocalStore, named
+from reenact.core.store.local import LocalStore, argument_of
 from reenact.core.trust import consent
 from reenact.errors import ProgramError, UsageError
 from reenact.run.launch.program import by_proxy
@@ -161,7 +161,10 @@ def _proof(
         return "not proved: it was recorded by the proxy"
     if call is None and recording.header.get("entry") != "program":
         # The program around a block may be a server, or these very tests.
-        return f"not proved: it is a block of a program; `reenact prove {named(recording)}` runs the whole program"
+        return (
+            "not proved: it is a block of a program; "
+            f"`reenact prove {argument_of(recording)}` runs the whole program"
+        )
     progress = partial(context.say, of=times)
     try:
         done = prove(
@@ -182,7 +185,7 @@ def _proof(
     advice = "".join(f" Likely: {text}." for text in done.advice)
     raise UsageError(
         f"no test was written, it would be flaky: {done.sentence}.{advice} "
-        f"`reenact prove {named(recording)}` says more; --times 0 keeps it unproved"
+        f"`reenact prove {argument_of(recording)}` says more; --times 0 keeps it unproved"
     )
 
 

@@ -14,7 +14,7 @@ from reenact.core.model.plain import error_line
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.match import Rules
-from reenact.core.store.local import named
+from reenact.core.store.local import argument_of
 from reenact.errors import ABSENT, UsageError
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ def compare(a: RecordedRun, b: RecordedRun, ignore: Iterable[str] = ()) -> Diff:
         if not recording.steps:
             raise UsageError(
                 f"recording {recording.id} has no steps, so it cannot be compared; "
-                f"`reenact show {named(recording)}` shows what it holds"
+                f"`reenact show {argument_of(recording)}` shows what it holds"
             )
     if (count := len(a.steps) + len(b.steps)) > _MOST:
         raise UsageError(

@@ -24,7 +24,7 @@ from reenact.analysis.pages.blocks import (
 from reenact.analysis.views.text import many, one_line
 from reenact.cli.comparing import told
 from reenact.core.query.facts import StepFacts
-from reenact.core.store.local import named
+from reenact.core.store.local import argument_of
 from reenact.errors import ABSENT
 
 _FOLDED = 400
@@ -110,7 +110,7 @@ def _pairs(found: Diff, most: int) -> Iterator[Block]:
             carried = carried or pair.carried
     if left < 0:
         more = many(-left, "more difference")
-        refs = f"{named(found.a.recording)} {named(found.b.recording)}"
+        refs = f"{argument_of(found.a.recording)} {argument_of(found.b.recording)}"
         whole = Styled(f"reenact diff {refs} --all --html all.html", "code")
         yield Note((f"And {more}; ", whole, " writes them too."), "quiet")
 

@@ -273,7 +273,7 @@ def load(path: Path) -> RecordedRun:
     return read_recording(path)
 
 
-def named(recording: RecordedRun) -> str:
+def argument_of(recording: RecordedRun) -> str:
     """Return the argument that names it in a command: its id in the default home, else its path."""
     path = Path(recording.path)
     return recording.id if path.parent == LocalStore().recordings else shlex.quote(str(path))

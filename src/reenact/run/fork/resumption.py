@@ -17,7 +17,7 @@ from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.own import own_identity
 from reenact.core.record.recorder import Recorder
 from reenact.core.store.continued import ContinuedWriter
-from reenact.core.store.local import EVENTS, LocalStore, named
+from reenact.core.store.local import EVENTS, LocalStore, argument_of
 from reenact.core.store.writer import warn
 from reenact.core.trust import Where, consent
 from reenact.errors import UsageError
@@ -169,7 +169,7 @@ def check(recording: RecordedRun, home: Path) -> None:
     if recording.logs[0].sealed is not None:
         raise UsageError(
             f"recording {id} has ended ({recording.status}): there is nothing to resume; "
-            f"`reenact fork {named(recording)} --at STEP` goes on from a step"
+            f"`reenact fork {argument_of(recording)} --at STEP` goes on from a step"
         )
     if "proxy" in (recording.header.get("program") or {}):
         raise UsageError(

@@ -75,17 +75,8 @@ class ForkingTurnstile(ReplayingTurnstile):
                 return
         self._after.pass_sync(None, write)
 
-    def push(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        order: int | None,
-        release: Callable[[], None],
-        given_up: Callable[[], bool],
-        when: float | None = None,
-    ) -> None:
-        self._after.push(loop, order, release, given_up, when) if self._open else super().push(
-            loop, order, release, given_up, when
-        )
+    def queue(self, loop: asyncio.AbstractEventLoop, entry: _Entry) -> None:
+        self._after.queue(loop, entry) if self._open else super().queue(loop, entry)
 
     def _released(self, order: int) -> bool:
         # Those that waited for their turn keep it among each other.

@@ -172,4 +172,8 @@ class _Base:
         given_up: Callable[[], bool],
         when: float | None = None,
     ) -> None:
+        self.queue(loop, _Entry(order, release, given_up, when))
+
+    def queue(self, loop: asyncio.AbstractEventLoop, entry: _Entry) -> None:
+        """Queue a wake-up, as `push` does."""
         raise NotImplementedError

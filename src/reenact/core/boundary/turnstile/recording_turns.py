@@ -72,15 +72,8 @@ class RecordingTurnstile(_Base):
             self._running.add(get_ident())
             self._turns += 1
 
-    def push(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        order: int | None,
-        release: Callable[[], None],
-        given_up: Callable[[], bool],
-        when: float | None = None,
-    ) -> None:
-        self._pump(loop).push(0, _Entry(order, release, given_up, when))
+    def queue(self, loop: asyncio.AbstractEventLoop, entry: _Entry) -> None:
+        self._pump(loop).push(0, entry)
 
     def at_rest(self, thread: int) -> bool:
         """Return True if that thread waits for an outcome or for another thread."""

@@ -160,14 +160,8 @@ class ReplayingTurnstile(_Base):
             self._pace(order)
         self._mark(order)
 
-    def push(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        order: int | None,
-        release: Callable[[], None],
-        given_up: Callable[[], bool],
-        when: float | None = None,
-    ) -> None:
+    def queue(self, loop: asyncio.AbstractEventLoop, entry: _Entry) -> None:
+        order, release, when = entry.order, entry.release, entry.when
         if order is not None:
             priority: float = order
         else:
@@ -184,7 +178,7 @@ class ReplayingTurnstile(_Base):
 
         with self._cond:
             self._blocked.discard(get_ident())
-        self._pump(loop).push(priority, _Entry(order, released, given_up, when))
+        self._pump(loop).push(priority, _Entry(order, released, entry.given_up, when))
 
     async def _hang(self, stuck: Callable[[], BaseException]) -> None:
         loop = asyncio.get_running_loop()
