@@ -27,6 +27,8 @@ def stranger():
     )
     with subprocess.Popen([sys.executable, "-c", text, ENDS], stdout=subprocess.PIPE, text=True) as shell:
         number = int(shell.stdout.readline())
+        # While its shell lives, it is a process of the program.
+        shell.wait()
         yield number, shell.stdout
         os.kill(number, signal.SIGKILL)
 
