@@ -350,3 +350,50 @@ def test_the_tools_of_a_fork_run_again_if_they_ran_in_the_fork(home: str, earlie
     assert replay.verdict.faithful
     assert replay.verdict.again.get("tool:dice", 0) == (0 if earlier else 3)
     assert ("is a fork" in replay.verdict.answered.get("tool:dice", "")) is earlier
+
+
+@reenact.tool
+async def ask(question: str, seconds: float) -> float:
+    await asyncio.sleep(seconds)
+    return random.random()
+
+
+async def first_to_end(*tasks: asyncio.Task[Any]) -> None:
+    _, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in pending:
+        task.cancel()
+    await asyncio.gather(*pending, return_exceptions=True)
+
+
+async def race(*, checks: bool) -> None:
+    async def quick() -> None:
+        await asyncio.sleep(0.001)
+        if checks:
+            await ask("check", 60)
+
+    async def slow() -> None:
+        await ask("search", 0.02)
+
+    await first_to_end(asyncio.ensure_future(quick()), asyncio.ensure_future(slow()))
+
+
+def test_a_call_that_was_left_out_is_named_and_not_the_tool_that_was_cancelled_for_it(home: str) -> None:
+    id = recorded(lambda: asyncio.run(race(checks=True)))
+    found = departure(id, lambda: asyncio.run(race(checks=False)))
+    assert (found.kind, found.step) == (Departure.MISSING, 2)
+    assert "the program cancelled this tool" in str(found)
+
+
+def test_a_tool_that_is_cancelled_before_its_end_is_said_to_be_cancelled(home: str) -> None:
+    async def searched(hurry: bool) -> None:
+        task = asyncio.ensure_future(ask("search", 0.01))
+        await asyncio.sleep(0)
+        await ask("other", 0)
+        if hurry:
+            task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    id = recorded(lambda: asyncio.run(searched(False)))
+    found = departure(id, lambda: asyncio.run(searched(True)))
+    assert (found.kind, found.step) == (Departure.CHANGED, 1)
+    assert "the program cancelled this tool, which had come to its end when it was recorded" in str(found)

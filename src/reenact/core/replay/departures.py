@@ -58,6 +58,11 @@ class Departures:
         )
         return self.at(Departure.MISSING, call, detail=detail)
 
+    def led_to(self, call: CallRecord, found: Divergence) -> Divergence:
+        """Return the divergence of a call that was left out, before `found` came of it."""
+        then = replace(found, hint="")
+        return self.at(Departure.MISSING, call, detail=f"left out or moved; then: {then}", hint=HINT)
+
     def unknown(self, question: Question, address: str) -> Divergence:
         """Return the divergence of a question that resembles no recorded call here."""
         due = self._due(question.scope, self._turnstile.position)

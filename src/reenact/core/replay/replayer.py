@@ -129,6 +129,7 @@ class Replayer(Handler):
         self._ran_again: set[str] = set()
         """The addresses, without numbers of tasks and threads, of the calls whose code runs again."""
         self._did_not_run: set[str] = set()
+        self._cancelled: dict[int, tuple[int, Divergence]] = {}
         """The same of the tool calls that are answered."""
 
     def guard(self, guard: ActionGuard) -> None:
@@ -179,6 +180,7 @@ class Replayer(Handler):
             if found is not None and isinstance(outcome, Cancelled):
                 # Its coroutine is being closed, and could not be told.
                 self.divergences.append(found)
+                self._cancelled[call.number] = self.turnstile.position, found
             elif found is None:
                 self.served[call.kind] += 1
             elif self.tools.here and self.tools.unchanged(call):
@@ -280,6 +282,8 @@ class Replayer(Handler):
         """End the replay: calls that were never asked for are departures if the program ran `whole`."""
         with self._lock:
             self.divergences += self._realignment.pair_up()
+            if whole and not self._gone_live:
+                self._name_the_causes()
             if not whole or self._gone_live or (self.divergences and self._policy == "raise"):
                 return
             for call in self.cursor.missing():
@@ -288,6 +292,14 @@ class Replayer(Handler):
                 self.divergences.append(self._departures.never_asked(call))
                 if self._policy == "raise":
                     break
+
+    def _name_the_causes(self) -> None:
+        """Name a left out call in the place of a tool that was cancelled because it was left out."""
+        for position, found in self._cancelled.values():
+            due = [c for c in self.cursor.missing() if c.outcome is not None and c.place <= position]
+            if due and found in self.divergences:
+                self.divergences.remove(found)
+                self.divergences.append(self._departures.led_to(due[0], found))
 
     def verdict(self, recording: str) -> Verdict:
         """Return the verdict on the replay so far."""

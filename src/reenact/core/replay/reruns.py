@@ -148,6 +148,9 @@ class Tools:
         if not found:
             self.again[call.label] = self.again.get(call.label, 0) + 1
             return None
+        if isinstance(outcome, Cancelled):
+            detail = "the program cancelled this tool, which had come to its end when it was recorded"
+            return Divergence(Departure.CHANGED, call.address, step, found, detail)
         then, now = call.called["source"], self._digests.get(call.number, "")
         detail = (
             f"its source has changed from {then} to {now}"
