@@ -216,7 +216,7 @@ class _SimpleQueue(queue.Queue, metaclass=_AnyQueue):  # type: ignore[type-arg]
 
 
 _SimpleQueue.__module__, _SimpleQueue.__name__, _SimpleQueue.__qualname__ = (
-    "_queue",
+    "queue",
     "SimpleQueue",
     "SimpleQueue",
 )

@@ -1,7 +1,8 @@
 """Stand-ins for functions of the standard library, also for early imports of them.
 
 A stand-in is a `staticmethod`: like the built-in that it replaces, and unlike a Python function, it does not turn
-into a method where a class keeps it (`class Timer: clock = time.monotonic`).
+into a method where a class keeps it (`class Timer: clock = time.monotonic`). It is pickled and copied by its name, as
+the built-in is: a program may send `time.sleep` to a pool of processes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,14 @@ from types import ModuleType
 from typing import Any
 
 from reenact.adapters.stdlib import callers
+
+
+class _Static(staticmethod):  # type: ignore[type-arg]
+    """A stand-in that is pickled and copied by its name."""
+
+    def __reduce__(self) -> str:
+        return str(self.__name__)
+
 
 _stand_ins: dict[int, tuple[Any, Any]] = {}
 _everywhere: dict[str, tuple[Any, Any]] = {}
@@ -25,7 +34,7 @@ def replace(module: ModuleType, name: str, stand_in: Callable[..., Any], *, ever
     stand_in.__qualname__ = getattr(original, "__qualname__", name)
     stand_in.__module__ = module.__name__
     stand_in.__doc__ = original.__doc__
-    put(module, name, staticmethod(stand_in), everywhere=everywhere)
+    put(module, name, _Static(stand_in), everywhere=everywhere)
 
 
 def put(module: ModuleType, name: str, stand_in: Any, *, everywhere: bool = False) -> None:

@@ -60,6 +60,7 @@ def install() -> None:
 
     exit_now._reenact = True  # type: ignore[attr-defined]
     exit_now.__name__ = exit_now.__qualname__ = "_exit"
+    exit_now.__module__ = "os"
     exit_now.__doc__ = original.__doc__
     os._exit = exit_now  # type: ignore[assignment]
     if hasattr(os, "register_at_fork"):

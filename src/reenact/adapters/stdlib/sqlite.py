@@ -40,6 +40,7 @@ def install(module: ModuleType) -> None:
         return connection
 
     connect.__doc__, connect.__name__, connect.__qualname__ = original.__doc__, "connect", "connect"
+    connect.__module__ = "sqlite3"
     names: list[Any] = [module, module.dbapi2]
     for each in names:
         if each.connect is original:

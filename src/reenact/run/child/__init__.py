@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import wraps
 
 from reenact.core.store.writer import warn
 from reenact.errors import ProgramError, ReenactError
@@ -48,7 +49,7 @@ def _follow(plan: Plan) -> None:
 
         process = process_of(plan)
     on_exit(process.end)
-    sys.exit = process.exit  # type: ignore[assignment]
+    sys.exit = wraps(sys.exit)(lambda status=None, /: process.exit(status))  # type: ignore[assignment]
 
 
 def _give_up(plan: Plan, text: str) -> None:
