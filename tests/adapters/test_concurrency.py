@@ -183,3 +183,25 @@ def test_calls_of_the_loops_own_thread_leave_no_line(home):
     with reenact.record("own") as recording:
         asyncio.run(main())
     assert b"wake#" not in Path(recording.path, "events.jsonl").read_bytes()
+
+
+def test_a_wait_in_vain_is_told_though_a_job_was_given_up_before(home):
+    @reenact.tool
+    async def search(question):
+        await asyncio.sleep(60)
+
+    async def program(patience):
+        job = asyncio.ensure_future(asyncio.to_thread(time.sleep, 0.02))
+        await asyncio.sleep(0.001)
+        job.cancel()
+        await asyncio.sleep(0.05)
+        task = asyncio.ensure_future(search("long"))
+        await asyncio.sleep(0.001)
+        if not patience:
+            task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    with reenact.record() as run:
+        asyncio.run(program(patience=False))
+    with pytest.raises(reenact.DivergenceError, match="now it waits for the answer"), reenact.replay(run.id):
+        asyncio.run(program(patience=True))

@@ -238,21 +238,21 @@ def _call_from_thread(
     order = run.handler.due(scope, name)
     due = asyncio.Handle(callback, args, loop, context)
 
+    word = thread_pools.Word(run.turnstile, loop)
+
     def release() -> None:
         run.handler.fire(scope, name)
-        run.turnstile.job_passed()
+        word.hear()
         due._run()
 
     def given_up() -> bool:
-        if due.cancelled() and not told:
-            told.append(True)
-            run.turnstile.job_passed()
+        if due.cancelled():
+            word.hear()
         return due.cancelled()
 
-    told: list[bool] = []
     when = None if run.replaying and order is None else 0.0
     original(loop, lambda: run.turnstile.push(loop, order, release, given_up, when), context=Context())
-    run.turnstile.job_done()
+    word.give()
     return due
 
 
@@ -269,8 +269,8 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
         return original(loop, executor, func, *args)
     run = scope.run
     name = f"job#{scope.count('job')}"
-    awaited: list[bool] = []
-    token = thread_pools.awaited.set(awaited)
+    word = thread_pools.Word(run.turnstile, loop)
+    token = thread_pools.awaited.set(word)
     try:
         inner = original(loop, executor, func, *args)
     finally:
@@ -282,8 +282,7 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
 
     def release() -> None:
         run.handler.fire(scope, name)
-        if awaited:
-            run.turnstile.job_passed()
+        word.hear()
         if inner.cancelled():
             outer.cancel()
         elif inner.exception() is not None:
@@ -291,9 +290,14 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
         else:
             outer.set_result(inner.result())
 
+    def given_up(_: Any) -> None:
+        if outer.cancelled():
+            word.hear()
+            inner.cancel()
+
     inner.add_done_callback(done, context=Context())
     run.turnstile.rests(loop)
-    outer.add_done_callback(lambda _: inner.cancel() if outer.cancelled() else None, context=Context())
+    outer.add_done_callback(given_up, context=Context())
     return outer
 
 

@@ -5,10 +5,12 @@ A job gets its scope when it is handed in. It begins in its turn, as a thread do
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import functools
 import sys
 import threading
+from _thread import allocate_lock
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.thread import _WorkItem
@@ -19,12 +21,44 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from reenact.adapters import initializers, locks, ordered, races
 from reenact.adapters.scopes import context_of, inner_of, name_of
-from reenact.core.boundary import Scope, entered
+from reenact.core.boundary import Scope, Turnstile, entered
 from reenact.core.boundary.scope import _scope, current
 
 T = TypeVar("T")
 
-awaited: ContextVar[list[bool] | None] = ContextVar("reenact_awaited", default=None)
+
+class Word:
+    """The word of a thread to an event loop that something has ended; in a replay it is counted while under way.
+
+    Args:
+        turnstile: The run's.
+        loop: The loop that is to hear it.
+    """
+
+    __slots__ = ("_given", "_heard", "_lock", "_loop", "_turnstile")
+
+    def __init__(self, turnstile: Turnstile, loop: asyncio.AbstractEventLoop) -> None:
+        self._turnstile = turnstile
+        self._loop = loop
+        self._lock = allocate_lock()
+        self._given = self._heard = False
+
+    def give(self) -> None:
+        """It has ended. A loop that is closed, or waits for it no more, will not hear it."""
+        with self._lock:
+            self._given = not self._heard and not self._loop.is_closed()
+            if self._given:
+                self._turnstile.job_done()
+
+    def hear(self) -> None:
+        """The loop has heard it, or waits for it no more."""
+        with self._lock:
+            if self._given and not self._heard:
+                self._turnstile.job_passed()
+            self._heard = True
+
+
+awaited: ContextVar[Word | None] = ContextVar("reenact_awaited", default=None)
 """The list in which a job that an event loop awaits reports its end."""
 
 _finished = threading.local()
@@ -172,7 +206,7 @@ def _made(original: Callable[..., None], pool: Any, *args: Any, **options: Any) 
         _pools[pool] = _Places(pool._max_workers, order)
 
 
-def _job(scope: Scope, places: _Places, ends: list[bool] | None, fn: Any, *args: Any, **kwargs: Any) -> Any:
+def _job(scope: Scope, places: _Places, word: Word | None, fn: Any, *args: Any, **kwargs: Any) -> Any:
     turnstile = scope.run.turnstile
     turnstile.thread_begins()
     token = _scope.set(scope)
@@ -189,9 +223,8 @@ def _job(scope: Scope, places: _Places, ends: list[bool] | None, fn: Any, *args:
         scope.run.working.discard(scope.path)
         locks.working(None)
         _scope.reset(token)
-        if ends is not None:
-            ends.append(True)
-            turnstile.job_done()
+        if word is not None:
+            word.give()
         places.left(scope)
         _finished.turnstile = turnstile
 

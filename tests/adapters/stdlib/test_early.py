@@ -37,7 +37,9 @@ if __name__ == "__main__":
 
 def test_a_function_that_can_be_pickled_and_copied_can_be_while_it_is_recorded(shell: Shell) -> None:
     shell.write("program.py", PROGRAM)
-    alone = subprocess.run([sys.executable, "program.py"], cwd=shell.folder, capture_output=True, text=True)
+    alone = subprocess.run(
+        [sys.executable, "program.py"], cwd=shell.folder, capture_output=True, text=True, check=True
+    )
     recorded = shell.run("record", "--", sys.executable, "program.py")
     assert recorded.status == 0
     assert "time.sleep" in recorded.out.split()

@@ -397,3 +397,24 @@ def test_a_tool_that_is_cancelled_before_its_end_is_said_to_be_cancelled(home: s
     found = departure(id, lambda: asyncio.run(searched(True)))
     assert (found.kind, found.step) == (Departure.CHANGED, 1)
     assert "the program cancelled this tool, which had come to its end when it was recorded" in str(found)
+
+
+def test_a_tool_that_takes_the_place_of_a_left_out_one_does_not_hide_it(home: str) -> None:
+    def drawing(again: bool) -> Callable[[str], float]:
+        if again:
+
+            @reenact.tool(name="draw")
+            def draw(name: str) -> float:
+                return 2 * random.random()
+        else:
+
+            @reenact.tool(name="draw")
+            def draw(name: str) -> float:
+                return random.random()
+
+        return draw
+
+    id = recorded(lambda: [drawing(False)(name) for name in ("first", "second")])
+    found = departure(id, lambda: drawing(True)("second"))
+    assert (found.kind, found.step) == (Departure.MISSING, 1)
+    assert "ran again and gave another result" in str(found)

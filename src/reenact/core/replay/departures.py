@@ -63,6 +63,15 @@ class Departures:
         then = replace(found, hint="")
         return self.at(Departure.MISSING, call, detail=f"left out or moved; then: {then}", hint=HINT)
 
+    def overtook(self, call: CallRecord, found: Divergence) -> Divergence | None:
+        """Return the divergence of a call that was left out before `call`, which showed `found`; or None.
+
+        A tool that runs again in the place of another one is answered as that one was.
+        """
+        skipped = [c for c in self.skipped.values() if c.scope == call.scope and c.number < call.number]
+        left = [c for c in skipped if c.number not in self._cursor.asked]
+        return self.led_to(min(left, key=lambda c: c.number), found) if left else None
+
     def unknown(self, question: Question, address: str) -> Divergence:
         """Return the divergence of a question that resembles no recorded call here."""
         due = self._due(question.scope, self._turnstile.position)

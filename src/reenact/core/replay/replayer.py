@@ -192,7 +192,7 @@ class Replayer(Handler):
                 self.turnstile.abandon(self.cursor.places_inside(call))
                 return self._answers.recorded(call)
             else:
-                self.depart(found)
+                self.depart(self._departures.overtook(call, found) or found)
         return None
 
     def act(self, effect: Effect, scope: Scope) -> None:
