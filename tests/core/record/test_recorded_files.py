@@ -199,11 +199,14 @@ def test_a_database_is_recorded_at_each_step(tmp_path: Path) -> None:
         copy.close()
 
 
-def test_locks_of_a_database_stay_while_it_is_recorded(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ignored", [False, True], ids=["kept", "ignored"])
+def test_locks_of_a_database_stay_while_it_is_recorded(tmp_path: Path, *, ignored: bool) -> None:
     """A process that closes a file loses all of its locks on it, also those of SQLite."""
     other = (
         "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('insert into note values (2)')"
     )
+
+    Path(".gitignore").write_text("memory.db" if ignored else "", encoding="utf-8")
 
     def program() -> None:
         connection = sqlite3.connect("memory.db", isolation_level=None)

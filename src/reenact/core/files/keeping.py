@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeAlias
 
 from reenact.core import system
@@ -155,6 +156,8 @@ class FileKeeper:
         try:
             status = os.fstat(descriptor)
             mode, mtime = stat.S_IMODE(status.st_mode), status.st_mtime_ns
+            if system.pread(descriptor, len(_SQLITE), 0) == _SQLITE:
+                self.pin(path)
             if ignored and status.st_size <= _IGNORED_LIMIT:
                 data = _read(descriptor, _IGNORED_LIMIT)
                 return self._missing(data, mode, mtime, "ignored"), mark_of(status)
@@ -166,9 +169,18 @@ class FileKeeper:
                 state = FileState("file", mode, size, print=found, why=why, mtime=time_of(mtime))
                 return state, mark_of(status)
             data = _read(descriptor, self._file_limit + 1)
+            return self.kept(data, mode, mtime), mark_of(status)
+        finally:
+            self._close(path, descriptor)
+
+    def read(self, path: str, most: int) -> bytes:
+        """Return the bytes of a file, up to `most`. No lock of the program ends. Raises OSError."""
+        descriptor = self._opened(path)
+        try:
+            data = _read(descriptor, most)
             if data.startswith(_SQLITE):
                 self.pin(path)
-            return self.kept(data, mode, mtime), mark_of(status)
+            return data
         finally:
             self._close(path, descriptor)
 
@@ -178,7 +190,11 @@ class FileKeeper:
             status = status_of(path)
             if status is not None and status.st_ino == inode:
                 return descriptor
-        return os.open(path, os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK | system.CLOEXEC)
+        flags = os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK | system.CLOEXEC
+        with suppress(PermissionError):
+            # Without a trace in its time of reading, where that is allowed.
+            return os.open(path, flags | getattr(os, "O_NOATIME", 0))
+        return os.open(path, flags)
 
     def _close(self, path: str, descriptor: int) -> None:
         if path not in self._pinned:

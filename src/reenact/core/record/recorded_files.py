@@ -165,7 +165,7 @@ class FileRecorder:
         with self._own():
             if self._walk is None:
                 self._settle("change")
-                self._walk = FolderWalk(self._places)
+                self._walk = FolderWalk(self._places, self._keeper.read)
                 try:
                     self._walk.begin()
                 except WalkTooLarge as error:
@@ -183,7 +183,7 @@ class FileRecorder:
             if self._walk is not None:
                 self._take_changes(self._walk, None, "change")
                 return
-            self._walk = FolderWalk(self._places)
+            self._walk = FolderWalk(self._places, self._keeper.read)
             try:
                 self._walk.begin()
             except WalkTooLarge as error:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 
 from reenact.core.files.keeping import Mark, mark_of
 from reenact.core.record.places import Place, Places
@@ -21,26 +20,21 @@ class WalkTooLarge(Exception):
     """The folders have too many files to be walked around commands."""
 
 
-def _unnoticed(path: str, flags: int) -> int:
-    """Open a file without a trace in its time of reading, where that is allowed."""
-    with suppress(PermissionError):
-        return os.open(path, flags | getattr(os, "O_NOATIME", 0))
-    return os.open(path, flags)
-
-
 class FolderWalk:
     """The files in the recorded folders, as they were after the last command.
 
     Args:
         places: The folders.
+        read: Returns the bytes of a file, up to a number of them.
 
     Attributes:
         content: The bytes of small files as they were before the first command.
         targets: The targets of links, then.
     """
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, read: Callable[[str, int], bytes]) -> None:
         self._places = places
+        self._read = read
         self._marks: dict[str, Mark] | None = None
         self.content: dict[str, bytes] = {}
         self.targets: dict[str, str] = {}
@@ -56,8 +50,7 @@ class FolderWalk:
             plain = fits and stat.S_ISREG(mark[4]) and _OBJECTS not in path
             if plain and not self._places.ignored(self._place(path)):
                 try:
-                    with open(path, "rb", buffering=0, opener=_unnoticed) as file:
-                        self.content[path] = file.read()
+                    self.content[path] = self._read(path, _FILE)
                     size += mark[0]
                 except OSError:
                     continue
