@@ -119,6 +119,11 @@ class Program:
         behind = itertools.takewhile(lambda statement: statement[0] in CALLS, block[place + 1 :])
         return block[place], list(behind)
 
+    def later(self, call: int) -> list[Any]:
+        """The calls that the same task makes behind that one, those within time limits included."""
+        found = _flow(self.body, call) or []
+        return found[next(place for place, each in enumerate(found) if each[1] == call) + 1 :]
+
     # -- making the text -------------------------------------------------------------------------------------
 
     def _block(self, depth: int) -> list[Any]:
@@ -314,6 +319,19 @@ def _holding(block: list[Any], call: int) -> list[Any]:
             if found := _holding(inner, call):
                 return found
     return []
+
+
+def _flow(block: list[Any], call: int) -> list[Any] | None:
+    """The calls of the task that makes a call, in their order."""
+    own: list[Any] = []
+    for statement in block:
+        own += statement[2] if statement[0] == "timeout" else [statement] if statement[0] in CALLS else []
+    if any(each[1] == call for each in own):
+        return own
+    inner = (
+        _flow(each, call) for statement in block if statement[0] != "timeout" for each in _blocks(statement)
+    )
+    return next((found for found in inner if found is not None), None)
 
 
 def _blocks(statement: Any) -> list[Any]:

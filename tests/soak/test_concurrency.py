@@ -170,6 +170,7 @@ def shows(program, edit):
     call, behind = program.behind(edit.call)
     equal = [other for other in behind if (other[0], other[2]) == (call[0], call[2])]
     if edit.kind == "missing":
+        equal = [other for other in program.later(edit.call) if (other[0], other[2]) == (call[0], call[2])]
         # The next equal call takes its place, and the last one's is taken by one that was never reached before.
         return all(other[1] in program.addresses for other in equal)
     if edit.kind == "order":

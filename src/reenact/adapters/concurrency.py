@@ -238,21 +238,21 @@ def _call_from_thread(
     order = run.handler.due(scope, name)
     due = asyncio.Handle(callback, args, loop, context)
 
-    word = thread_pools.Word(run.turnstile, loop)
+    end = thread_pools.JobEnd(run.turnstile, loop)
 
     def release() -> None:
         run.handler.fire(scope, name)
-        word.hear()
+        end.hear()
         due._run()
 
     def given_up() -> bool:
         if due.cancelled():
-            word.hear()
+            end.hear()
         return due.cancelled()
 
     when = None if run.replaying and order is None else 0.0
     original(loop, lambda: run.turnstile.push(loop, order, release, given_up, when), context=Context())
-    word.give()
+    end.give()
     return due
 
 
@@ -269,8 +269,8 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
         return original(loop, executor, func, *args)
     run = scope.run
     name = f"job#{scope.count('job')}"
-    word = thread_pools.Word(run.turnstile, loop)
-    token = thread_pools.awaited.set(word)
+    end = thread_pools.JobEnd(run.turnstile, loop)
+    token = thread_pools.awaited.set(end)
     try:
         inner = original(loop, executor, func, *args)
     finally:
@@ -282,7 +282,7 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
 
     def release() -> None:
         run.handler.fire(scope, name)
-        word.hear()
+        end.hear()
         if inner.cancelled():
             outer.cancel()
         elif inner.exception() is not None:
@@ -292,7 +292,7 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
 
     def given_up(_: Any) -> None:
         if outer.cancelled():
-            word.hear()
+            end.hear()
             inner.cancel()
 
     inner.add_done_callback(done, context=Context())

@@ -27,8 +27,10 @@ from reenact.core.boundary.scope import _scope, current
 T = TypeVar("T")
 
 
-class Word:
-    """The word of a thread to an event loop that something has ended; in a replay it is counted while under way.
+class JobEnd:
+    """The end of a job, from which its event loop is to hear.
+
+    A replay counts the ends of which the loops have not heard yet.
 
     Args:
         turnstile: The run's.
@@ -58,7 +60,7 @@ class Word:
             self._heard = True
 
 
-awaited: ContextVar[Word | None] = ContextVar("reenact_awaited", default=None)
+awaited: ContextVar[JobEnd | None] = ContextVar("reenact_awaited", default=None)
 """The list in which a job that an event loop awaits reports its end."""
 
 _finished = threading.local()
@@ -206,7 +208,7 @@ def _made(original: Callable[..., None], pool: Any, *args: Any, **options: Any) 
         _pools[pool] = _Places(pool._max_workers, order)
 
 
-def _job(scope: Scope, places: _Places, word: Word | None, fn: Any, *args: Any, **kwargs: Any) -> Any:
+def _job(scope: Scope, places: _Places, end: JobEnd | None, fn: Any, *args: Any, **kwargs: Any) -> Any:
     turnstile = scope.run.turnstile
     turnstile.thread_begins()
     token = _scope.set(scope)
@@ -223,8 +225,8 @@ def _job(scope: Scope, places: _Places, word: Word | None, fn: Any, *args: Any, 
         scope.run.working.discard(scope.path)
         locks.working(None)
         _scope.reset(token)
-        if word is not None:
-            word.give()
+        if end is not None:
+            end.give()
         places.left(scope)
         _finished.turnstile = turnstile
 

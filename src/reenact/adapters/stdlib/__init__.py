@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reenact.adapters.stdlib import clock, early, entropy, environ, seal, signals, unseen
+from reenact.adapters.stdlib import clock, early, entropy, environ, interpreters, seal, signals, unseen
 from reenact.core.boundary import Run
 
 
@@ -24,3 +24,4 @@ def end(run: Run) -> None:
     entropy.end(run)
     clock.end(run)
     environ.end(run)
+    interpreters.end(run)

@@ -1,7 +1,7 @@
 """Commands: a program that is started, as a question to the world.
 
 The question has the command, what differs in its environment, and what it is given to read. A recorded answer is given
-without a start. A Python program is none of these: it joins the run and records itself (`processes.py`).
+without a start. A Python program is none of these if it can join the run and record itself (`processes.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.scopes import listening
+from reenact.adapters.stdlib import interpreters
 from reenact.adapters.stdlib.redirection import content_of, is_file
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
 from reenact.core.boundary import Call, Run, Scope, begin, entered, perform
@@ -58,7 +59,8 @@ class ProgramStart:
             question["stdin"] = f"the output of {origin}"
         elif (digest := content_of(given.get("stdin"))) is not None:
             question["stdin"] = digest
-        return cls(title(command, shell=shell), question)
+        line = _shell_words(command[0]) if shell and command else command
+        return cls(plain(Path(line[0]).name) if line else "?", question)
 
     def effect(self, part: str = "", *, limit: float | None = None, **more: Any) -> Effect:
         """Return the effect of starting it, or of a part of what it does: `output`, `input`, `exit`.
@@ -128,13 +130,21 @@ class Acts:
 def answered(given: BoundArguments) -> bool:
     """Return True if a command with these arguments of `Popen` can be answered without a start.
 
-    Not if it is Python, nor if it shares more with the program than pipes and files.
+    Not if it is a Python that records itself, nor if it shares more with the program than pipes and files.
     """
     arguments = given.arguments
-    command = words(arguments["args"])
-    if not command or is_python(command, shell=bool(arguments.get("shell"))) or arguments.get("pass_fds"):
+    command, shell = words(arguments["args"]), bool(arguments.get("shell"))
+    if not command or arguments.get("pass_fds"):
+        return False
+    if is_python(command, shell=shell) and interpreters.joins(_interpreter(command, arguments, shell=shell)):
         return False
     return all(_known(arguments.get(name)) for name in ("stdin", "stdout", "stderr"))
+
+
+def _interpreter(command: Sequence[str], arguments: Mapping[str, Any], *, shell: bool) -> str:
+    if arguments.get("executable") is not None and not shell:
+        return os.fsdecode(arguments["executable"])
+    return _shell_words(command[0])[0] if shell else command[0]
 
 
 def _known(handle: Any) -> bool:

@@ -64,7 +64,7 @@ class Departures:
         return self.at(Departure.MISSING, call, detail=f"left out or moved; then: {then}", hint=HINT)
 
     def overtook(self, call: CallRecord, found: Divergence) -> Divergence | None:
-        """Return the divergence of a call that was left out before `call`, which showed `found`; or None.
+        """Return the divergence of a call left out before `call`, which showed `found`; or None.
 
         A tool that runs again in the place of another one is answered as that one was.
         """

@@ -53,6 +53,9 @@ def _join(text: str) -> None:
         if plan["python"] == ".".join(map(str, sys.version_info[:2])):
             sys.meta_path.append(_Finder(plan["modules"]))  # type: ignore[arg-type]
         from reenact.run import child as bootstrap
+
+        if "REENACT_PROBE" in os.environ:
+            os._exit(86)
     except Exception as error:
         # Not installed there, or what it needs is there in a version that is too old.
         _give_up(
@@ -82,6 +85,8 @@ def _join_without_collections(text: str) -> None:
 def _give_up(plan: "dict[str, str]", text: str) -> None:
     import json
 
+    if "REENACT_PROBE" in os.environ:
+        os._exit(1)
     try:
         with open(os.path.join(plan["report"], "failed.json"), "w", encoding="utf-8") as file:
             json.dump({"failed": text}, file)
