@@ -1,7 +1,8 @@
 """Questions of tools about files that they do not open: existence, size and times.
 
 Inside a tool each such question is recorded like the reading of a clock, so that the tool can run again. Outside of
-tools nothing is recorded of it: a replay's disk has the files that the run used.
+tools a replay's disk has the files that the run used, and only the times of those that were changed since the run began
+are recorded.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -22,11 +24,16 @@ _FIELDS = (
 _CARRIERS = {"genericpath", "posixpath", "ntpath", "pathlib", "glob", "reenact.run.files.redirect"}
 """Modules that ask on behalf of their caller, by name or by their package's."""
 
+_ARCHIVES = {"shutil", "tarfile", "zipfile"}
+"""Modules that put the times of files into others, outside of tools."""
+
+_TIMES = ("st_atime_ns", "st_mtime_ns", "st_ctime_ns")
+
 _RESOLVING = {"realpath", "_joinrealpath"}
 """Functions that look at each folder of a path."""
 
 _MOST = 2000
-"""The number of questions of one tool call that are recorded."""
+"""The number of questions of one tool call, or of one task or thread, that are recorded."""
 
 
 def install() -> None:
@@ -34,17 +41,24 @@ def install() -> None:
     if isinstance(os.stat, staticmethod):
         return
     for name in ("stat", "lstat", "fstat"):
-        _replace(name, _written, _read)
-    _replace("access", bool, _flag)
+        _replace(name, _written, _read, _with_recorded_times)
+    _replace("access", bool, _flag, lambda _scope, allowed, _path: allowed)
 
 
-def _replace(name: str, written: Callable[[Any], Any], read: Callable[[Any], Any]) -> None:
+def _replace(
+    name: str,
+    written: Callable[[Any], Any],
+    read: Callable[[Any], Any],
+    timed: Callable[[Scope, Any, Any], Any],
+) -> None:
     original = getattr(os, name)
 
     def ask(*args: Any, **options: Any) -> Any:
-        scope = _tool_scope(sys._getframe(1))
+        scope = _asking(sys._getframe(1))
         if scope is None:
             return original(*args, **options)
+        if scope.tool is None:
+            return timed(scope, original(*args, **options), args[0] if args else "")
         # What is asked in a way that fails of itself (no path, a closed file) is the program's own error.
         found = draw(f"file:{name}", lambda: _answer(original, args, options, written))
         if isinstance(found, list) and len(found) == 2 and found[0] == "error" and type(found[1]) is int:
@@ -58,25 +72,40 @@ def _replace(name: str, written: Callable[[Any], Any], read: Callable[[Any], Any
             kind.add(getattr(os, name))
 
 
-def _tool_scope(frame: FrameType | None) -> Scope | None:
-    """Return the scope of a tool whose own code asks; None elsewhere."""
+def _asking(frame: FrameType | None) -> Scope | None:
+    """Return the scope in which the program's own code asks; None elsewhere."""
     scope = current()
-    if scope is None or scope.tool is None or scope.hidden:
+    if scope is None or scope.hidden:
         return None
-    while frame is not None and _carries(frame.f_globals.get("__name__", "")):
+    while frame is not None and _carries(frame.f_globals.get("__name__", ""), scope):
         if frame.f_code.co_name in _RESOLVING:
             return None
         frame = frame.f_back
     if frame is None or callers.kind_of(frame) != callers.OWN:
         return None
-    if scope.count("file status") >= _MOST:
+    if scope.tool is not None and scope.count("file status") >= _MOST:
         scope.tool.saw("asks for the state of many files")
         return None
     return scope
 
 
-def _carries(module: str) -> bool:
-    return module in _CARRIERS or module.partition(".")[0] in _CARRIERS
+def _carries(module: str, scope: Scope) -> bool:
+    package = module.partition(".")[0]
+    return module in _CARRIERS or package in _CARRIERS or (scope.tool is None and package in _ARCHIVES)
+
+
+def _with_recorded_times(scope: Scope, status: Any, path: Any) -> Any:
+    """Return what was told of a file, with the recorded times if it was changed in the run."""
+    run = scope.run
+    since: Any = run.handler.draw(run.root, "times:since", lambda: run.began)
+    if not isinstance(since, int) or status.st_mtime_ns < since or scope.count("times") >= _MOST:
+        return status
+    name = "descriptor" if isinstance(path, int) else Path(os.fsdecode(path)).name
+    times: Any = draw(f"times:{name}", lambda: [getattr(status, field) for field in _TIMES])
+    fields = dict(zip(_FIELDS, _written(status), strict=True))
+    if isinstance(times, list) and len(times) == len(_TIMES):
+        fields.update(zip(_TIMES, times, strict=True))
+    return _read([*fields.values()]) or status
 
 
 def _answer(

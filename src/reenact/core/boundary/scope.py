@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from time import time_ns
 from typing import Any
 
 from reenact.core.boundary.answer import Answer, Sidecar, Ticket
@@ -248,11 +249,12 @@ class Run:
         slept: How often the program's own code has slept, by the path of its scope.
         times: The times that the program's own code gives to sleeps and waits.
         unreceived: The messages that may never be received.
+        began: The time at which it began, in nanoseconds since 1970.
         working: The paths of the threads and jobs that have been started and have not ended.
     """
 
     __slots__ = (
-        "__weakref__", "asked", "family", "files", "forked", "halt", "handler", "lock", "model", "replaying",
+        "__weakref__", "asked", "began", "family", "files", "forked", "halt", "handler", "lock", "model", "replaying",
         "root", "rules", "scratch", "serves", "slept", "times", "tracked", "turnstile", "unreceived", "waits",
         "working",
     )  # fmt: skip
@@ -264,6 +266,7 @@ class Run:
         self.turnstile = turnstile
         self.replaying = replaying
         self.forked = False
+        self.began = time_ns()
         self.halt: BaseException | None = None
         self.model: str | None = None
         self.rules = RULES
