@@ -394,3 +394,46 @@ def test_a_process_that_the_program_does_not_join_gives_its_verdict(shell):
     done, _ = shell.record("main.py")
     again = shell.replay()
     assert (again.status, again.out) == (0, done.out), again.err
+
+
+AGAIN = """
+import os, random, sys
+import reenact
+
+@reenact.tool
+def look(what):
+    return random.random()
+
+if len(sys.argv) == 1:
+    print(look("first"), flush=True)
+    os.execv(sys.executable, [sys.executable, __file__, "second"])
+print(look(sys.argv[1]))
+sys.exit(3)
+"""
+
+
+def test_a_program_that_takes_the_place_of_another_is_replayed_with_it(shell):
+    shell.write("agent.py", AGAIN)
+    done, recording = shell.record("agent.py")
+    assert done.status == 3
+    assert [log.process for log in recording.logs] == ["main", "main/exec:agent.0"]
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (('"first"', '"other"'), "main/tool:look#0"),
+        (("look(sys.argv[1])", 'look("other")'), "main/exec:agent.0/tool:look#0"),
+        (("sys.exit(3)", "sys.exit(4)"), "main/exit"),
+    ],
+    ids=["before", "behind", "exit"],
+)  # fmt: skip
+def test_a_change_before_or_behind_the_exec_is_found(shell, change, place):
+    shell.write("agent.py", AGAIN)
+    shell.record("agent.py")
+    shell.write("agent.py", AGAIN.replace(*change))
+    again = shell.replay()
+    assert again.status == 1
+    assert place in again.err

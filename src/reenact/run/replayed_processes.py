@@ -17,7 +17,7 @@ from reenact.core import system
 from reenact.core.boundary import Family, Run, Scope, entered
 from reenact.core.model.divergence import Verdict, verdict_of
 from reenact.core.model.event import Effect
-from reenact.core.model.log import Log
+from reenact.core.model.log import Log, is_exec
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
@@ -218,6 +218,9 @@ class ReplayedProcesses(Family):
         """Return the verdicts that the processes have reported."""
         found = []
         for path in self.started:
+            if is_exec(path):
+                # It begins when this one has ended, and reports to the command that started them.
+                continue
             logs = logs_of(self.recording, path)
             report = reported(self.plan.report, path)
             if report is not None:

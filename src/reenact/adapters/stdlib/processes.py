@@ -23,7 +23,7 @@ from typing import Any
 
 from reenact.adapters.hooks import wrap
 from reenact.adapters.stdlib import environ, loop_processes, popen, witness
-from reenact.adapters.stdlib.command import asks_the_machine, plain, title, words
+from reenact.adapters.stdlib.command import asks_the_machine, is_python, plain, title, words
 from reenact.core.boundary import Family, Scope, current, entered
 from reenact.core.boundary.scope import _scope
 
@@ -247,4 +247,11 @@ def _exec(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
         return wrapped(*args, **kwargs)
     with entered(None):
         wanted = args[2] if len(args) > 2 else kwargs.get("env", os.environ)
-        return os.execve.__wrapped__(args[0], args[1], _joining(scope, path, wanted))  # type: ignore[attr-defined]
+        joining = _joining(scope, path, wanted)
+        if is_python(command):
+            # It writes its own part of the recording, and cannot have begun that yet.
+            family.running(path, None)
+        # Nothing of this program runs behind it: here is its end.
+        for heard in _EXITING:
+            heard(None)
+        return os.execve.__wrapped__(args[0], args[1], joining)  # type: ignore[attr-defined]

@@ -370,3 +370,8 @@ def _base(call: CallRecord) -> int | None:
         if number is not None:
             return number
     return None
+
+
+def is_exec(path: str) -> bool:
+    """Return True for a program that took the place of another one in its process."""
+    return path.rpartition("/")[2].startswith("exec:")

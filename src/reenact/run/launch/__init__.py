@@ -19,6 +19,7 @@ import orjson
 
 from reenact.core.extras import needing
 from reenact.core.model.divergence import Verdict, merged, verdict_of
+from reenact.core.model.log import Log, is_exec
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.risky import risky_filter
 from reenact.core.store.local import EVENTS, LocalStore, load, new_id
@@ -244,15 +245,28 @@ def _completeness(recording: RecordedRun, reports: dict[str, Any], status: int, 
     found = [
         Divergence(Departure.MISSING, log.process, detail="the process was not started")
         for log in recording.logs
-        if "/" not in log.process and log.process not in reports
+        if log.process not in reports
+        and ("/" not in log.process or (is_exec(log.process) and log.sealed is not None))
     ]
-    sealed = recording.logs[0].sealed or {}
+    sealed = _last_program(recording).sealed or {}
     recorded = sealed.get("exit")
     if mine and recording.header.get("entry") == "program" and recorded is not None and recorded != status:
         differs = (Mismatch("exit", recorded, status),)
         detail = "the program ended with another exit status"
         found.append(Divergence(Departure.CHANGED, "main/exit", None, differs, detail))
     return Verdict(recording.id, divergences=tuple(found))
+
+
+def _last_program(recording: RecordedRun) -> Log:
+    """Return the log of the program that the first process ended with."""
+    log = recording.logs[0]
+    while following := [
+        each
+        for each in recording.logs
+        if each.process.startswith(f"{log.process}/exec:") and is_exec(each.process)
+    ]:
+        log = following[0]
+    return log
 
 
 def _differing(recording: RecordedRun, said: dict[str, Any]) -> Iterator[str]:
@@ -299,4 +313,4 @@ def reports_in(place: Path) -> dict[str, Any]:
         except (OSError, ValueError):
             continue
         found[str(tree.get("process") or path.stem)] = tree
-    return {name: tree for name, tree in found.items() if "/" not in name}
+    return {name: tree for name, tree in found.items() if "/" not in name or is_exec(name)}
