@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reenact.browser.page.code_words import contrary, slug_of, words_of_code
+from reenact.browser.page.code_words import contrary, contrary_role, slug_of, words_of_code
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,41 @@ def test_a_field_that_repeats_another_one_is_not_it():
     assert contrary("order", "Confirm order", field=False) is None
     assert contrary("id_registration-password2", "Confirm password", field=True) is None
     assert contrary("password_confirmation", "Confirm password", field=True) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "field"),
+    [
+        ("card-number", "Phone number", True), ("email", "Phone number", True), ("zip", "City", True),
+        ("shipping-city", "Shipping country", True), ("firstName", "Nachname", True), ("order_number", "Phone number", True),
+        ("print-invoice", "Share", False), ("btn-upload", "Refresh", False),
+    ],
+)  # fmt: skip
+def test_code_that_names_another_thing_or_act_is_a_doubt(code, name, field):
+    found = contrary(code, name, field=field)
+    assert found is not None
+    assert not found[1]
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "field"),
+    [
+        ("username", "Email", True), ("email", "Email or phone number", True), ("billing-postal-code", "ZIP code (billing)", True),
+        ("mobile-number", "Phone number", True), ("contact-number", "Phone number", True), ("phone", "Telefonnummer", True),
+        ("address", "Street", True), ("number", "Phone number", True), ("first-name", "Vorname", True),
+        ("export-btn", "Download CSV", False), ("share", "Copy link", False), ("pay", "Place order", False),
+    ],
+)  # fmt: skip
+def test_code_that_names_the_same_thing_or_none_is_no_doubt(code, name, field):
+    assert contrary(code, name, field=field) is None
+
+
+def test_the_last_word_of_code_may_name_another_role():
+    assert contrary_role("email-input", "button")
+    assert contrary_role("save-btn", "textbox")
+    assert not contrary_role("country-button", "combobox")
+    assert not contrary_role("email-input", "generic")
+    assert not contrary_role("input-group-button", "button")
 
 
 def test_the_words_of_code_are_parted_by_signs_and_capitals():

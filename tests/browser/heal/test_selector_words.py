@@ -77,6 +77,10 @@ OTHERS = [
     ("[data-testid=plim-voop]", button("x", "Plim drosk", "data-testid=plim-voop")),
     ("a[href='/permits/18']", "<a href=/permits/18 data-k=x>Permit 17</a>"),
     ("[value=monthly]", RADIOS),
+    ("#card-number", "<label>Phone number <input data-k=x id=card-number></label>"),
+    ("[name=email]", "<label>Company <input data-k=x name=email></label>"),
+    (".print-receipt", button("x", "Share", "class=print-receipt")),
+    ("#promo-input", button("x", "Have a promo?", "id=promo-input")),
     ({"css": "#go", "text": "Pay now"}, button("x", "Pay later", "id=go")),
 ]
 
@@ -101,6 +105,8 @@ SAME = [
     ("[role=option]:has-text('Oslo')", "<div role=option data-k=x><b>Oslo</b> <i>all of it</i></div>", "x"),
     ("#checkout", button("x", "Place order", "id=checkout"), "x"),
     ("#confirm-yes", button("x", "Delete", "id=confirm-yes"), "x"),
+    ("#mobile-number", "<label>Phone number <input data-k=x id=mobile-number></label>", "x"),
+    ("#promo-input", "<input type=submit data-k=x id=promo-input value='Have a promo?'>", "x"),
     ("text=/Wipe/", button("x", "Wipe ledger"), "x"),
     ('get_by_role("button", name=re.compile("Wipe"))', button("x", "Wipe ledger"), "x"),
     (

@@ -7,7 +7,8 @@ only where both speak of the same thing and one says something else of it: `#pay
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from reenact.browser.page.name_additions import MUTE, bare
 from reenact.browser.page.synonyms import replaced
@@ -39,7 +40,7 @@ _MUTE = _SMALL | {
     "full", "more", "html", "php", "all", "left", "right", "top", "bottom", "small", "large", "choose",
 }  # fmt: skip
 """Words that say what an element is, or where, and not which one."""
-_OF_FIELDS = _MUTE - {"card", "page"}
+_OF_FIELDS = _MUTE - {"card", "page"} | {"contact"}
 """The same for fields, of which some are named after a bank card or a page."""
 _VAGUE = (_MUTE | {"get", "go", "make", "do", "take", "let", "try", "have"}) - {"name"}
 """Words that do not show that two texts speak of the same."""
@@ -69,16 +70,72 @@ def words_of_code(text: str) -> list[str]:
     return spoken(_CAMEL.sub(" ", text[:_MOST].replace("_", " ")))
 
 
+_THINGS = """
+email mail
+phone telephone tel mobile cell telefon telefono teléfono téléphone handy
+fax
+password passwort kennwort contraseña senha
+postcode zip plz postleitzahl cap cep
+iban
+cvv cvc
+city town ort stadt ville ciudad
+country land pays país
+street straße strasse rue calle
+firstname forename vorname prénom
+lastname surname nachname
+birthday birthdate dob geburtsdatum
+company firma organisation organization employer
+website homepage url
+quantity qty menge
+"""
+"""Words for the content of a field; those in one line mean the same."""
+_DEEDS = """
+print drucken imprimer imprimir
+share teilen partager compartir
+upload hochladen
+download herunterladen export
+delete löschen
+signup
+signout
+reply answer antworten
+forward
+rename umbenennen
+archive archivieren
+refresh reload
+search suchen
+pay
+refund
+"""
+"""Words for what a button does; those in one line may mean the same."""
+
+
+def _heads(lines: str) -> dict[str, str]:
+    return {word: line.split()[0] for line in lines.strip().splitlines() for word in line.split()}
+
+
+_OF_THINGS, _OF_DEEDS = _heads(_THINGS), _heads(_DEEDS)
+
+
 def contrary(code: str, name: str, *, field: bool = False) -> tuple[str, bool] | None:
     """Return the word of a name that contradicts words of code, and True if it surely does."""
-    mine, its = _known(words_of_code(code)), _known(spoken(bare(name, code)))
+    raw = words_of_code(code), spoken(bare(name, code))
+    mine, its = map(_known, raw)
     if not mine or not its or "".join(its) in "".join(mine):
         return None
     if number := _other_number(mine, its):
         return number, True
     if opposite := _opposite(mine, its):
         return opposite, True
-    shared = [word for word in mine if word not in _VAGUE and any(_same(word, one) for one in its)]
+    shared = _shared(mine, its)
+    if not shared:
+        meant, found = (_kinds(words, _OF_THINGS if field else _OF_DEEDS) for words in raw)
+        if len(meant) == 1 and found and not meant.keys() & found.keys():
+            return next(iter(found.values())), False
+        if meant.keys() & found.keys():
+            return None
+        # A synonym may have taken the shared word in: `phone` is *Phone number*, which is no `card-number`.
+        mine, its = raw
+        shared = _shared(mine, its)
     if not shared:
         return None
     turned = SCOPES | _TWICE if field else SCOPES
@@ -90,6 +147,18 @@ def contrary(code: str, name: str, *, field: bool = False) -> tuple[str, bool] |
     mute = _SMALL if " " in code.strip() else _OF_FIELDS if field else _MUTE
     another = _other_word(mine, its, shared, mute)
     return None if another is None else (another, False)
+
+
+def _shared(mine: Sequence[str], its: Sequence[str]) -> list[str]:
+    """Return the telling words of code that a name has, too."""
+    return [word for word in mine if word not in _VAGUE and any(_same(word, one) for one in its)]
+
+
+def _kinds(words: Sequence[str], heads: Mapping[str, str]) -> dict[str, str]:
+    """Return the things, or acts, that words name, each with the words for it."""
+    pairs = (f"{one} {other}" for one, other in pairwise(words))
+    named = ((one, one.replace(" ", "")) for one in (*pairs, *words))
+    return {heads[joined]: one for one, joined in named if joined in heads}
 
 
 def _opposite(mine: Sequence[str], its: Sequence[str]) -> str:
@@ -168,6 +237,14 @@ def _other_number(mine: Sequence[str], its: Sequence[str]) -> str:
             if _same(word, one) and len(word) > 2 and its[place + 1].isdigit():
                 return its[place + 1]
     return ""
+
+
+def contrary_role(code: str, role: str) -> bool:
+    """Return True if the last word of code names a role that an element surely has not."""
+    last = next(iter(words_of_code(code)[-1:]), "")
+    if last in {"btn", "button"}:
+        return role in {"textbox", "searchbox", "spinbutton"}
+    return last in {"input", "textbox", "textarea"} and role in {"button", "link"}
 
 
 def slug_of(code: str) -> str:

@@ -18,7 +18,7 @@ from reenact.browser.page.wording import (
     says_key,
     tokens,
 )
-from reenact.browser.page.written import NAMED_KEY, PageWording, from_selector, from_written
+from reenact.browser.page.written import NAMED_KEY, PageWording, from_code_roles, from_selector, from_written
 
 _PRESSED = frozenset({
     "button", "link", "menuitem", "tab", "option", "summary", "generic", "treeitem", "img", "listitem", "cell", "row",
@@ -68,7 +68,9 @@ def differences(
         return from_written(known.written, found)
     if known.pasts:
         return _all_against(known.pasts, found)
-    return [] if wording is None else from_selector(known, wording)
+    if wording is None:
+        return []
+    return from_selector(known, wording) or from_code_roles(known, wording, found.role)
 
 
 def rivals(known: KnownTarget, mine: TargetIdentity, other: TargetIdentity) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reenact.browser.page.code_words import SCOPES, contrary, slug_of, words_of_code
+from reenact.browser.page.code_words import SCOPES, contrary, contrary_role, slug_of, words_of_code
 from reenact.browser.page.name_additions import added, bare, names_record
 from reenact.browser.page.target import KnownTarget, TargetDifference, TargetIdentity
 from reenact.browser.page.wording import GRAVE, OTHER, grave, key_tokens, says, says_key, spoken, tokens
@@ -110,6 +110,12 @@ def asked_of(known: KnownTarget) -> dict[str, Any]:
     """Return the words of a selector as the page is asked about them."""
     slugs = [one for one in dict.fromkeys(map(slug_of, known.codes)) if one]
     return {"words": known.words, "context": list(known.context), "slugs": slugs}
+
+
+def from_code_roles(known: KnownTarget, page: PageWording, role: str) -> list[TargetDifference]:
+    """Compare a role with the last word of an id or a class of the selector: `email-input`."""
+    code = "" if page.field and role == "button" else next(filter(None, known.codes), "")
+    return [TargetDifference("role", code, role, sure=False)] if contrary_role(code, role) else []
 
 
 def names(known: KnownTarget, page: PageWording, *, exactly: bool) -> bool:
