@@ -88,6 +88,27 @@ def test_two_layers_are_closed_one_after_the_other(script):
     assert (mend.rung, script.log) == ("dismiss", ["OK", "saved"])
 
 
+def test_an_exit_that_closes_nothing_is_pressed_once(script):
+    stays = BANNER.format("Cookies <button onclick='noted(this.textContent)'>Reject all</button>")
+    assert script.climb(OLD + stays, type="click", selector="#save") is None
+    assert script.log == ["Reject all"]
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    "leaving",
+    [
+        "banner.animate([{opacity: 1}, {opacity: 0}], 700).onfinish = () => banner.remove()",
+        "setTimeout(() => banner.remove(), 700)",
+    ],
+    ids=["it fades", "a timer takes it away"],
+)
+def test_a_layer_that_takes_its_time_to_go_is_waited_for(script, leaving):
+    slow = BANNER.format(f"Cookies <button onclick='noted(this.textContent); {leaving}'>Reject all</button>")
+    mend = script.climb(OLD + slow, type="click", selector="#save")
+    assert (mend.rung, script.log) == ("dismiss", ["Reject all", "saved"])
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "inside",

@@ -1402,7 +1402,8 @@
       .map((one) => ({ name: cut(nameOf(one), 60), described: describe(one), selector: placeOf(one),
         leads: tagOf(one) === "a" && one.hasAttribute("href") && !/^(#|javascript:)/.test(one.getAttribute("href")),
         submits: Boolean(one.form) && /^(submit|image)$/.test(typeOf(one)) && one.form.getAttribute("method") !== "dialog" }));
-    return { over: true, modal, described: describe(holder), text: cut(holder.textContent, 600), exits,
+    const moves = layer.getAnimations({ subtree: true }).some((one) => one.playState === "running" && Number.isFinite(one.effect?.getComputedTiming().endTime));
+    return { over: true, modal, moves, described: describe(holder), text: cut(holder.textContent, 600), exits,
       fields: [...holder.querySelectorAll("input:not([type=hidden]):not([type=checkbox]):not([type=radio]),textarea,select")].filter(seen).length };
   }
 

@@ -6,8 +6,10 @@ that contains a form being filled in, or whose exit would leave the page stays.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error
@@ -30,6 +32,8 @@ LAYERS = 3
 
 PATIENCE = 2000
 """Milliseconds that the step may take after the layers are closed."""
+
+_POLL = 0.05
 
 _REFUSE = """
     reject|reject all|reject all cookies|reject cookies|refuse|refuse all|decline|decline all|only necessary
@@ -85,26 +89,29 @@ class DismissRung:
         if failed.delivered or failed.reason != "covered" or not isinstance(asked, do.Aimed):
             return means.pass_on(self.name, "nothing covers the element")
         closed: list[str] = []
+        pressed: list[Mapping[str, Any]] = []
         escaped = False
         for _ in range(LAYERS):
-            layer = await _layer(session, failed)
+            layer = await _layer(session, failed, pressed)
             if layer is None:
                 break
             if not layer["over"] or _own(session, layer):
                 return means.pass_on(self.name, "the layer belongs to the page", layer.get("described", ""))
-            done = None
+            if any(_same(layer, one) for one in pressed):
+                return means.pass_on(self.name, "its exit did not close the layer", layer["described"])
             if layer["modal"] and not layer["fields"] and not escaped:
-                escaped = True
-                done = await arun(session.core.perform(do.PressKey(key="Escape"), "heal"))
-                closed.append(f"{layer['described']}: Escape")
-            elif (way := way_out(layer)) is not None:
+                escaped, way = True, "Escape"
+                away: do.Action = do.PressKey(key="Escape")
+            elif (exit_ := way_out(layer)) is not None:
+                pressed.append(layer)
+                way = exit_["described"]
                 away = do.Click(
-                    id=None, selector=way["selector"], timeout=PATIENCE, expect_target=None, drift=None
+                    id=None, selector=exit_["selector"], timeout=PATIENCE, expect_target=None, drift=None
                 )
-                done = await arun(session.core.perform(away, "heal"))
-                closed.append(f"{layer['described']}: {way['described']}")
-            if done is None:
+            else:
                 return means.pass_on(self.name, "the layer has no safe exit", layer["described"])
+            done = await arun(session.core.perform(away, "heal"))
+            closed.append(f"{layer['described']}: {way}")
             if left := _left(done):
                 return _halted(failed, done, closed, left)
         if not closed:
@@ -161,20 +168,36 @@ def _halted(failed: FailedStep, done: ExecutionResult, closed: list[str], left: 
     return Mend(result, "dismiss", failed.action.get("selector"), evidence={"closed": closed, "left": left})
 
 
-async def _layer(session: Session, failed: FailedStep) -> dict[str, Any] | None:
-    """Describe the layer over the step's element; None where there is none."""
+def _same(layer: Mapping[str, Any], pressed: Mapping[str, Any]) -> bool:
+    """Return True for a layer of which an exit was pressed before: it is not pressed again."""
+    return all(layer.get(part) == pressed.get(part) for part in ("described", "text"))
+
+
+async def _layer(
+    session: Session, failed: FailedStep, pressed: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any] | None:
+    """Describe the layer over the step's element; None where there is none.
+
+    A layer of which an exit was pressed has until the page is at rest to go.
+    """
     asked = failed.asked
     assert isinstance(asked, do.Aimed)
     quick = asked.model_copy(update={"timeout": 500})
 
     async def live(browser: LiveBrowser, call: int | None) -> dict[str, Any] | None:
-        try:
-            with browser.use():
-                locator = await aim.found(browser, quick)
-                found = await of_element(locator, _LOOK, timeout=500)
-        except (Error, ReenactError) as error:
-            return {"over": False, "described": str(error).splitlines()[0]}
-        return None if found is None else dict(found)
+        calm, end = aim.QuietPage(browser, browser.page), monotonic() + PATIENCE / 1000
+        while True:
+            try:
+                with browser.use():
+                    locator = await aim.found(browser, quick)
+                    found = await of_element(locator, _LOOK, timeout=500)
+            except (Error, ReenactError) as error:
+                return {"over": False, "described": str(error).splitlines()[0]}
+            if found is None or not any(_same(found, one) for one in pressed):
+                return found and dict(found)
+            if monotonic() >= end or (await calm.finished(end) and not found["moves"]):
+                return dict(found)
+            await asyncio.sleep(_POLL)
 
     def args(_: Hide) -> dict[str, Any]:
         return {name: failed.action[name] for name in ("selector", "id") if name in failed.action}
