@@ -31,9 +31,7 @@ def fetched() -> Path | None:
     PLACE.mkdir(parents=True, exist_ok=True)
     for file in ("package.json", "package-lock.json", ".npmrc"):
         shutil.copy(LOCK / file, PLACE / file)
-    done = subprocess.run(
-        [npm, "ci", "--ignore-scripts", "--legacy-peer-deps"], cwd=PLACE, check=False, capture_output=True
-    )
+    done = subprocess.run([npm, "ci", "--ignore-scripts"], cwd=PLACE, check=False, capture_output=True)
     return modules if done.returncode == 0 else None
 
 
