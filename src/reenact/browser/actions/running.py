@@ -26,11 +26,13 @@ class TargetCheck:
         stops: True if another element stops the step even where no good run is known.
         waits: The end of the wait for a known element: its `time-out`; a `quiet` page; or a `finished` one, which is
             quiet and shows no sign that it will change (`pending`).
+        least: Milliseconds that the action has at least, whatever its time-out: a busy machine is no reason to stop.
     """
 
     known: Callable[[], Awaitable[KnownTarget]]
     stops: bool = False
     waits: Literal["time-out", "quiet", "finished"] = "time-out"
+    least: int = 0
 
 
 @dataclass

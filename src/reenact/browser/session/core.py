@@ -37,6 +37,9 @@ from reenact.errors import SessionError, UsageError
 Asked = do.Action | Mapping[str, Any] | str | None
 Hear = Callable[[Mapping[str, Any]], None]
 
+HEAL_LIMIT = 15_000
+"""Milliseconds that a mend may take on a page that does not come to rest."""
+
 _NOT_STARTED = "it was not started"
 _open: set[SessionCore] = set()
 
@@ -236,6 +239,8 @@ class SessionCore:
             return None
         if isinstance(target, str):
             return TargetCheck(known, stops, "finished")
+        if actor == "heal":
+            return TargetCheck(known, stops, "finished", least=HEAL_LIMIT)
         mends = actor == "script" and self.block is not None and self.block.mends
         return TargetCheck(known, stops, "quiet" if mends else "time-out")
 
