@@ -345,6 +345,68 @@ def signals(*names):
     return f"<h2>Signals</h2>{made}"
 
 
+def shifts(*names):
+    """A name that reaches over two rows."""
+    made = "".join(
+        f"<tr><td rowspan=2>{n}<td>early<td><button type=button data-k='{n} early'>Swap</button>"
+        f"<tr><td>late<td><button type=button data-k='{n} late'>Swap</button>"
+        for n in names
+    )
+    return f"<h2>Shifts</h2><table id=shifts><tbody>{made}</table>"
+
+
+def pumps(*names, named="label"):
+    made = "".join(f"<x-pump {named}={n} data-k={n}></x-pump>" for n in names)
+    return f"""<h2>Pumps</h2><div id=pumps>{made}</div><script>customElements.define("x-pump", class extends HTMLElement {{
+      connectedCallback() {{ this.attachShadow({{mode: "closed"}}).innerHTML = `<button type=button>${{this.dataset.k}}</button>` }} }})
+    </script>"""
+
+
+def masks(*names):
+    drawn = "".join(
+        f".m{n} {{ display: inline-block; width: 20px; height: 20px; background: black;"
+        f"mask-image: url('data:image/svg+xml,<svg xmlns=%22http://www.w3.org/2000/svg%22><path d=%22{n}%22/></svg>') }}"
+        for n in "abc"
+    )
+    made = "".join(f"<button type=button data-k={n}><span class=m{n}></span></button>" for n in names)
+    return f"<style>{drawn}</style><p>Wash</p><div id=masks>{made}</div>"
+
+
+def passes(*keys):
+    return "<h2>Passes</h2>" + "".join(
+        f"<form class=pass onsubmit='return false'><b>pass</b> <i>valid</i><input type=hidden name=no value={n}>"
+        f"<button data-k={n}>Stamp</button></form>"
+        for n in keys
+    )
+
+
+def days(month):
+    made = "".join(
+        f"<div role=gridcell tabindex=0 class=cell data-k='{month} {d}'>{d}</div>" for d in range(10, 14)
+    )
+    return f"<div><h4>{month}</h4><div role=grid><div role=row>{made}</div></div></div>"
+
+
+def doing(tree):
+    return (
+        f"<dialog open aria-label='Fell tree'><p>The {tree} falls.</p>"
+        f"<button type=button id=do9 data-k={tree}>Do it</button></dialog>"
+    )
+
+
+def strip(*names):
+    return f"<div role=tablist>{''.join(f'<button type=button role=tab data-k={n}>{n}</button>' for n in names)}</div>"
+
+
+def crewed(*names):
+    """Fields with a label behind each, as components draw them."""
+    return "<h2>Crew</h2>" + "".join(
+        f"<div class=of><label for=crew{i}>{n}</label><div><input id=crew{i} data-k={n}><fieldset><legend>{n}</legend></fieldset>"
+        "</div></div>"
+        for i, n in enumerate(names)
+    )
+
+
 QUICK = [
     Case("the record has lost its button", rows(17, 18, 19), rows(17, 18, 19, lost=(18,)),
          click("li:has-text('Permit 18') >> text=Void"), said="No element matches"),
@@ -387,11 +449,33 @@ QUICK = [
          said="heading differs"),
     Case("a button that only an attribute tells apart is gone", chosen("r7", "r8", "r9"), chosen("r7", "r9"),
          click("#ropes button:nth-child(2)"), said='"value r8"'),
+    Case("a row that a cell of the row before it reaches into is gone", shifts("Imke", "Jonas", "Klara"), shifts("Imke", "Klara"),
+         click("#shifts tr:nth-child(4) button"), said='of the record "Jonas, late"'),
+    Case("a component with a closed shadow root slides to the place of another", pumps("Vent", "Drain"), pumps("Drain"),
+         click("#pumps x-pump:nth-child(1)"), said='means generic "Vent"'),
+    Case("a picture that is drawn by a mask slides", masks("a", "b", "c"), masks("a", "c"),
+         click("#masks button:nth-child(2)"), said="picture differs"),
+    Case("a form that only a hidden value tells from the others is gone", passes("a1", "b2", "c3"), passes("a1", "c3"),
+         click("form.pass:nth-of-type(2) button"), said="record differs"),
     Case("a telling id has another verb", "<p>Winch</p><button type=button id=hoist data-k=up>Hoist</button>",
          "<p>Winch</p><button type=button id=hoist data-k=down>Lower</button>", click("#hoist"), said="name differs"),
 ]  # fmt: skip
 
 THOROUGH = [
+    Case("a row that a cell of the row before it reaches into has moved", shifts("Imke", "Jonas", "Klara"),
+         shifts("Anouk", "Imke", "Jonas", "Klara"), click("#shifts tr:nth-of-type(4) button"), ["click Jonas late"], good=True),
+    Case("a component with a closed shadow root has moved", pumps("Vent", "Drain"), pumps("Prime", "Vent", "Drain"),
+         click("#pumps > x-pump:nth-child(1)"), ["click Vent"], good=True),
+    Case("a component with a closed shadow root is told by its attributes", pumps("Vent", named="key"), pumps("Drain", named="key"),
+         click("#pumps x-pump"), said="picture differs"),
+    Case("a cell of a grid is a day of another month", days("May 2026"), days("June 2026"), click(".cell:nth-child(2)"),
+         said="May 2026"),
+    Case("a dialog that asks to do it asks about another thing", doing("oak"), doing("ash"), click("#do9"),
+         said="question differs"),
+    Case("a tab that leads to nothing has moved", strip("Bow", "Mast", "Stern"), strip("Mast", "Stern", "Bow"),
+         click("[role=tablist] > button:nth-child(2)"), ["click Mast"], good=True),
+    Case("fields with numbered ids exchange their places", crewed("Captain", "Mate"), crewed("Mate", "Captain"),
+         fill("#crew1"), ["input Mate"], good=True),
     Case("a dialog tells of another thing", "<dialog open><h2>Are you sure?</h2><p>Boat 6 is scrapped.</p>"
          "<button type=button id=sure data-k=six>Yes</button></dialog>", "<dialog open><h2>Are you sure?</h2>"
          "<p>Boat 7 is scrapped.</p><button type=button id=sure data-k=seven>Yes</button></dialog>", click("#sure"),

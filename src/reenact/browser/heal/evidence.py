@@ -106,7 +106,8 @@ def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str =
 
     It has the name and the record, a mark or the place; without a name, the picture.
 
-    To pick an element up (`drag`), its name is enough: it can be put back, and the drop has an element of its own.
+    For a tab its name is enough, and to pick an element up (`drag`): it can be put back, and the drop has an element of
+    its own.
     """
     if pictured(wanted, told):
         return True
@@ -114,7 +115,7 @@ def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str =
     if not mine.name or exact(mine, TargetIdentity.of(told)):
         return False
     known = recorded(wanted) or bool(strong_marks(wanted, told)) or same_place(wanted, told)
-    return action == "drag" or known
+    return action == "drag" or mine.role == "tab" or known
 
 
 def moved(wanted: Mapping[str, Any], told: Mapping[str, Any], result: Mapping[str, Any] | None) -> bool:

@@ -27,7 +27,7 @@ from reenact.browser.page.consequence import plain
 from reenact.browser.page.differences import contradiction
 from reenact.browser.page.fitting import ROLES
 from reenact.browser.page.synonyms import said_otherwise
-from reenact.browser.page.target import TargetIdentity
+from reenact.browser.page.target import FIELDS, TargetIdentity
 from reenact.browser.page.wording import GRAVE, OTHER, grave
 
 CAP = 0.6
@@ -324,12 +324,13 @@ def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     if choice and named(wanted, told) != "same":
         return "it is another choice of the same group"
     if not any(mine.get(name) == its.get(name) for name in ("test_id", "id") if name in mine):
-        # edit-3 and edit-4: another one of a series, unless it is in the same place.
+        # edit-3 and edit-4: another one of a series, unless it is in the same place, or a field with its own label.
         series = [
             name for name in MARKS
             if name in mine and name in its and mine[name] != its[name] and plain(mine[name]) == plain(its[name])
         ]  # fmt: skip
-        if series and not same_place(wanted, told):
+        labelled = told.get("role") in FIELDS and named(wanted, told) == "same" and recorded(wanted)
+        if series and not labelled and not same_place(wanted, told):
             return f"its {series[0]} is another one's of the same series"
     return ""
 

@@ -190,7 +190,9 @@
     if (tag === "fieldset") return textOf(el.querySelector("legend") || el.cloneNode(false), selectors);
     if (FIELD.has(tag)) return cut(el.title || el.placeholder || "");
     const pictured = [...el.querySelectorAll("img[alt],svg title,[aria-label]")].slice(0, 3);
-    return textOf(el, selectors) || cut(el.title) ||
+    // Of a component that shows nothing that can be read, as with a closed shadow root, its own attributes tell.
+    const said = tag.includes("-") ? ["label", "text", "caption", "heading"].map((one) => tidy(el.getAttribute(one))).find(Boolean) : "";
+    return textOf(el, selectors) || cut(el.title || said) ||
       cut(pictured.map((one) => one.alt || one.getAttribute("aria-label") || one.textContent).join(" "));
   }
 
@@ -512,7 +514,15 @@
     };
     const term = tagOf(row) === "dd" ? termOf(row) : null;
     if (term) walk(term, true);
+    for (const cell of spanning(row)) walk(cell, true);
     walk(row.shadowRoot || row, false);
+    return found;
+  }
+  // The cells of rows before one that reach down into it.
+  function spanning(row) {
+    const found = [];
+    for (let at = row.previousElementSibling, up = 1; tagOf(row) === "tr" && at && up < 50; at = at.previousElementSibling, up += 1)
+      found.push(...[...(at.cells ?? [])].filter((cell) => cell.rowSpan > up || cell.rowSpan === 0));
     return found;
   }
   // The term that a description (`dd`) is of.
@@ -602,9 +612,10 @@
       const shared = texts.filter((text) => !ranked.includes(text));
       // Each text is another one's, too, and all of them together are not: `Ann` and `fine`.
       const joint = !ranked.length && texts.length > 1 && !theirs.some((one) => texts.every((text) => one.includes(text)));
-      const [hint] = ranked.length || joint || (group && own.length) ? [] : hintsAlone(at, others, el, selectors);
+      const [hint] = ranked.length || joint ? [] : hintsAlone(at, others, el, selectors);
       if (!own.length && !hint) continue;
       if (hint) texts.push(hint);
+      if (/^\d{1,2}$/.test(nameOf(el, selectors)) && !/\p{L}/u.test(ranked[0] ?? "")) break; // a day, known by its month
       const key = hint ?? (term ? texts[0] : ranked[0]) ?? (joint ? cut(texts.join(", "), 80) : "");
       return { tag, role: roleOf(at), key, texts, shared, joint, ...(inner ? {} : setOf(at, el, key, caption, selectors)) };
     }
@@ -846,10 +857,16 @@
       }
       for (const one of at.classList) if (ICON_CLASS.test(one)) parts.push("class " + one);
       const style = getComputedStyle(at);
-      if (style.backgroundImage !== "none") parts.push("background " + hashed(style.backgroundImage + style.backgroundPosition));
+      const painted = (one) => {
+        if (one.backgroundImage !== "none") parts.push("background " + hashed(one.backgroundImage + one.backgroundPosition));
+        if (one.maskImage !== "none") parts.push("mask " + hashed(one.maskImage + one.maskPosition));
+      };
+      painted(style);
       for (const side of ["::before", "::after"]) {
-        const drawn = getComputedStyle(at, side).content;
-        if (!["none", "normal", '""', "counter"].includes(drawn) && drawn.length < 12) parts.push("drawn " + drawn);
+        const drawn = getComputedStyle(at, side);
+        if (["none", "normal"].includes(drawn.content)) continue;
+        if (drawn.content !== '""' && drawn.content !== "counter") parts.push("drawn " + (drawn.content.length < 12 ? drawn.content : hashed(drawn.content)));
+        painted(drawn);
       }
     };
     look(el, true);
@@ -863,8 +880,13 @@
       }
     };
     walk(el.shadowRoot || el);
+    if (!parts.length && tagOf(el).includes("-") && !nameOf(el)) parts.push(...traitsOf(el));
     return cut([...new Set(parts)].slice(0, 6).join("; "), 200);
   }
+  // The attributes of a component, without those of its state and looks.
+  const STATES = /^(id|class|style|slot|part|is|role|tabindex|dir|lang|hidden|open|disabled|checked|selected|active|loading|hydrated|value|size|variant|type|aria-.*|data-.*|on.*)$/;
+  const traitsOf = (el) => [...el.attributes].filter((one) => !STATES.test(one.name) && one.value && one.value.length <= 60)
+    .map((one) => `${one.name} ${tidy(one.value)}`);
 
   // The picture, and for an element without a name whether nothing else of its tag has it.
   function pictureFor(el, selectors, record) {

@@ -32,7 +32,8 @@ OTHER = frozenset({
 """Words that turn a name into a different one: `Save`, and `Save as draft`."""
 
 ANSWERS = frozenset({
-    "ok", "okay", "yes", "no", "continue", "proceed", "apply", "accept", "agree", "allow", "ja", "nein", "weiter",
+    "ok", "okay", "yes", "no", "do", "go", "sure", "continue", "proceed", "apply", "accept", "agree", "allow",
+    "ja", "nein", "weiter",
     "bestätigen", "fortfahren", "annehmen", "sí", "si", "aceptar", "continuar", "confirmar", "oui", "non", "continuer",
     "confirmer", "accepter", "valider", "conferma", "continua", "accetta", "nee", "doorgaan", "sim", "não", "tak",
     "nie",
