@@ -48,6 +48,9 @@ def table(*names):
 SLOT = """<x-key data-k=x></x-key><script>customElements.define("x-key", class extends HTMLElement {
 connectedCallback() { this.attachShadow({mode: "open"}).innerHTML = "<button>Retire herd <b>forever</b></button>" } })
 </script>"""
+NAMED_SLOT = """<x-hat data-k=x>Retire<span slot=end> herd</span></x-hat><script>customElements.define("x-hat",
+class extends HTMLElement { connectedCallback() { this.attachShadow({mode: "open"}).innerHTML =
+"<button><slot></slot><slot name=end></slot></button>" } })</script>"""
 CARDS = "<a href=#a data-k=a style='display:block'><h3>Green tea</h3><p>All of Japan</p></a>"
 PLANS = "".join(f"<div class=plan><h4>{one} plan</h4>{button(one, 'Pick')}</div>" for one in ("Basic", "Pro"))
 RADIOS = "".join(
@@ -77,6 +80,8 @@ OTHERS = [
     ("[data-testid=plim-voop]", button("x", "Plim drosk", "data-testid=plim-voop")),
     ("a[href='/permits/18']", "<a href=/permits/18 data-k=x>Permit 17</a>"),
     ("[value=monthly]", RADIOS),
+    ("[aria-label='Mark read']", button("x", "Delete", "aria-label='Mark read'")),
+    ("text=Retire", NAMED_SLOT),
     ("#card-number", "<label>Phone number <input data-k=x id=card-number></label>"),
     ("[name=email]", "<label>Company <input data-k=x name=email></label>"),
     (".print-receipt", button("x", "Share", "class=print-receipt")),
@@ -105,6 +110,8 @@ SAME = [
     ("[role=option]:has-text('Oslo')", "<div role=option data-k=x><b>Oslo</b> <i>all of it</i></div>", "x"),
     ("#checkout", button("x", "Place order", "id=checkout"), "x"),
     ("#confirm-yes", button("x", "Delete", "id=confirm-yes"), "x"),
+    ("[aria-label='Remove row']", button("x", "Delete", "aria-label='Remove row'"), "x"),
+    ("[aria-label='Dismiss']", button("x", "close", "aria-label='Dismiss'"), "x"),
     ("#mobile-number", "<label>Phone number <input data-k=x id=mobile-number></label>", "x"),
     ("#promo-input", "<input type=submit data-k=x id=promo-input value='Have a promo?'>", "x"),
     ("text=/Wipe/", button("x", "Wipe ledger"), "x"),

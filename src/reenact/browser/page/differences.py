@@ -250,7 +250,7 @@ def _name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | N
             and not cut
             and not beside(wanted.near, wanted.name, found.name)
         ):
-            return None
+            return _besides_name(wanted, found)
         return TargetDifference("name", wanted.name, found.name or found.icon or "none")
     if wanted.icon:
         if wanted.icon == found.icon:
@@ -263,6 +263,19 @@ def _name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | N
     if wanted.record is None and not grave(found.name):
         return None  # an older recording, which knows less
     return TargetDifference("name", "none", found.name or found.icon or "none, at another place")
+
+
+def _besides_name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    """Compare what elements of one name show: a grave word under a label, the title of a sign."""
+    titles = wanted.title, found.title
+    if all(titles) and not _LETTERS.search(found.name) and not same_name(*titles):
+        return TargetDifference("title", *titles)
+    more = grave(found.text) - grave(f"{wanted.name} {wanted.text}")
+    return TargetDifference("grave word", "none", min(more)) if more and found.role in _LABELLED else None
+
+
+_LABELLED = frozenset({"button", "link", "menuitem", "tab", "switch"})
+"""Roles of elements that show one text, and hold no other controls."""
 
 
 def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:

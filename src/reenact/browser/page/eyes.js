@@ -1513,8 +1513,10 @@
       const whole = textOf(at, selectors, 4000);
       if (!squeezed(`${label}\n${whole}`).includes(wanted)) continue;
       const texts = squeezed(label).includes(wanted) ? [label] : [];
+      // A button is named by all that it shows, also by what stands in its slots.
+      const entire = (node) => from === el && matches(node, "button,[role=button],[role^=menuitem]");
       const dig = (node) => {
-        const inner = [...(node.shadowRoot || node).children].filter((one) => squeezed(textOf(one, selectors, 2000)).includes(wanted));
+        const inner = entire(node) ? [] : [...(node.shadowRoot || node).children].filter((one) => squeezed(textOf(one, selectors, 2000)).includes(wanted));
         if (inner.length) return inner.forEach(dig);
         const lines = linesOf(node, selectors).map(([name]) => name).filter((one) => squeezed(one).includes(wanted));
         if (texts.length < 12) texts.push(...(lines.length ? lines : [textOf(node, selectors, 400)]));

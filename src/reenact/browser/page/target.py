@@ -44,6 +44,8 @@ class TargetIdentity:
         joint: True if only all texts together tell its record from those beside it.
         outline: The headings that it stands under, the nearest first.
         question: The texts of the dialog around it.
+        text: The text that it shows, where a label is its name.
+        title: Its title, which tells what a name without letters means.
     """
 
     role: str = ""
@@ -67,6 +69,8 @@ class TargetIdentity:
     joint: bool = False
     outline: tuple[str, ...] = ()
     question: tuple[str, ...] = ()
+    text: str = ""
+    title: str = ""
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> TargetIdentity:
@@ -102,6 +106,8 @@ class TargetIdentity:
             joint=bool(record.get("joint")),
             outline=tuple(str(one) for one in told.get("outline") or ()),
             question=tuple(str(one) for one in region.get("texts") or ()),
+            text=str(told.get("text") or ""),
+            title=str(attributes.get("title") or ""),
         )
 
     @property
@@ -119,7 +125,7 @@ class TargetIdentity:
     @property
     def compared(self) -> tuple[Any, ...]:
         """All parts that may tell two good runs of a step apart."""
-        return tuple(self.shown.items()), self.outline, self.question
+        return tuple(self.shown.items()), self.outline, self.question, self.title
 
     def __str__(self) -> str:
         words = self.role or "element"

@@ -9,6 +9,7 @@ from typing import Any
 
 from reenact.browser.page.code_words import SCOPES, contrary, contrary_role, slug_of, words_of_code
 from reenact.browser.page.name_additions import added, bare, names_record
+from reenact.browser.page.synonyms import replaced
 from reenact.browser.page.target import KnownTarget, TargetDifference, TargetIdentity
 from reenact.browser.page.wording import GRAVE, OTHER, grave, key_tokens, says, says_key, spoken, tokens
 
@@ -134,9 +135,21 @@ def from_selector(known: KnownTarget, page: PageWording) -> list[TargetDifferenc
     if found is None:
         # A label that says the words may stand on an element that shows others.
         label = [known.words] if known.words and not says(page.shown, known.words) else []
+        if label and (more := _graver(known.words, page.shown)):
+            return [TargetDifference("grave word", known.words, more)]
         codes = [*known.codes, *label]
         found = next((one for code in codes if (one := _code(code, page)) is not None), None)
     return [] if found is None else [found]
+
+
+def _graver(label: str, shown: str) -> str:
+    """Return the grave word that an element shows under a label without one.
+
+    A lone word in small letters may be an icon's.
+    """
+    if not grave(shown) or re.fullmatch(r"[a-z_]+", shown):
+        return ""
+    return min(grave(replaced(shown.lower())) - grave(replaced(label.lower())), default="")
 
 
 def _own(words: str, page: PageWording) -> TargetDifference | None:
