@@ -133,8 +133,9 @@ def _all_against(pasts: Sequence[TargetIdentity], found: TargetIdentity) -> list
         "outline": not any(_outline(first, one) for one in pasts[1:]),
     }
     bound = {part for part, same in alike.items() if same}
-    each = [_between(one, found, bound=frozenset(bound)) for one in pasts]
-    best = min(each, key=len)
+    best = _between(first, found, bound=frozenset(bound))
+    for one in pasts[1:]:
+        best = min(best, _between(one, found, bound=frozenset(bound)), key=len) if best else best
     if not best and "name" not in bound:
         known = set().union(*(grave(one.name) for one in pasts))
         if more := grave(found.name) - known:
