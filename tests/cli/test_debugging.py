@@ -386,10 +386,10 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 class Typing:
     """Somebody at a terminal."""
 
-    def __init__(self, shell, *words, env=None):
+    def __init__(self, shell, *words, env=None, command=("debug", "last")):
         self.master, slave = pty.openpty()
         self.process = subprocess.Popen(
-            shell.command("debug", "last", *words), cwd=shell.folder, stdin=slave, stdout=slave, stderr=slave,
+            shell.command(*command, *words), cwd=shell.folder, stdin=slave, stdout=slave, stderr=slave,
             env={**shell.environ, "TERM": "xterm-256color", **(env or {})}, start_new_session=True,
             preexec_fn=_own_terminal,  # noqa: PLW1509 - a terminal of its own, as a shell gives it; nothing else runs here
         )  # fmt: skip

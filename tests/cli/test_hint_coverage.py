@@ -14,13 +14,6 @@ DESCRIBED = {
 """Texts that describe a command, and suggest none: helps, options, names of features."""
 
 UNTESTED = {
-    # Of a server or the team's store: the reader is at another terminal.
-    ("cli/projects.py", "team limits"), ("cli/team_deleting.py", "team hold list"), ("server/mcp_answers.py", "show"),
-    ("server/permission.py", "replay"), ("server/permission.py", "trust add"), ("server/permission.py", "serve"),
-    ("server/reader.py", "show"), ("server/readers.py", "show"), ("server/routes/debug.py", "console"),
-    ("server/routes/debug.py", "debug"), ("server/routes/recording_files.py", "export"), ("server/routes/jobs.py", "serve"),
-    ("team/deleting.py", "team hold remove"), ("team/schema.py", "list --team"), ("team/ship/exchange.py", "pull"),
-    ("team/ship/starting.py", "ship"), ("team/ship/tail.py", "push"),
     # Of a screen, a browser, or a version of a framework.
     ("adapters/langchain/object_wire.py", "show"), ("adapters/pydantic_ai/object_wire.py", "show"),
     ("browser/heal/patch.py", "export-script"), ("browser/watch/content.py", "show"), ("cli/overview.py", "debug"),

@@ -17,6 +17,7 @@ from reenact.core.model.event import Tree
 from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.redact import Redactor
 from reenact.core.replay import match
+from reenact.core.store.local import argument_of
 from reenact.errors import Departure, Divergence, UsageError
 from reenact.run.processes import rules_of
 
@@ -178,7 +179,9 @@ class ServerAnswers:
 def _only(recording: RecordedRun) -> str:
     known = servers(recording)
     if not known:
-        raise UsageError(f"{recording.id} has no answers of an MCP server (`reenact show {recording.id}`)")
+        raise UsageError(
+            f"{recording.id} has no answers of an MCP server (`reenact show {argument_of(recording)}`)"
+        )
     if len(known) > 1:
         raise UsageError(f"{recording.id} has several MCP servers; choose with --server: {', '.join(known)}")
     return known[0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import getpass
 import hashlib
+import shlex
 import socket
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -190,7 +191,7 @@ class HeldRecordings:
         if found is not None:
             raise RecordingHeld(
                 f"{id} is held by '{found.filter}' ({found.why}, by {found.who}): "
-                f"`reenact team hold remove '{found.filter}'` removes the hold"
+                f"`reenact team hold remove {shlex.quote(found.filter)}` removes the hold"
             )
 
 

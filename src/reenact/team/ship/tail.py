@@ -101,7 +101,7 @@ class Tail:
             if file.read(len(self._before)) != self._before:
                 raise CorruptRecording(
                     f"{self.name} was written again without a secret after its beginning was sent: delete the "
-                    f"recording there, then `reenact push {self.path.parent.name}`"
+                    f"recording there, then import there what `reenact export {self.path.parent.name}` writes"
                 )
             file.seek(self.read)
             data = file.read(_AT_ONCE)
