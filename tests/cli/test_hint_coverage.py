@@ -13,35 +13,11 @@ DESCRIBED = {
 }  # fmt: skip
 """Texts that describe a command, and suggest none: helps, options, names of features."""
 
-UNTESTED = {
-    # Of a screen, a browser, or a version of a framework.
-    ("adapters/langchain/object_wire.py", "show"), ("adapters/pydantic_ai/object_wire.py", "show"),
-    ("browser/heal/patch.py", "export-script"), ("browser/watch/content.py", "show"), ("cli/overview.py", "debug"),
-    ("cli/overview.py", "watch"), ("tui/app.py", "fork"), ("tui/browse.py", "record"), ("tui/help.py", "debug"),
-    ("verbs/player.py", "watch"),
-    # Of a state that only damage or a race brings about.
-    ("analysis/report/exported.py", "files"), ("analysis/report/exported.py", "show"),
-    ("core/store/following.py", "list"), ("run/fork/started.py", "fork"), ("verbs/reproduce/bisection.py", "reproduce"),
-    ("core/trust/book.py", "trust"),
-}  # fmt: skip
-"""Commands that no test follows yet."""
-
-
 def test_each_command_that_a_text_names_is_followed_by_a_test():
     followed = {*followers(), *DESCRIBED}
     left = [
-        hint
+        f"{hint.module}:{hint.line}: {hint.command}"
         for hint in hints()
         if not any(module == hint.module and hint.command.startswith(command) for module, command in followed)
     ]
-    new = [
-        f"{hint.module}:{hint.line}: {hint.command}"
-        for hint in left
-        if not any(module == hint.module and hint.command.startswith(command) for module, command in UNTESTED)
-    ]
-    assert new == []
-    known = {
-        (module, command) for module, command in UNTESTED
-        if any(module == hint.module and hint.command.startswith(command) for hint in left)
-    }  # fmt: skip
-    assert UNTESTED - known == set()
+    assert left == []

@@ -173,3 +173,13 @@ def test_a_recording_without_a_tool_server_names_what_shows_it(agent, kind):
         assert agent.run("rm", "last", "--yes").status == 0
     refused = agent.run("mcp", "last" if kind == "id" else "a bug.reenact")
     assert "look" in agent.run(*followed(refused.err, "server/mcp_answers.py", "show")).out
+
+
+def test_a_folder_without_a_recording_names_the_list(agent):
+    torn = agent.home / "recordings" / "torn000000"
+    torn.mkdir()
+    (torn / "events.jsonl").write_text("")
+    with Asking(agent.home) as ask:
+        said = ask.refused("/recordings/torn000000", 422)
+    listed = agent.run(*followed(said, "core/store/following.py", "list"))
+    assert agent.last().id in listed.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 import time
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
@@ -18,6 +19,7 @@ from reenact.core.store.local import LocalStore
 from reenact.tui.browse import Browser, TranscriptScreen
 from reenact.tui.reader import LinesPane
 from tests.conftest import Shell
+from tests.hints import followed
 
 SMALL, LARGE = (80, 24), (200, 50)
 DATA = Path(__file__).parents[1] / "analysis" / "interchange" / "importers" / "data"
@@ -298,3 +300,12 @@ def test_without_a_terminal_it_says_what_to_do(capsys):
 def test_a_filter_on_the_command_line_that_does_not_parse_is_one_mistake(capsys):
     assert main(["browse", "error and ("]) == 2
     assert "column 12" in capsys.readouterr().err
+
+
+async def test_an_empty_home_names_the_command_that_records(shell):
+    async with screen(LocalStore(shell.home), LARGE, count=0) as at:
+        await at.until(lambda: "no recordings" in at.text)
+        words = followed(at.text, "tui/browse.py", "record")
+    shell.write("agent.py", AGENT)
+    done = shell.run(*[sys.executable if word == "python" else word for word in words])
+    assert (done.status, shell.last().id in done.err) == (0, True), done.err

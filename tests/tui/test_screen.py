@@ -21,6 +21,7 @@ from reenact.tui.help import HelpScreen
 from reenact.tui.reader import LinesPane
 from tests.cli.test_debugging import AGENT, Typing
 from tests.conftest import Shell
+from tests.hints import followed
 
 SMALL, LARGE = (80, 24), (200, 50)
 TAU = Path(__file__).parents[1] / "analysis" / "interchange" / "importers" / "data" / "tau_bench.jsonl"
@@ -442,6 +443,29 @@ def test_an_editor_and_pdb_have_the_terminal_and_give_it_back(shell):
         typing.until("stopped before step 3")
         typing.type("q")
         assert typing.end() == 0
+
+
+async def test_the_help_names_the_command_that_takes_the_words_from_standard_input(shell):
+    async with screen(shell, LARGE) as at:
+        await at.press("question_mark")
+        said = at.app.screen.query_one(LinesPane).said
+        await at.press("escape")
+    id = shell.last().id
+    words = [id if word == "ID" else word for word in followed(said, "tui/help.py", "debug")]
+    assert "1  tool:lookup" in shell.run(*words, text="where\nq\n").out
+
+
+async def test_a_command_that_is_no_fork_is_refused_with_the_one_that_is(tmp_path):
+    shell = Shell(tmp_path)
+    shell.write("agent.py", AGENT)
+    _, recording = shell.record("agent.py")
+    async with screen(shell, LARGE) as at:
+        await at.press("f", "ctrl+u")
+        await at.type("true")
+        await at.press("enter")
+        words = followed("\n".join(at.rows), "tui/app.py", "fork")
+    assert shell.run(*words[:1], recording.id, "--at", "1").status == 0
+    assert shell.last().header["parent"]["id"] == recording.id
 
 
 @pytest.mark.thorough

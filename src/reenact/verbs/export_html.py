@@ -47,8 +47,9 @@ def write(ref: str, target: Path | None, context: Context, *, beside: str | None
     player = player_of([ref, beside] if beside else [ref], recording, context)
     # This page is no file to import: its commands name the recording at its place.
     at_home = standing_of(recording, LocalStore(context.home).root).at_home
-    here = argument_of(recording) + ("" if at_home else " --run-foreign")
-    private.write(path, _page(recording, beside, player, context, here).encode())
+    foreign = "" if at_home else " --run-foreign"
+    page = _page(recording, beside, player, context, argument_of(recording), foreign)
+    private.write(path, page.encode())
     return path
 
 
@@ -68,23 +69,23 @@ def packed(ref: str, context: Context, *, file: str = "", frames: bool = False) 
             player = replace(
                 player, markup=player.markup.replace(player.script, "").replace(player.style, "")
             )
-        ref = f"{shlex.quote(file or f'{recording.id}.reenact')} --run-foreign"
-        return _page(recording, None, player, context, ref).encode()
+        named = shlex.quote(file or f"{recording.id}.reenact")
+        return _page(recording, None, player, context, named, " --run-foreign").encode()
     except ReenactError as error:
         context.say(f"without a page for the viewer: {error}")
         return b""
 
 
 def _page(
-    recording: RecordedRun, beside: str | None, player: PlayerPage | None, context: Context, ref: str
+    recording: RecordedRun, beside: str | None, player: PlayerPage | None, context: Context, ref: str, foreign: str
 ) -> str:
     other = context.store.load(beside) if beside is not None else None
     facts = RecordingFacts(recording)
     more = [section for section in _more(recording, other, context) if section.blocks]
     standing = standing_of(recording, LocalStore(context.home).root)
-    whole = page(recording, more, _commands(ref), standing=standing)
+    whole = page(recording, more, _commands(ref + foreign), standing=standing)
     asked, came, *rest = whole.sections
-    shown = (asked, came, conversation(facts), timeline(facts), files(recording), *rest)
+    shown = (asked, came, conversation(facts, ref), timeline(facts), files(recording, ref), *rest)
     whole = type(whole)(
         recording.agent or f"recording {recording.id}",
         whole.lead,

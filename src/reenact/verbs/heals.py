@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from reenact.analysis.views.healed_steps import HealRunsView, HealsView
 from reenact.core.query.filter import Filter
+from reenact.core.store.local import argument
 from reenact.errors import UsageError
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
@@ -116,5 +117,6 @@ def _patched(script: Path, own: Sequence[RecordedHeal], *, write: bool) -> Resul
         data = script.read_bytes()
     except OSError as error:
         raise UsageError(f"{script}: {error.strerror}") from None
-    made = patching.patched(script, data, [one.heal for one in own])
+    refs = [argument(one.recording, one.path) for one in own]
+    made = patching.patched(script, data, [one.heal for one in own], refs)
     return Result(own, (), made, patching.write(made) if write and made.changed else "")

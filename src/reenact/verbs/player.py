@@ -11,6 +11,7 @@ from pathlib import Path
 
 from reenact.analysis.pages.html import PlayerPage
 from reenact.core.query.recorded_run import RecordedRun
+from reenact.core.store.local import argument_of
 from reenact.errors import MissingExtra, RecordingError
 from reenact.verbs.interface import Context
 from reenact.verbs.video import folder_of
@@ -47,7 +48,7 @@ def player_of(
             return None
         if place.with_suffix(".mp4").exists() or place.stat().st_size > FILM:
             context.say(
-                f"without its film, which is larger than {FILM:,} bytes: reenact watch {recording.id} plays it"
+                f"without its film, which is larger than {FILM:,} bytes: `reenact watch {argument_of(recording)}` plays it"
             )
             return None
         markup = place.read_text(encoding="utf-8")

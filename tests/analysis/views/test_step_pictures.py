@@ -131,7 +131,7 @@ def test_an_exported_page_shows_the_pictures_and_may_show_nothing_else(tmp_path)
         model([user(PARTS["openai"])])
         shot()
 
-    section = conversation(facts_of(act, tmp_path))
+    section = conversation(facts_of(act, tmp_path), "last")
     shown = page_html(StaticPage("x", "", (section,)))
     assert f'src="data:image/png;base64,{in_base64(RED)}"' in shown
     assert f'src="data:image/jpeg;base64,{in_base64(BLUE)}"' in shown

@@ -14,6 +14,7 @@ from reenact.browser.video import facts
 from reenact.cli import main
 from tests.browser.agent.conftest import SHOP, page
 from tests.browser.watch.test_content import inside
+from tests.hints import followed
 
 PROGRAM = """
 import json
@@ -115,6 +116,12 @@ def test_the_video_and_the_page_to_watch_tell_script_and_agent_apart(program):
     rows = inside(program.folder / "watch.html", "data")["sides"][0]["rows"]
     acted = [row["actor"] for row in rows if row["title"].startswith(("Fill", "Click"))]
     assert acted == ["script", "script", "agent", "agent"]
+
+
+def test_a_patch_that_an_agent_made_needless_names_the_script_of_what_it_did(program):
+    said = program.run("heals", "--patch", "app.py")
+    done = program.run(*followed(said.out, "browser/heal/patch.py", "export-script"))
+    assert (done.status, done.out.count("client.AgentFallback(session, task=")) == (0, 3), done.err
 
 
 @pytest.mark.thorough

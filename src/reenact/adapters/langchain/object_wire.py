@@ -96,7 +96,7 @@ def _kind(name: str) -> Any:
         return kind
     raise RecordingError(
         f"the recording holds a {name}, which this version of LangChain does not have; "
-        f"`reenact show` says with which version it was made"
+        f"`reenact report ID -o report.md` says with which version it was made"
     )
 
 

@@ -72,8 +72,8 @@ def timeline(facts: RecordingFacts) -> Section:
     return Section("Timeline", tuple(blocks))
 
 
-def files(recording: RecordedRun) -> Section:
-    """Return the files that the run changed, each with its changed lines."""
+def files(recording: RecordedRun, ref: str) -> Section:
+    """Return the files that the run changed, each with its changed lines; `ref` names it in a command."""
     found = step_differences(recording, None)
     blocks: list[Block] = []
     for file in found.files:
@@ -87,20 +87,20 @@ def files(recording: RecordedRun) -> Section:
         blocks.append(Fold(head, (CodeBlock(tuple(lines)),), open=len(found.files) <= _OPEN))
     if found.left_out:
         blocks.append(
-            Note(f"{many(found.left_out, 'more file')}; `reenact files {recording.id}` lists all", "quiet")
+            Note(f"{many(found.left_out, 'more file')}; `reenact files {ref}` lists all", "quiet")
         )
     return Section("Files", tuple(blocks))
 
 
-def conversation(facts: RecordingFacts) -> Section:
-    """Return what was said and done, up to a limit that is named."""
+def conversation(facts: RecordingFacts, ref: str) -> Section:
+    """Return what was said and done, up to a limit that is named; `ref` names the recording in a command."""
     talk, depths = Talk(facts), _depths(facts)
     blocks: list[Block] = []
     left, room = LETTERS, PICTURES
     for number in range(1, len(facts.steps) + 1):
         if number > STEPS or left <= 0:
             more = many(len(facts.steps) - number + 1, "more step")
-            blocks.append(Note(f"{more} left out; `reenact show {facts.recording.id}` has them", "quiet"))
+            blocks.append(Note(f"{more} left out; `reenact show {ref}` has them", "quiet"))
             break
         for speech in map(_speech, talk.page(number, number, depths).items):
             left -= len(str(speech.words))

@@ -98,16 +98,26 @@ def suggested(heals: Iterable[HealRecord], source: str | None = None) -> str:
     return "".join(texts)
 
 
-def patched(file: Path, data: bytes, heals: Sequence[HealRecord]) -> ScriptPatch:
-    """Apply heals to one script. Raises UsageError where it cannot be parsed as Python."""
+def patched(file: Path, data: bytes, heals: Sequence[HealRecord], refs: Sequence[str] = ()) -> ScriptPatch:
+    """Apply heals to one script.
+
+    Args:
+        file: The script.
+        data: Its bytes.
+        heals: In the order of time.
+        refs: For each heal, the argument that names its recording in a command; by default the last one.
+
+    Raises:
+        UsageError: The script cannot be parsed as Python.
+    """
     script = ScriptSource(data, _name(file))
     patch = ScriptPatch(file, data, data)
     now = digest(str(file), data)
     chosen: dict[int, tuple[HealRecord, str]] = {}
     torn: set[int] = set()
-    for heal in heals:
+    for heal, ref in zip(heals, refs or ["last"] * len(heals), strict=True):
         try:
-            number = _place(script, heal, now)
+            number = _place(script, heal, now, ref)
             text = _literal(script, number, heal)
         except _AlreadyLearned:
             continue
@@ -250,14 +260,14 @@ def _bare(text: str) -> str:
 # -- the call and its literal ---------------------------------------------------------------------------------
 
 
-def _place(script: ScriptSource, heal: HealRecord, now: str) -> int:
+def _place(script: ScriptSource, heal: HealRecord, now: str, ref: str) -> int:
     """Return the number of a heal's call.
 
     Raises Beyond where the call needs no change or is out of reach.
     """
     if heal.rung == AGENT:
         done = "an agent finished the task" if heal.healed else "an agent tried, and failed"
-        raise UnchangeableSelector(f"{done}: `reenact export-script` writes what it did")
+        raise UnchangeableSelector(f"{done}: `reenact export-script {ref}` writes what it did")
     if not heal.verified:
         raise UnchangeableSelector("not verified" if heal.healed else "not mended")
     if heal.action.startswith("page."):

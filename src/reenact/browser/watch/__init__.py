@@ -66,12 +66,13 @@ def write(
     recordings = [local.load(each) for each in folders]
     films: list[WatchContent] = []
     for number, (each, recording) in enumerate(zip(folders, recordings, strict=True)):
-        found = _sessions(recording, each, session, refs[number] if refs else recording.id)
+        ref = refs[number] if refs else local.argument_of(recording)
+        found = _sessions(recording, each, session, ref)
         video = None
         if not frames and found:
             video = _video(found[session - 1], pace, progress, mask=mask)
         facts = RecordingFacts(recording)
-        content = film(facts, found, session, video)
+        content = film(facts, found, session, video, ref=ref)
         films.append(replace(content, images=images_of(facts, content.view)))
     together = None
     if beside is not None:

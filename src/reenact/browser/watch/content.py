@@ -80,7 +80,12 @@ class WatchContent:
 
 
 def film(
-    facts: RecordingFacts, sessions: Sequence[Footage], number: int, video: Video | None = None
+    facts: RecordingFacts,
+    sessions: Sequence[Footage],
+    number: int,
+    video: Video | None = None,
+    *,
+    ref: str = "",
 ) -> WatchContent:
     """Gather all data that is shown of one session.
 
@@ -89,12 +94,13 @@ def film(
         sessions: All sessions of it; none where nothing was filmed.
         number: The number of the session, from 1.
         video: A video of it; without one its pictures are shown one by one.
+        ref: The words that name the recording in a command; by default its id.
 
     Raises:
         CorruptRecording: The recording has values that no session has.
     """
     recording = facts.recording
-    budget = Budget(LETTERS, f"`reenact show {recording.id}`")
+    budget = Budget(LETTERS, f"`reenact show {ref or recording.id}`")
     footage = sessions[number - 1] if sessions else None
     entries = sorted(footage.entries(), key=lambda entry: entry.t) if footage is not None else []
     screen = follow(entries, viewport_of(footage))

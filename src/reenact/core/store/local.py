@@ -275,8 +275,12 @@ def load(path: Path) -> RecordedRun:
 
 def argument_of(recording: RecordedRun) -> str:
     """Return the argument that names it in a command: its id in the default home, else its path."""
-    path = Path(recording.path)
-    return recording.id if path.parent == LocalStore().recordings else shlex.quote(str(path))
+    return argument(recording.id, recording.path)
+
+
+def argument(id: str, path: str) -> str:
+    """Return the argument that names a recording of that id and path in a command."""
+    return id if Path(path).parent == LocalStore().recordings else shlex.quote(path)
 
 
 def _at_path(path: Path) -> Path:

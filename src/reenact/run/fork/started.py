@@ -18,6 +18,7 @@ from reenact.core.model.log import CallRecord, Log
 from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.record.own import marked, signing
 from reenact.core.store import chain, shared
+from reenact.core.store.local import argument_of
 from reenact.core.store.writer import Writer
 from reenact.core.trust.identity import MARK, Identity
 from reenact.errors import UsageError
@@ -59,7 +60,9 @@ def check(recording: RecordedRun, step: Step, live: Iterable[str] = (), *, comma
     if live:
         again = "would have to run again, which --live does not allow"
     elif not command and has_files(recording):
-        again = "would run again on your own files; fork it with `reenact fork`"
+        again = (
+            f"would run again on your own files; fork it with `reenact fork {argument_of(recording)} --at {step.number}`"
+        )
     for log in recording.logs[1:]:
         flaw = _flaw(main, log, step.call, opened, again)
         if not flaw and not Path(recording.path, _file_of(log)).is_file():

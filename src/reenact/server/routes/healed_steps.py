@@ -99,7 +99,7 @@ def _made(script: str, own: list[Any], *, running: bool) -> Any:
     if data is None or not (running or healed.digest(script, data) in {one.heal.source for one in own}):
         return None
     try:
-        return healed.patched(file, data, [one.heal for one in own])
+        return healed.patched(file, data, [one.heal for one in own], [one.recording for one in own])
     except UsageError as error:
         raise HTTPException(400, str(error)) from None
 

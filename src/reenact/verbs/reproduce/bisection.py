@@ -18,6 +18,7 @@ from typing import Any
 from reenact.analysis.decisive import Change, DecisiveSearch, Differences, Result, differences, search
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.mixing import NEITHER, OTHERS_LIKE, OWN
+from reenact.core.store.local import argument_of
 from reenact.errors import Departure, UsageError
 from reenact.run.api.forking import load
 from reenact.run.launch import STDOUT, Options
@@ -259,7 +260,7 @@ class _Bench:
                 "the check is flaky: it disagrees with itself on equal outcomes"
                 if same
                 else "the outcome does not depend on the recording alone: two replays ended differently "
-                "(`reenact reproduce` says more)"
+                f"(`reenact reproduce {argument_of(recording)}` says more)"
             )
             raise UsageError(f"{why} ({which} run {recording.id}: {one.value}, then {two.value})")
         if one is not expected:
