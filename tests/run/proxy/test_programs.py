@@ -245,3 +245,17 @@ def test_a_debugger_reads_what_the_proxy_recorded(shell, provider):
     assert "recorded by the proxy" in read.err
     assert "reading only" in read.err
     assert read.status == 0
+
+
+@CURL
+def test_a_changed_program_that_is_forked_is_told_to_be_recorded_first(shell, provider):
+    shell.write("agent.sh", AGENT_SH)
+    record(shell, provider, "sh", "agent.sh")
+    shell.write("agent.sh", AGENT_SH.replace('"content": "hi"', '"content": "hello"'))
+    forked = shell.run("fork", "last", "--at", "2", env=KEYS)
+    assert forked.status == 2
+    assert "on_divergence=" not in forked.err
+    assert "record the changed one, and fork that" in forked.err
+    provided = addresses(provider)
+    assert shell.run("record", "--proxy", "--", "sh", "agent.sh", env={**provided, **KEYS}).status == 0
+    assert shell.run("fork", "last", "--at", "2", env=KEYS).status == 0

@@ -16,6 +16,7 @@ ALIKE = 0.6
 """The likeness, from 0 to 1, from which one question counts as a change of another."""
 
 HINT = "was the program edited on purpose? on_divergence='realign' gives other calls their own answers"
+FORK_HINT = "up to its step a fork needs the program that was recorded: record the changed one, and fork that"
 
 
 class Departures:

@@ -22,7 +22,7 @@ from reenact.core.replay import match, time_limits
 from reenact.core.replay.acts import act_of
 from reenact.core.replay.answers import Answers
 from reenact.core.replay.cursor import Cursor
-from reenact.core.replay.departures import HINT, Departures
+from reenact.core.replay.departures import FORK_HINT, HINT, Departures
 from reenact.core.replay.live_calls import LiveCalls
 from reenact.core.replay.own_requests import OwnRequests, departure
 from reenact.core.replay.printed import RecordedPrints
@@ -101,6 +101,7 @@ class Replayer(Handler):
         """Called once, when this replay is stopped by a divergence."""
         self._poison: Halt | None = None
         self._gone_live = False
+        self._forked = turnstile is not None
         self._ran: int | None = None
         """The first step of a tool that ran for real."""
         self._departures = Departures(log, self.cursor, steps, self.turnstile)
@@ -525,8 +526,9 @@ class Replayer(Handler):
 
     def depart(self, divergence: Divergence, question: Question | None = None) -> None:
         """A departure is found: stop there, or go on as asked, but never without naming it."""
-        if self._ran is not None and divergence.hint == HINT:
-            divergence = replace(divergence, hint=forking_hint(self._ran))
+        if divergence.hint == HINT and (self._forked or self._ran is not None):
+            hint = FORK_HINT if self._ran is None else forking_hint(self._ran)
+            divergence = replace(divergence, hint=hint)
         uncertain = (self._log.sealed or {}).get("uncertain")
         if uncertain:
             doubt = f"the recorded order is uncertain in {uncertain} places, where threads raced"
