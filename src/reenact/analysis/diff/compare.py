@@ -71,8 +71,9 @@ def compare(a: RecordedRun, b: RecordedRun, ignore: Iterable[str] = ()) -> Diff:
     )
 
 
-def _outline(steps: Sequence[Content]) -> tuple[int, list[tuple[str, bytes, bytes]]]:
-    return len(steps), [step.key for step in steps]
+def _outline(steps: Sequence[Content]) -> tuple[int, list[tuple[str, tuple[str, bytes, bytes]]]]:
+    """Return what the alignment looks at: it begins with the lesser one, from both sides."""
+    return len(steps), [(step.scope, step.key) for step in steps]
 
 
 def _deleted_first(places: Iterable[pair_order.Place]) -> list[pair_order.Place]:
