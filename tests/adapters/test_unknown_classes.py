@@ -54,4 +54,4 @@ def test_a_class_of_a_later_version_names_what_says_the_version(shell, framework
     }[framework]()
     done = shell.run(*[recording.id if word == "ID" else word for word in words])
     assert done.status == 0, done.err
-    assert f"{package} {version(package)}" in (shell.folder / "report.md").read_text()
+    assert f"| {package} | {version(package)} |" in (shell.folder / "report.md").read_text()

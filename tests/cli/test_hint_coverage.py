@@ -13,6 +13,7 @@ DESCRIBED = {
 }  # fmt: skip
 """Texts that describe a command, and suggest none: helps, options, names of features."""
 
+
 def test_each_command_that_a_text_names_is_followed_by_a_test():
     followed = {*followers(), *DESCRIBED}
     left = [

@@ -22,7 +22,8 @@ from tests.hints import followed
 __all__ = ["refer"]
 PYTHON = sys.executable
 RUN = ImportedRun(
-    "support", [*(does("fetch_page", {"n": n}, "a text") for n in range(4)), does("book", {}, "7"), says("done")]
+    "support",
+    [*(does("fetch_page", {"n": n}, "a text") for n in range(4)), does("book", {}, "7"), says("done")],
 )
 
 

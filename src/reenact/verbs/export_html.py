@@ -48,7 +48,7 @@ def write(ref: str, target: Path | None, context: Context, *, beside: str | None
     # This page is no file to import: its commands name the recording at its place.
     at_home = standing_of(recording, LocalStore(context.home).root).at_home
     foreign = "" if at_home else " --run-foreign"
-    page = _page(recording, beside, player, context, argument_of(recording), foreign)
+    page = _page(recording, beside, player, context, (argument_of(recording), foreign))
     private.write(path, page.encode())
     return path
 
@@ -70,15 +70,20 @@ def packed(ref: str, context: Context, *, file: str = "", frames: bool = False) 
                 player, markup=player.markup.replace(player.script, "").replace(player.style, "")
             )
         named = shlex.quote(file or f"{recording.id}.reenact")
-        return _page(recording, None, player, context, named, " --run-foreign").encode()
+        return _page(recording, None, player, context, (named, " --run-foreign")).encode()
     except ReenactError as error:
         context.say(f"without a page for the viewer: {error}")
         return b""
 
 
 def _page(
-    recording: RecordedRun, beside: str | None, player: PlayerPage | None, context: Context, ref: str, foreign: str
+    recording: RecordedRun,
+    beside: str | None,
+    player: PlayerPage | None,
+    context: Context,
+    named: tuple[str, str],
 ) -> str:
+    ref, foreign = named
     other = context.store.load(beside) if beside is not None else None
     facts = RecordingFacts(recording)
     more = [section for section in _more(recording, other, context) if section.blocks]

@@ -47,8 +47,9 @@ def player_of(
             context.say(f"without its film: {error}")
             return None
         if place.with_suffix(".mp4").exists() or place.stat().st_size > FILM:
+            named = argument_of(recording)
             context.say(
-                f"without its film, which is larger than {FILM:,} bytes: `reenact watch {argument_of(recording)}` plays it"
+                f"without its film, which is larger than {FILM:,} bytes: `reenact watch {named}` plays it"
             )
             return None
         markup = place.read_text(encoding="utf-8")

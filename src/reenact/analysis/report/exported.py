@@ -73,7 +73,7 @@ def timeline(facts: RecordingFacts) -> Section:
 
 
 def files(recording: RecordedRun, ref: str) -> Section:
-    """Return the files that the run changed, each with its changed lines; `ref` names it in a command."""
+    """Return the files that the run changed, with changed lines; `ref` is its name in a command."""
     found = step_differences(recording, None)
     blocks: list[Block] = []
     for file in found.files:
@@ -86,14 +86,12 @@ def files(recording: RecordedRun, ref: str) -> Section:
         head = (Styled(f"{sign} ", style), Styled(one_line(file.path), "code"))
         blocks.append(Fold(head, (CodeBlock(tuple(lines)),), open=len(found.files) <= _OPEN))
     if found.left_out:
-        blocks.append(
-            Note(f"{many(found.left_out, 'more file')}; `reenact files {ref}` lists all", "quiet")
-        )
+        blocks.append(Note(f"{many(found.left_out, 'more file')}; `reenact files {ref}` lists all", "quiet"))
     return Section("Files", tuple(blocks))
 
 
 def conversation(facts: RecordingFacts, ref: str) -> Section:
-    """Return what was said and done, up to a limit that is named; `ref` names the recording in a command."""
+    """Return what was said and done, up to a limit; `ref` is the run's name in a command."""
     talk, depths = Talk(facts), _depths(facts)
     blocks: list[Block] = []
     left, room = LETTERS, PICTURES

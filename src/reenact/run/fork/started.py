@@ -60,9 +60,8 @@ def check(recording: RecordedRun, step: Step, live: Iterable[str] = (), *, comma
     if live:
         again = "would have to run again, which --live does not allow"
     elif not command and has_files(recording):
-        again = (
-            f"would run again on your own files; fork it with `reenact fork {argument_of(recording)} --at {step.number}`"
-        )
+        named = f"{argument_of(recording)} --at {step.number}"
+        again = f"would run again on your own files; fork it with `reenact fork {named}`"
     for log in recording.logs[1:]:
         flaw = _flaw(main, log, step.call, opened, again)
         if not flaw and not Path(recording.path, _file_of(log)).is_file():
