@@ -238,3 +238,16 @@ def test_a_server_that_ends_answers_those_who_wait():
     for one in waiting:
         with pytest.raises(Closing, match="the server ends"):
             one.result(30)
+
+
+def test_a_recording_with_many_pictures_is_packed_in_another_process(app, home, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("the server itself packs")
+
+    monkeypatch.setattr(bundle, "export", refuse)
+    monkeypatch.setattr(readers, "_PATIENCE", 120.0)
+    filmed = folder(home, "filmed", many(3))
+    (filmed / "blobs").mkdir(exist_ok=True)
+    (filmed / "blobs" / "picture").write_bytes(os.urandom(3_000_000))
+    client = TestClient(app, base_url="http://localhost")
+    assert client.get("/api/v1/recordings/filmed/export").status_code == 200

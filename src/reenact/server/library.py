@@ -176,7 +176,7 @@ class ProjectLibrary:
         states = [state_of(self.store.folder(id)) for id in ids] if self._readers is not None else []
         return " ".join(states) if any(states) else ""
 
-    def apart(self, id: str, work: Callable[..., T], *args: Any) -> T:
+    def apart(self, id: str, work: Callable[..., T], *args: Any, state: str = "") -> T:
         """Return `work(*args)`, about a recording; of a large one, done in another process.
 
         Raises SearchEnded if that takes longer than two seconds; a repeated call gets the result.
@@ -185,8 +185,9 @@ class ProjectLibrary:
             id: The recording.
             work: A function of a module.
             args: Its arguments; they and the result can be pickled.
+            state: The state of its files, where other files than its lines make it large.
         """
-        state = self.large(id)
+        state = state or self.large(id)
         if not state or self._readers is None:
             return work(*args)
         result: T = self._readers.soon(id, state, ReaderCall(work, args))

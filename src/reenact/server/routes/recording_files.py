@@ -147,7 +147,15 @@ def _exported(library: ProjectLibrary, id: str) -> Path:
         with contextlib.suppress(OSError):
             if time.time() - old.stat().st_mtime > 2 * _GOOD:
                 old.unlink()
-    return library.apart(id, _export, library.store, folder, exports / f"{id}.reenact")
+    target = exports / f"{id}.reenact"
+    return library.apart(id, _export, library.store, folder, target, state=_state(folder))
+
+
+def _state(folder: Path) -> str:
+    """Return size and time of a large recording's files, pictures too; "" for a small one."""
+    known = [one.stat() for one in folder.rglob("*") if one.is_file()]
+    size = sum(one.st_size for one in known)
+    return f"{size}.{max(one.st_mtime_ns for one in known)}" if size > LARGE else ""
 
 
 def _export(store: LocalStore, folder: Path, target: Path) -> Path:
