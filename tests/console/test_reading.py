@@ -10,6 +10,8 @@ import pytest
 from playwright.async_api import expect
 
 import reenact
+from reenact.core.store import bundle
+from reenact.core.store.local import LocalStore
 
 driven = pytest.mark.asyncio(loop_scope="session")
 
@@ -139,3 +141,25 @@ async def test_what_is_not_there_is_said_in_a_sentence(window):
     await expect(page.get_by_role("alert")).to_contain_text("no recording")
     await page.goto("/nowhere/at/all")
     await expect(page.get_by_text("This page does not exist")).to_be_visible()
+
+
+@driven
+@pytest.mark.parametrize("name", ["first", "long"])
+async def test_a_recording_is_exported_as_a_page_and_as_a_file_by_clicks(window, ids, tmp_path, name):
+    page = await window()
+    await page.goto(f"/r/{ids[name]}")
+    await page.get_by_role("button", name="Export").click()
+    dialog = page.get_by_role("dialog", name="Export")
+    async with page.expect_download() as begun:
+        await dialog.get_by_role("button", name="File (.reenact)").click()
+    file = tmp_path / "taken.reenact"
+    await (await begun.value).save_as(file)
+    bundle.bring(LocalStore(tmp_path / "another"), file)
+    assert reenact.load(ids[name], home=tmp_path / "another").steps
+    await page.get_by_role("button", name="Export").click()
+    await dialog.get_by_role("button", name="Page (.html)").click()
+    await expect(page).to_have_url(re.compile("/jobs/"))
+    async with page.expect_download() as begun:
+        await page.get_by_role("link", name=f"{ids[name]}.html").click()
+    await (await begun.value).save_as(tmp_path / "taken.html")
+    assert "<h2>Conversation</h2>" in (tmp_path / "taken.html").read_text(encoding="utf-8")

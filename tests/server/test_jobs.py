@@ -326,3 +326,15 @@ async def test_a_job_that_has_ended_is_forgotten_with_its_files(shell, recorded,
 def test_an_order_has_the_limits_of_the_command(kind, options):
     with pytest.raises(ValidationError, match="greater than or equal to"):
         order(kind, "a", **options)
+
+
+async def test_an_export_is_written_by_a_job_as_a_page_and_as_a_file(shell, recorded, served, tmp_path):
+    _, client = served(shell.home, keyless=True)
+    for options, name in (({"html": True}, f"{recorded}.html"), ({}, f"{recorded}.reenact")):
+        job = await finished(client, {"kind": "export", "recording": recorded, "options": options})
+        assert (job["status"], job["result"]) == ("done", {"file": name}), job
+        ((file, url),) = [(each["name"], each["url"]) for each in job["files"]]
+        assert file == name
+        (tmp_path / name).write_bytes((await client.get(url)).content)
+    assert "<h2>What happened</h2>" in (tmp_path / f"{recorded}.html").read_text(encoding="utf-8")
+    assert shell.run("show", tmp_path / f"{recorded}.reenact").status == 0

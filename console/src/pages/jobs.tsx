@@ -1,4 +1,4 @@
-/** Jobs: reproduce, verify, diagnose, fork, bisect, video, report, keep. Begun, watched, and what came of them. */
+/** Jobs: reproduce, verify, diagnose, fork, bisect, video, report, export, keep. Begun, watched, and what came of them. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -78,6 +78,7 @@ const ABOUT: Record<Kind, string> = {
   diagnose: "Find anomalies in all recordings that match a filter, optionally compared with good ones.",
   bisect: "Find the decisive step: try the answers of a good run in a bad run.",
   report: "Write one page about the failure, to send.",
+  export: "Write the recording as one file, or as a page for any browser.",
   keep: "Write the failure as a pytest test, with the recording that it needs.",
 };
 const KINDS = Object.keys(ABOUT) as Kind[];
@@ -109,6 +110,7 @@ function Begin() {
       reproduce: { times: Number(text("times") || 5) },
       bisect: { good: text("good"), check: text("check") },
       report: { format: text("format") || "html" },
+      export: { html: text("format") !== "reenact" },
       keep: { name: text("name") },
     }[kind as Exclude<typeof kind, "verify" | "diagnose">];
     await begin({ kind, recording: text("recording"), options });
@@ -167,6 +169,15 @@ function Begin() {
             <select name="format" className="field">
               <option value="html">a page (HTML)</option>
               <option value="md">text (Markdown)</option>
+            </select>
+          </label>
+        )}
+        {kind === "export" && (
+          <label>
+            <span>As</span>
+            <select name="format" className="field">
+              <option value="html">a page for any browser (.html)</option>
+              <option value="reenact">the recording itself (.reenact)</option>
             </select>
           </label>
         )}

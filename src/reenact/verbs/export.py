@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import orjson
 
@@ -55,7 +55,6 @@ class Options(interface.Options):
         Field(
             description="Write a page for any browser: conversation, film, timeline, steps. It fetches nothing."
         ),
-        LOCAL,
     ] = False
     viewer: Annotated[
         Path | None,
@@ -132,7 +131,7 @@ class Result(interface.Result):
     output: bytes = b""
     sent: SentTrace | None = None
 
-    def tree(self) -> dict[str, Any]:
+    def tree(self) -> dict[str, str | None]:
         """Return the path of the written file as JSON values."""
         return {"file": None if self.file is None else str(self.file)}
 
@@ -141,6 +140,8 @@ def run(options: Options, context: Context) -> Result:
     """Export the recording. Raises ReenactError if it cannot be read, written or sent."""
     if options.file is not None and options.output is not None:
         raise UsageError(f"{options.file} and -o {options.output} are two files: name one")
+    if context.files is not None:
+        return Result(Path(_job(options, context.files, context).name))
     name = options.file or options.output
     if options.viewer is not None:
         return Result(_viewer(options.viewer, force=options.force))
@@ -149,15 +150,7 @@ def run(options: Options, context: Context) -> Result:
     if options.beside is not None:
         raise UsageError("--beside needs a page: --html, or a file NAME.html")
     if not options.otlp and options.otlp_json is None:
-        target = bundle.export(
-            context.store,
-            options.ref,
-            name or Path(),
-            force=options.force,
-            whole=not options.salvage,
-            progress=partial(context.progress, "exporting"),
-            page=lambda path: export_html.packed(path, context, file=_file_name(name)),
-        )
+        target = _file(options, name or Path(), context)
         return Result(target, load(target).notes if options.salvage else ())
     if options.salvage:
         raise UsageError("--salvage writes a file: send or show that one as a trace")
@@ -177,6 +170,23 @@ def run(options: Options, context: Context) -> Result:
         address = otel.deliver(spans, options.otlp, otel.headers_of(options.otlp_header))
         sent = SentTrace(recording.id, address, str(spans[0].trace), len(spans))
     return Result(file, (), len(spans), output, sent)
+
+
+def _job(options: Options, folder: Path, context: Context) -> Path:
+    """Write the page or the file of a server's job."""
+    return (_page if options.html else _file)(options, folder, context)
+
+
+def _file(options: Options, target: Path, context: Context) -> Path:
+    return bundle.export(
+        context.store,
+        options.ref,
+        target,
+        force=options.force,
+        whole=not options.salvage,
+        progress=partial(context.progress, "exporting"),
+        page=lambda path: export_html.packed(path, context, file=_file_name(target)),
+    )
 
 
 def _page(options: Options, name: Path | None, context: Context) -> Path:

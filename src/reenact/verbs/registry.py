@@ -47,7 +47,7 @@ VERBS = [
     Verb("diff", "reenact.verbs.diff", routes=True),
     Verb("label", "reenact.verbs.label"),
     Verb("doctor", "reenact.verbs.doctor"),
-    Verb("export", "reenact.verbs.export"),
+    Verb("export", "reenact.verbs.export", job=True),
     Verb("import", "reenact.verbs.import_"),
     Verb("rm", "reenact.verbs.rm"),
     Verb("prune", "reenact.verbs.prune"),

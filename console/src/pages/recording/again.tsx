@@ -53,7 +53,7 @@ export function Again({ line, step, close }: { line: Whole; step: number | null;
     ],
     ["Keep as a pytest test", `reenact keep ${id}`, job("keep", "Keep …")],
     ["Report of the failure, one page to send", `reenact report ${id}`, job("report", "Report …")],
-    ["Export as one file, for a bug report", `reenact export ${id}`, null],
+    ["Export as one file, for a bug report", `reenact export ${id}`, job("export", "Export …")],
   ];
   return (
     <Dialog title="Ways to run it again" close={close} className="again">

@@ -7,6 +7,7 @@ import type { Whole } from "../../model";
 import { useBegin } from "../../parts/jobs";
 import { visible } from "../../text";
 import { Origin, Status } from "../../ui";
+import { ExportDialog } from "./export";
 import { LabelDialog } from "./labels";
 
 export function Head({
@@ -22,6 +23,7 @@ export function Head({
 }) {
   const { begin, under } = useBegin();
   const [labelling, setLabelling] = useState(false);
+  const [exporting, setExporting] = useState(false);
   const told = [
     counted(line.steps, "step") + (line.failed_steps ? `, ${line.failed_steps} failed` : ""),
     duration(line.duration),
@@ -75,6 +77,9 @@ export function Head({
           <button type="button" className="button" aria-haspopup="dialog" onClick={() => setLabelling(true)}>
             Label
           </button>
+          <button type="button" className="button" aria-haspopup="dialog" onClick={() => setExporting(true)}>
+            Export
+          </button>
           <button
             type="button"
             className="button primary"
@@ -90,6 +95,7 @@ export function Head({
         </nav>
       </div>
       {labelling && <LabelDialog line={line} close={() => setLabelling(false)} />}
+      {exporting && <ExportDialog line={line} close={() => setExporting(false)} />}
       <p className="quiet told clip">{told.join(" · ")}</p>
       {line.note && (
         <p className="words recorded person-note">
