@@ -473,6 +473,8 @@ THOROUGH = [
     Case("a label stays, and the text under it is grave", "<p>Log</p><button type=button id=seen7 aria-label='Mark read' data-k=a>✓</button>",
          "<p>Log</p><button type=button id=seen7 aria-label='Mark read' data-k=b>Delete</button>", click("#seen7"),
          said="grave word differs"),
+    Case("a grave name has a synonym", "<p>Note</p><button type=button id=sub7 data-k=a>Submit</button>",
+         "<p>Note</p><button type=button id=sub7 data-k=a>Send</button>", click("#sub7"), ["click a"], good=True),
     Case("a sign has another title", "<p>Log</p><button type=button id=back7 title='Undo' data-k=a>↺</button>",
          "<p>Log</p><button type=button id=back7 title='Undo all' data-k=b>↺</button>", click("#back7"), said="title differs"),
     Case("a dialog that asks to do it asks about another thing", doing("oak"), doing("ash"), click("#do9"),

@@ -12,6 +12,7 @@ from reenact.browser.page.wording import (
     answers,
     coded,
     grave,
+    graver,
     same_key,
     same_name,
     says,
@@ -135,7 +136,7 @@ def _all_against(pasts: Sequence[TargetIdentity], found: TargetIdentity) -> list
     bound = {part for part, same in alike.items() if same}
     best = _between(first, found, bound=frozenset(bound))
     for one in pasts[1:]:
-        best = min(best, _between(one, found, bound=frozenset(bound)), key=len) if best else best
+        best = best and min(best, _between(one, found, bound=frozenset(bound)), key=len)
     if not best and "name" not in bound:
         known = set().union(*(grave(one.name) for one in pasts))
         if more := grave(found.name) - known:
@@ -271,8 +272,9 @@ def _besides_name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDiffer
     titles = wanted.title, found.title
     if all(titles) and not _LETTERS.search(found.name) and not same_name(*titles):
         return TargetDifference("title", *titles)
-    more = grave(found.text) - grave(f"{wanted.name} {wanted.text}")
-    return TargetDifference("grave word", "none", min(more)) if more and found.role in _LABELLED else None
+    labelled = found.role in _LABELLED and not same_name(found.name, found.text)
+    more = graver(found.text, f"{wanted.name} {wanted.text}") if labelled else ""
+    return TargetDifference("grave word", wanted.text or "none", more) if more else None
 
 
 _LABELLED = frozenset({"button", "link", "menuitem", "tab", "switch"})

@@ -157,6 +157,11 @@ def grave(text: str) -> set[str]:
     return found | ({"sign out"} if _PHRASES.search(text) else set())
 
 
+def graver(shown: str, known: str) -> str:
+    """Return the grave word of a text that another one has not, nor a synonym of it; or ""."""
+    return min(grave(replaced(shown.lower())) - grave(replaced(known.lower())), default="")
+
+
 def extends(words: str, name: str) -> bool:
     """Return True if a name says more than the words: `Sign out everywhere` for `Sign out`."""
     return says(name, words) and tokens(name) != tokens(words)

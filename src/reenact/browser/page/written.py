@@ -9,9 +9,18 @@ from typing import Any
 
 from reenact.browser.page.code_words import SCOPES, contrary, contrary_role, slug_of, words_of_code
 from reenact.browser.page.name_additions import added, bare, names_record
-from reenact.browser.page.synonyms import replaced
 from reenact.browser.page.target import KnownTarget, TargetDifference, TargetIdentity
-from reenact.browser.page.wording import GRAVE, OTHER, grave, key_tokens, says, says_key, spoken, tokens
+from reenact.browser.page.wording import (
+    GRAVE,
+    OTHER,
+    grave,
+    graver,
+    key_tokens,
+    says,
+    says_key,
+    spoken,
+    tokens,
+)
 
 _PIECES = 24
 """The most texts of a record."""
@@ -147,9 +156,7 @@ def _graver(label: str, shown: str) -> str:
 
     A lone word in small letters may be an icon's.
     """
-    if not grave(shown) or re.fullmatch(r"[a-z_]+", shown):
-        return ""
-    return min(grave(replaced(shown.lower())) - grave(replaced(label.lower())), default="")
+    return "" if re.fullmatch(r"[a-z_]+", shown) else graver(shown, label)
 
 
 def _own(words: str, page: PageWording) -> TargetDifference | None:
