@@ -369,7 +369,7 @@ def test_trusted_keys_are_added_listed_and_removed(shell):
     assert "ann" in follow(shell, unknown.err, "core/trust/book.py", "trust list").out
     assert follow(shell, taken.err, "core/trust/book.py", "trust remove").status == 0
     wrong = shell.run("trust", "add", "ann", "ed25519:1")
-    assert key in shell.run(*followed(wrong.err, "cli/trusting.py", "trust")).out
+    assert key in shell.run(*followed(wrong.err, "core/trust/book.py", "trust")).out
 
 
 def test_recordings_that_wait_for_a_server_are_listed(agent):

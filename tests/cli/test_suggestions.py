@@ -100,13 +100,6 @@ def test_the_examples_of_a_debugger_and_a_session_in_the_help_run(filmed):
 # -- rare states ---------------------------------------------------------------------------------------------------
 
 
-def test_a_text_that_is_no_key_names_the_command_that_prints_one(shell):
-    pytest.importorskip("cryptography")
-    refused = shell.run("trust", "add", "ann", "ed25519:1")
-    printed = shell.run(*followed(refused.err, "core/trust/book.py", "trust"))
-    assert shell.run("trust", "add", "ann", printed.out.strip()).status == 0
-
-
 UNSTEADY = """
     import reenact
 
