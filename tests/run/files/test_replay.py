@@ -322,3 +322,53 @@ def test_temporary_files_whose_names_a_library_has_drawn_are_not_compared(shell,
     assert [text for text in uncompared if "a library has drawn its name" in text], uncompared
     shell.write("site-packages/drawing.py", DRAWS.replace("downloads-", "uploads-"))
     assert shell.replay(env=environ).status == 1
+
+
+COMMANDS = {
+    "a command removes what the program has made since the last one": """
+        run("true")
+        for number in range(100):
+            Path(f"folder/{number}").write_text("1")
+        Path("new").write_text("1")
+        run("mv new moved")
+        print(os.path.exists("new"), os.path.exists("moved"))
+    """,
+    "a command puts another file in the place of one with two names": """
+        os.link("a.txt", "b.txt")
+        run("sed -i s/old/new/ a.txt")
+        print(Path("a.txt").read_text(), Path("b.txt").read_text())
+    """,
+    "a command writes into a file with two names": """
+        os.link("a.txt", "b.txt")
+        run("echo more >> a.txt")
+        Path("b.txt").open("a").write("most")
+        print(Path("a.txt").read_text(), Path("b.txt").read_text())
+    """,
+    "a folder is listed that was renamed before": """
+        os.rename("folder", "other")
+        try:
+            os.listdir("folder")
+        except FileNotFoundError:
+            print(os.listdir("other"))
+    """,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", COMMANDS.values(), ids=COMMANDS)
+def test_files_that_programs_and_commands_change_by_turns_are_as_recorded(shell, body):
+    shell.write("a.txt", "old")
+    shell.write("folder/one", "1")
+    lines = [
+        "import os, subprocess",
+        "from pathlib import Path",
+        "",
+        "def run(line):",
+        '    subprocess.run(["sh", "-c", line], check=True)',
+        "",
+    ]
+    shell.write("agent.py", "\n".join([*lines, *(line[8:] for line in body.splitlines())]))
+    done, _ = shell.record("agent.py")
+    assert done.status == 0
+    assert "not recorded" not in done.err
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err

@@ -282,10 +282,8 @@ class FileRecorder:
         changed: dict[int | None, dict[Place, FileState]] = {}
         for path in list(self._watched):
             known = self._known[path]
-            if path not in self._dirty and not known.racy:
-                status = status_of(path)
-                if (None if status is None else mark_of(status)) == known.mark:
-                    continue
+            if path not in self._dirty and not known.racy and not self._differs(known):
+                continue
             if self._known.renew(known):
                 within = self._dirty.get(path, UNKNOWN)
                 changed.setdefault(within, {})[known.place] = known.state
@@ -294,6 +292,11 @@ class FileRecorder:
             self._events.write(how, states, within=within)
         if len(self._watched) > _WATCHED:
             self._watched = dict.fromkeys(self._held_open())
+
+    @staticmethod
+    def _differs(known: KnownFile) -> bool:
+        status = status_of(known.place.path)
+        return (None if status is None else mark_of(status)) != known.mark
 
     def _held_open(self) -> list[str]:
         """Return the changed files that may change further without a new use."""
@@ -328,7 +331,11 @@ class FileRecorder:
             if self._known.renew(known):
                 changed[place] = known.state
             self._known.rename_listed(place, known.state)
-        # A database or a file that the program holds open may lie outside of the walk.
+        for known in self._known:
+            # A file that the program has made since the last walk is in neither of them.
+            gone = known.state.kind != "none" and not walk.saw(known.place.path)
+            if gone and known.place not in changed and self._differs(known) and self._known.renew(known):
+                changed[known.place] = known.state
         self._events.write("first", firsts)
         self._events.write(how, changed, call=call)
 
@@ -342,7 +349,7 @@ class FileRecorder:
         known = self._known.get(place.path) or self._known.add(
             place, *(2 * (self._known.state(place)[0],)), None
         )
-        if known.state.kind == "none" and os.path.isdir(place.path):
+        if (known.state.kind == "folder") != os.path.isdir(place.path):
             self._settle("change")
             self._look_outside(known)
         if known.state.kind != "folder":

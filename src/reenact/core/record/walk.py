@@ -69,6 +69,10 @@ class FolderWalk:
         for path in sorted(differing | (before.keys() - now.keys())):
             yield self._place(path), before.get(path), now.get(path)
 
+    def saw(self, path: str) -> bool:
+        """Return True if the last walk has met a path."""
+        return self._marks is not None and path in self._marks
+
     def _walked(self) -> dict[str, Mark]:
         found: dict[str, Mark] = {}
         for root in self._places.roots:

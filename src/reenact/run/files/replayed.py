@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from math import inf
@@ -23,7 +23,7 @@ from reenact.run.files import stand_ins
 from reenact.run.files.comparison import FileComparison
 from reenact.run.files.disk import LIVE, Disk, Laid, blob, is_state_of
 from reenact.run.files.final import content_of
-from reenact.run.files.placing import kind_of, put
+from reenact.run.files.placing import kind_of, other_names, put
 from reenact.run.files.recorded_changes import RecordedChanges, apart
 from reenact.run.files.redirect import NOT_COVERED, FileRedirection
 from reenact.run.files.renames import FolderRenames
@@ -177,7 +177,7 @@ class ReplayedFiles:
         with self._seen():
             for path, state in sorted(changed.items()):
                 with suppress(OSError):
-                    self._put(self._laid.here(path), state)
+                    self._put(self._laid.here(path), state, among=[*map(self._laid.here, changed)])
 
     def covers(self, path: str) -> bool:
         """Return True for a path on the scratch disk."""
@@ -252,7 +252,9 @@ class ReplayedFiles:
                             continue
                         if database is not None and self._fill(*database):
                             done.add(database[0])
-                        elif not self._put(self._laid.here(path), state):
+                        elif not self._put(
+                            self._laid.here(path), state, among=[*map(self._laid.here, change.states)]
+                        ):
                             self._unkept.add(path)
                             self._say(f"the change of {path} is not replayed: its bytes are not recorded")
                 except OSError as error:
@@ -302,14 +304,17 @@ class ReplayedFiles:
             )
             comparison.run(self.uses, self._unkept)
 
-    def _put(self, path: Path, state: FileState) -> bool:
-        """Make a path what it became. Return False if its bytes are not known."""
+    def _put(self, path: Path, state: FileState, *, among: Sequence[Path]) -> bool:
+        """Make a path what it became, `among` all that changed. Return False if its bytes are not known."""
         if not self._on_scratch(path):
             return False
         if not self._replaced_stand_in(path) and is_state_of(path, state, self._salt):
             return True
         if state.kind == "file" and not state.blob:
             return self._stands_in(path, state)
+        if state.kind == "file" and other_names(path, among):
+            # The command has put another file in its place (`sed -i`): its other names stay what they are.
+            path.unlink()
         put(path, state, partial(blob, self._recording))
         return True
 
