@@ -50,8 +50,8 @@ async def act(
         secret: True if the value that it writes is secret.
         check: The check of its element; None for none.
     """
-    if check is not None and isinstance(action, do.Aimed):
-        action = action.model_copy(update={"timeout": max(action.timeout, check.least)})
+    if check is not None and isinstance(action, do.Aimed) and action.timeout < check.least:
+        action = action.model_copy(update={"timeout": check.least})
     try:
         with live.use():
             # An action begins when the page before it is kept: a moment is looked up by its time.
