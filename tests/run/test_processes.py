@@ -437,3 +437,32 @@ def test_a_change_before_or_behind_the_exec_is_found(shell, change, place):
     again = shell.replay()
     assert again.status == 1
     assert place in again.err
+
+
+def test_what_ends_in_a_fork_of_the_parents_is_not_written_into_the_parents_file(shell):
+    shell.write(
+        "agent.py",
+        LOOKUP
+        + """
+    import os
+
+    @reenact.tool
+    def numbers():
+        for number in range(3):
+            yield number
+
+    if __name__ == '__main__':
+        stream = numbers()
+        print(next(stream), lookup('before'))
+        if (pid := os.fork()) == 0:
+            stream.close()
+            os._exit(0)
+        os.waitpid(pid, 0)
+        print(next(stream), lookup('after'))
+    """,
+    )
+    done, recording = shell.record("agent.py")
+    assert done.status == 0, done.err
+    assert recording.logs[0].sealed is not None
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err

@@ -48,6 +48,10 @@ class Call:
     _over: bool = field(default=False)
     served: int = field(default=0)
     instead: Answer | None = None
+    _root: Scope = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._root = self.scope.run.root
 
     @property
     def step(self) -> int | None:
@@ -432,6 +436,9 @@ class Call:
     def _end(self, how: str | BaseException) -> None:
         if not self._over:
             self._over = True
+            if self._root is not self.scope.run.root:
+                # This process is a fork, and the call is its parent's, which ends it itself.
+                return
             handler, ticket, _ = self._live()
             self._live_ends()
             handler.end(ticket, how)

@@ -18,6 +18,7 @@ from operator import is_
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+from weakref import WeakSet
 
 import orjson
 
@@ -33,6 +34,19 @@ _END = chain.AFTER + b"\n"
 _LOOK = 0.01  # seconds; a look costs as much as a small write
 
 
+_open_files: WeakSet[Writer] = WeakSet()
+
+
+def _leave_to_the_parent() -> None:
+    """Write no more to the files of the process that this one is a fork of."""
+    for writer in list(_open_files):
+        writer.leave()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_the_parent)
+
+
 class Writer:
     """One events file, open for appending.
 
@@ -45,6 +59,7 @@ class Writer:
         self._open(path, os.O_CREAT | os.O_EXCL)
 
     def _open(self, path: Path, flags: int) -> None:
+        _open_files.add(self)
         self.path = path
         self._fd = os.open(path, os.O_RDWR | os.O_APPEND | system.CLOEXEC | flags, 0o600)
         self.alone = lock.take(self._fd)
@@ -65,6 +80,12 @@ class Writer:
             reserve = private.opener(str(self._reserve), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.write(reserve, b"\0" * _RESERVE)
             os.close(reserve)
+
+    def leave(self) -> None:
+        """Write no more: the file is another process's."""
+        # Another thread may have held the lock when this process was forked.
+        self._lock = threading.RLock()
+        self.stopped = "a fork of the process that it records"
 
     @property
     def digest(self) -> str:

@@ -305,7 +305,7 @@ class ReplayedFiles:
             comparison.run(self.uses, self._unkept)
 
     def _put(self, path: Path, state: FileState, *, among: Sequence[Path]) -> bool:
-        """Make a path what it became, `among` all that changed. Return False if its bytes are not known."""
+        """Make a path what it became, `among` all that changed. Return False without its bytes."""
         if not self._on_scratch(path):
             return False
         if not self._replaced_stand_in(path) and is_state_of(path, state, self._salt):
