@@ -45,11 +45,11 @@ def wrap(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
     def function(*args: Any, **options: Any) -> Any:
         return wrapper(original, None, args, options)
 
+    patched = wraps(original)(method if isinstance(owner, type) else function)
     if not isinstance(owner, type):
         # Where it is found, for pickle: a built-in names the module in C (`posix`), which keeps the original.
-        function.__module__ = owner.__name__
-        function = wraps(original, assigned=("__name__", "__qualname__", "__doc__"))(function)
-    setattr(owner, name, wraps(original)(method) if isinstance(owner, type) else function)
+        patched.__module__ = owner.__name__
+    setattr(owner, name, patched)
 
 
 def unknown(library: str, distribution: str, missing: str) -> HookMissing:

@@ -338,6 +338,11 @@ COMMANDS = {
         run("sed -i s/old/new/ a.txt")
         print(Path("a.txt").read_text(), Path("b.txt").read_text())
     """,
+    "a command puts other files in the places of both names": """
+        os.link("a.txt", "b.txt")
+        run("echo 1 > x; mv x a.txt; echo 2 > y; mv y b.txt")
+        print(Path("a.txt").read_text(), Path("b.txt").read_text())
+    """,
     "a command writes into a file with two names": """
         os.link("a.txt", "b.txt")
         run("echo more >> a.txt")

@@ -22,7 +22,7 @@ from importlib import import_module
 from typing import Any
 
 from reenact.adapters.hooks import wrap
-from reenact.adapters.stdlib import environ, loop_processes, popen, witness
+from reenact.adapters.stdlib import environ, interpreters, loop_processes, popen, witness
 from reenact.adapters.stdlib.command import asks_the_machine, is_python, plain, title, words
 from reenact.core.boundary import Family, Scope, current, entered
 from reenact.core.boundary.scope import _scope
@@ -248,7 +248,7 @@ def _exec(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
     with entered(None):
         wanted = args[2] if len(args) > 2 else kwargs.get("env", os.environ)
         joining = _joining(scope, path, wanted)
-        if is_python(command):
+        if is_python(command) and interpreters.joins(os.fsdecode(args[0])):
             # It writes its own part of the recording, and cannot have begun that yet.
             family.running(path, None)
         # Nothing of this program runs behind it: here is its end.

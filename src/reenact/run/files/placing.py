@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from reenact.core.files.restore import set_time
@@ -22,11 +22,11 @@ def kind_of(path: Path) -> str:
     return "file" if os.path.lexists(path) and not hidden(path) else "none"
 
 
-def other_names(path: Path, among: Sequence[Path]) -> bool:
+def other_names(path: Path, among: Iterable[Path]) -> bool:
     """Return True if a file has a further name that is not `among` these paths."""
     try:
-        status = path.lstat()
-        return status.st_nlink > sum(each.exists() and each.samefile(path) for each in among)
+        count = path.lstat().st_nlink
+        return count > 1 and count > sum(each.exists() and each.samefile(path) for each in among)
     except OSError:
         return False
 

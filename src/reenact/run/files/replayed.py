@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from math import inf
@@ -177,7 +177,7 @@ class ReplayedFiles:
         with self._seen():
             for path, state in sorted(changed.items()):
                 with suppress(OSError):
-                    self._put(self._laid.here(path), state, among=[*map(self._laid.here, changed)])
+                    self._put(self._laid.here(path), state, beside=changed)
 
     def covers(self, path: str) -> bool:
         """Return True for a path on the scratch disk."""
@@ -252,9 +252,7 @@ class ReplayedFiles:
                             continue
                         if database is not None and self._fill(*database):
                             done.add(database[0])
-                        elif not self._put(
-                            self._laid.here(path), state, among=[*map(self._laid.here, change.states)]
-                        ):
+                        elif not self._put(self._laid.here(path), state, beside=change.states):
                             self._unkept.add(path)
                             self._say(f"the change of {path} is not replayed: its bytes are not recorded")
                 except OSError as error:
@@ -304,15 +302,16 @@ class ReplayedFiles:
             )
             comparison.run(self.uses, self._unkept)
 
-    def _put(self, path: Path, state: FileState, *, among: Sequence[Path]) -> bool:
-        """Make a path what it became, `among` all that changed. Return False without its bytes."""
+    def _put(self, path: Path, state: FileState, *, beside: Mapping[Path, FileState]) -> bool:
+        """Make a path what it became, `beside` all that changed. Return False without its bytes."""
         if not self._on_scratch(path):
             return False
         if not self._replaced_stand_in(path) and is_state_of(path, state, self._salt):
             return True
         if state.kind == "file" and not state.blob:
             return self._stands_in(path, state)
-        if state.kind == "file" and other_names(path, among):
+        same = (self._laid.here(each) for each, its in beside.items() if its.blob == state.blob)
+        if state.kind == "file" and other_names(path, same):
             # The command has put another file in its place (`sed -i`): its other names stay what they are.
             path.unlink()
         put(path, state, partial(blob, self._recording))

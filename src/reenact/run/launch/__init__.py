@@ -260,12 +260,9 @@ def _completeness(recording: RecordedRun, reports: dict[str, Any], status: int, 
 def _last_program(recording: RecordedRun) -> Log:
     """Return the log of the program that the first process ended with."""
     log = recording.logs[0]
-    while following := [
-        each
-        for each in recording.logs
-        if each.process.startswith(f"{log.process}/exec:") and is_exec(each.process)
-    ]:
-        log = following[0]
+    for each in recording.logs:
+        if is_exec(each.process) and each.process.rpartition("/")[0] == log.process:
+            log = each
     return log
 
 
