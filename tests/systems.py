@@ -9,8 +9,5 @@ from reenact.core import system
 OVERLAYS = pytest.mark.skipif(
     not system.LINUX, reason="without overlays of folders, native code and commands use the user's own files"
 )
-LIVE_FILES = pytest.mark.skipif(
-    not system.LINUX, reason="without overlays of folders, the files of a fork's live part are not recorded"
-)
 COPIES = pytest.mark.skipif(not system.FORKS, reason="the system cannot copy processes")
 CORES = pytest.mark.skipif(not system.LINUX, reason="the system does not bind processes to a core")

@@ -98,13 +98,13 @@ class Member:
                 "parent": os.getppid(),
             }
         )
-        if plan.options.get(FILES) and self.run is None:
-            redirect(plan.options[FILES])
+        view = redirect(plan.options[FILES]) if plan.options.get(FILES) and self.run is None else None
         run = self._enter(self._recorder, RecordingTurnstile(), replaying=False)
-        run.files = None
+        run.files, run.view = None, run.view or view
         if plan.files is not None:
             places = Places.of_program(plan.files, store=plan.home)
-            run.files = self._recorder.record_files(places, bytes.fromhex(str(header.get("salt", ""))))
+            salt = bytes.fromhex(str(header.get("salt", "")))
+            run.files = self._recorder.record_files(places, salt, run.view)
         self._family = run.family = RecordedProcesses(run, self._recorder, plan, record_fork)
         return run
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
+import reenact
+from reenact.core.files.trees import final_states
+from reenact.core.store.local import LocalStore
 from tests.run.files.byhand import PRELUDE, tree
-from tests.systems import LIVE_FILES
 
 AGENT = (
     PRELUDE
@@ -105,7 +109,6 @@ def kept_by(shell, folder, *words):
     return shell.last().id
 
 
-@LIVE_FILES
 def test_what_a_fork_changes_is_recorded_with_it(shell, recorded, tmp_path_factory):
     folder = tmp_path_factory.mktemp("kept")
     fork = kept_by(shell, folder / "one", recorded.id, "--at", "3", "--policy", "ask=live")
@@ -132,7 +135,6 @@ READS_LATE = """
 """
 
 
-@LIVE_FILES
 def test_a_fork_of_a_fork_has_the_files_that_the_first_recording_used_later(shell, tmp_path_factory):
     shell.write("data/late", "as it was")
     shell.write("agent.py", READS_LATE)
@@ -180,3 +182,39 @@ def test_files_are_kept_inside_of_the_programs_own_folder(shell, recorded):
     assert done.status == 0, done.err
     assert (shell.folder / "kept" / "log").read_text() == "begun\n0\n1\n2\n3\n"
     assert not (shell.folder / "kept" / "kept").exists()
+
+
+@reenact.tool(writes=False)
+def ask(number):
+    return number
+
+
+def noted():
+    log = Path("log")
+    for number in range(3):
+        ask(number)
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"{number}\n")
+    Path("made").mkdir()
+    log.rename("made/log")
+    return Path("made/log").read_text(encoding="utf-8")
+
+
+def test_a_block_s_fork_records_what_it_changes(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("log").write_text("begun\n", encoding="utf-8")
+    with reenact.record() as recording:
+        noted()
+    shutil.rmtree("made")
+    Path("log").write_text("mine", encoding="utf-8")
+    with reenact.fork(recording.id, at=2, policy=["ask=live"]) as fork:
+        text = noted()
+    assert text == "begun\n0\n1\n2\n"
+    assert Path("log").read_text(encoding="utf-8") == "mine"
+    states = final_states(LocalStore(home).load(fork.id))
+    assert states[tmp_path / "log"].kind == "none"
+    assert states[tmp_path / "made" / "log"].size == len(text)
+    with reenact.replay(fork.id) as again:
+        assert noted() == text
+    assert again.verdict.faithful
+    assert Path("log").read_text(encoding="utf-8") == "mine"

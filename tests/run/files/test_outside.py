@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import sys
 import tempfile
 from pathlib import Path
@@ -92,6 +93,29 @@ def test_a_block_leaves_them_as_they_are(home, elsewhere):
         add()
     assert again.verdict.faithful
     assert path.read_text() == "line\n"
+
+
+@pytest.mark.parametrize("change", [
+    lambda path: path.write_text("x"),
+    lambda path: path.unlink(),
+    lambda path: path.rename(path.with_name("moved.txt")),
+    lambda path: os.truncate(path, 0),
+    lambda path: sqlite3.connect(path.with_name("data.db")).execute("CREATE TABLE made (x)"),
+], ids=["written", "removed", "renamed", "truncated", "database"])  # fmt: skip
+def test_a_block_leaves_alone_what_the_recorded_one_did_not_change(
+    home, elsewhere, tmp_path, monkeypatch, change
+):
+    monkeypatch.chdir(tmp_path)
+    path = elsewhere / "mine.txt"
+    path.write_text("mine")
+    with reenact.record("notes") as recording:
+        Path("own.txt").write_text("x", encoding="utf-8")
+    with pytest.raises(reenact.DivergenceError, match="which the recorded run did not"):
+        with reenact.replay(reenact.load(recording.id)):
+            Path("own.txt").write_text("x", encoding="utf-8")
+            change(path)
+    assert path.read_text() == "mine"
+    assert os.listdir(elsewhere) == ["mine.txt"]
 
 
 def test_a_library_keeps_its_cache_of_its_own(shell, elsewhere):

@@ -9,7 +9,6 @@ import pytest
 import reenact
 from reenact.errors import UsageError
 from tests.run.files.byhand import tree
-from tests.systems import LIVE_FILES
 
 HEAD = """
     import multiprocessing, os, subprocess, sys, threading, time
@@ -139,7 +138,6 @@ def steps(recording, *questions):
     return [step.number for step in recording if step.args.get("question") in questions]
 
 
-@LIVE_FILES
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_process_that_ended_before_the_step_replays_its_own_file(shell, begun, name):
@@ -192,7 +190,6 @@ def test_a_process_that_does_not_end_by_itself_any_more_does_not_fork(shell, beg
     assert "gave no verdict" in done.err
 
 
-@LIVE_FILES
 def test_behind_an_edited_answer_a_process_runs_for_real(shell, begun):
     code = """
     told = ask("first")

@@ -118,16 +118,20 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     # When the interpreter ends, the other names are gone before the last event.
     if not _watches or event not in _LOOKED_AT:
         return
+    hear(event, arguments, _getframe(0).f_back)
+
+
+def hear(event: str, arguments: tuple[Any, ...], frame: FrameType | None) -> None:
+    """Look at an audit event of a frame: Python's own, or that of a redirected function."""
     if event in file_uses.EVENTS:
-        file_uses.heard(event, arguments, _getframe(0).f_back)
+        file_uses.heard(event, arguments, frame)
     handle = _HANDLERS.get(event)
     if handle is None and event not in witness.EVENTS:
         return
     scope = current()
-    if scope is not None and scope.tool is not None and not scope.hidden and event in witness.EVENTS:
-        frame = _getframe(0).f_back
-        if frame is not None:
-            witness.heard(event, arguments, scope.tool, scope, frame)
+    tool = None if scope is None or scope.hidden or frame is None else scope.tool
+    if scope is not None and frame is not None and tool is not None and event in witness.EVENTS:
+        witness.heard(event, arguments, tool, scope, frame)
     if handle is None:
         return
     if scope is None:
@@ -139,7 +143,6 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
         if known is None:
             return
         watch = known
-    frame = _getframe(0).f_back
     if frame is None:
         # The interpreter itself opens the script that it is about to run.
         return

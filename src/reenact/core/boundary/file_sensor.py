@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 
@@ -41,3 +42,13 @@ class FileSensor(Protocol):
 
     def command_ended(self, call: int | None) -> None:
         """Take notice that a command has ended, in that call."""
+
+
+class RedirectedView(Protocol):
+    """Shows files as a program sees them whose functions are redirected."""
+
+    def public(self, path: str) -> str:
+        """Return the path that the program knows for a path in scratch."""
+
+    def shown(self) -> AbstractContextManager[None]:
+        """Let Reenact see what the program sees."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from reenact.core.boundary.answer import Answer, Sidecar, Ticket
 from reenact.core.boundary.entry import TrackedState
-from reenact.core.boundary.file_sensor import FileSensor
+from reenact.core.boundary.file_sensor import FileSensor, RedirectedView
 from reenact.core.boundary.given_times import GivenTimes
 from reenact.core.boundary.inside import ToolInside
 from reenact.core.boundary.turnstile import Turnstile
@@ -246,6 +246,7 @@ class Run:
         waits: Called when the program sleeps once more than recorded. None: nothing is due then.
         serves: Returns True for the name of an HTTP request to a server of this process. None: there is none.
         scratch: Returns True for a path on a disk of this run's own, which may be written to. None: there is none.
+        view: Shows the files, if the program's functions are redirected to scratch.
         slept: How often the program's own code has slept, by the path of its scope.
         times: The times that the program's own code gives to sleeps and waits.
         unreceived: The messages that may never be received.
@@ -255,8 +256,8 @@ class Run:
 
     __slots__ = (
         "__weakref__", "asked", "began", "family", "files", "forked", "halt", "handler", "lock", "model", "replaying",
-        "root", "rules", "scratch", "serves", "slept", "times", "tracked", "turnstile", "unreceived", "waits",
-        "working",
+        "root", "rules", "scratch", "serves", "slept", "times", "tracked", "turnstile", "unreceived", "view",
+        "waits", "working",
     )  # fmt: skip
 
     def __init__(
@@ -272,6 +273,7 @@ class Run:
         self.rules = RULES
         self.asked: Callable[[bytes, str, int], None] | None = None
         self.scratch: Callable[[str], bool] | None = None
+        self.view: RedirectedView | None = None
         self.serves: Callable[[str], bool] | None = None
         self.waits: Callable[[], None] | None = None
         self.slept: dict[str, int] = {}

@@ -9,12 +9,13 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from reenact.core import system
 from reenact.core.boundary import current
+from reenact.core.boundary.file_sensor import RedirectedView
 from reenact.core.files.keeping import FileKeeper, mark_of, status_of
 from reenact.core.files.listing import ListedEntry, entries_of, names_below
 from reenact.core.files.states import NOTHING, FileState
@@ -38,6 +39,7 @@ class FileRecorder:
         last: Returns the number of the last call, or None.
         failed: Takes a fault, which must not reach the program.
         now: Returns the seconds since the recording began.
+        view: Shows the files, if the program's functions are redirected.
     """
 
     def __init__(
@@ -49,7 +51,10 @@ class FileRecorder:
         failed: Callable[[Exception], None],
         *,
         now: Callable[[], float],
+        view: RedirectedView | None = None,
     ) -> None:
+        self._public = str if view is None else view.public
+        self._shown = nullcontext if view is None else view.shown
         self._places, self._keeper = places, keeper
         self._clock, self._looked = now, 0.0
         self._events = FileEvents(keeper, lambda line: write({**line, "t": self._looked}), last)
@@ -109,12 +114,12 @@ class FileRecorder:
     def used(self, path: str, *, writes: bool = False) -> None:
         """The program is about to read a path, or to change it."""
         with self._own():
-            self._use(path, writes=writes)
+            self._use(self._public(path), writes=writes)
 
     def own_change(self, path: str) -> None:
         """The program's own code is about to change a path: it is recorded wherever it is."""
         with self._own():
-            self._places.add_single(path)
+            self._places.add_single(self._public(path))
 
     def listed(self, path: str) -> None:
         """The program is about to list a folder."""
@@ -158,7 +163,7 @@ class FileRecorder:
     def locks(self, descriptor: int) -> None:
         """The program locks a file: it must stay open here, as closing it would end the lock."""
         with self._own(), suppress(OSError):
-            self._keeper.pin(os.readlink(f"/proc/self/fd/{descriptor}"))
+            self._keeper.pin(self._public(os.readlink(f"/proc/self/fd/{descriptor}")))
 
     def command_begins(self) -> None:
         """The program is about to start a command, whose changes are found by a walk."""
@@ -214,7 +219,7 @@ class FileRecorder:
     @contextmanager
     def _own(self) -> Iterator[None]:
         """Let nothing out to the program; and do not hear the files that are opened in here."""
-        with self._lock:
+        with self._lock, self._shown():
             self._thread = threading.get_ident()
             # Before a file is looked at: what another process makes of it meanwhile is the later state.
             self._looked = self._clock()

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from reenact.core.boundary import Answer, Handler, Scope, Ticket, ToolInside
+from reenact.core.boundary.file_sensor import RedirectedView
 from reenact.core.files.keeping import FileKeeper, Keeping
 from reenact.core.model import codec
 from reenact.core.model.event import TOOL, Effect, Failure, Outcome, Tree, Value
@@ -225,8 +226,8 @@ class Recorder(Handler):
         line = self._redactor.line(codec.dumps({"event": "sealed", **ending, "t": self.seconds()}))
         self._writer.seal(line, None if self._identity is None else signing(self._identity))
 
-    def record_files(self, places: Places, salt: bytes) -> FileRecorder:
-        """Record the files in these folders from now on."""
+    def record_files(self, places: Places, salt: bytes, view: RedirectedView | None = None) -> FileRecorder:
+        """Record the files in these folders from now on; `view` shows those of a redirected program."""
         keeping = Keeping(self._writer.blob, self._redactor.raw, salt, self.note)
         self.files = FileRecorder(
             places,
@@ -235,6 +236,7 @@ class Recorder(Handler):
             lambda: self.snapshots.last or None,
             self.failed,
             now=self.seconds,
+            view=view,
         )
         return self.files
 

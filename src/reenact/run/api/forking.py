@@ -92,7 +92,7 @@ class Recording(recorded_run.RecordedRun):
         return started if program is None else _ran(started, program)
 
 
-UNRECORDED = "the files of the live part are not recorded: the fork ran without an overlay of the kernel"
+UNRECORDED = "the files of the live part are not recorded: the fork ran on the user's own files"
 
 
 class Fork(RunContext):
@@ -163,6 +163,7 @@ class Fork(RunContext):
         )
         if self._files is not None:
             self._child.run.scratch, self._child.run.waits = self._files.covers, self._files.waits
+            self._child.run.view = self._files.view
         if system.FILES and has_files(self.parent):
             self._child.forker.on_live = self._record_files
         stdlib.begin(self._child.run)
@@ -173,7 +174,7 @@ class Fork(RunContext):
         return self._child.run
 
     def _record_files(self) -> None:
-        if self._files is not None and self._files.overlaid:
+        if self._files is not None:
             self.child.record_files()
         else:
             self.child.recorder.note(SOURCE, UNRECORDED)

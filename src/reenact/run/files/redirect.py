@@ -12,18 +12,22 @@ import io
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from reenact.adapters.stdlib import seal
 from reenact.adapters.stdlib.folders import Listing
 from reenact.core import boundary, system
 from reenact.core.files import databases
+from reenact.run.files.redirected_events import EVENTS, EventOf, connects, opens
 from reenact.run.files.replacements import Replacements
 from reenact.run.files.scanned import ScannedName
 from reenact.run.files.upper import Upper
@@ -52,11 +56,10 @@ class FileRedirection:
     Args:
         uppers: The changed layers.
         keep: Folders that stay the real ones.
-        changing: Takes each path that is about to change, and the path of its file.
     """
 
-    def __init__(self, uppers: list[Upper], keep: list[str], changing: Callable[[str, str], object]) -> None:
-        self.view = OverlayView(uppers, keep, changing)
+    def __init__(self, uppers: list[Upper], keep: list[str]) -> None:
+        self.view = OverlayView(uppers, keep)
         self._inside = threading.local()
         self._replacements = Replacements()
 
@@ -68,12 +71,15 @@ class FileRedirection:
             self._replacements.set(os, name, self._changing(name))
         own: dict[str, Callable[..., Any]] = {
             "open": self._os_open, "listdir": self._listdir, "scandir": self._scandir, "mkdir": self._mkdir,
+            "mkfifo": self._mkfifo,
             "rmdir": self._rmdir, "remove": self._remove, "unlink": self._remove, "rename": self._rename,
             "chdir": self._chdir, "replace": self._rename, "link": self._link, "symlink": self._symlink,
             "getcwd": self._getcwd,
         }  # fmt: skip
         for name, function in own.items():
-            self._replacements.set(os, name, self._guarded(getattr(os, name), function))
+            original = getattr(os, name, None)
+            if original is not None:
+                self._replacements.set(os, name, self._guarded(original, function, EVENTS.get(name)))
         for function in vars(vars(tempfile).get("_TemporaryFileCloser", object)).values():
             # It keeps the function of before as a default.
             defaults = getattr(function, "__defaults__", None) or ()
@@ -83,13 +89,15 @@ class FileRedirection:
                     "__defaults__",
                     tuple(os.unlink if each is _unlink else each for each in defaults),
                 )
-        opened = self._guarded(io.open, self._open)
+        opened = self._guarded(io.open, self._open, opens)
         self._replacements.set(io, "open", opened)
         self._replacements.set(builtins, "open", opened)
         with suppress(ImportError):
             # Only where it is needed: a recording does without.
             sqlite3 = import_module("sqlite3")
-            self._replacements.set(sqlite3, "connect", self._guarded(sqlite3.connect, self._connect))
+            self._replacements.set(
+                sqlite3, "connect", self._guarded(sqlite3.connect, self._connect, connects)
+            )
         # With numbers of folders in the place of paths, nothing of it would come by here.
         self._replacements.set(shutil, "_use_fd_functions", False)
         self._replacements.set(shutil.rmtree, "avoids_symlink_attacks", False)
@@ -119,19 +127,28 @@ class FileRedirection:
     @contextmanager
     def shown(self) -> Iterator[None]:
         """Let Reenact itself see what the program sees."""
+        before = getattr(self._inside, "shown", False)
         self._inside.shown = True
         try:
             yield
         finally:
-            self._inside.shown = False
+            self._inside.shown = before
+
+    def public(self, path: str) -> str:
+        """Return the path that the program knows for a path in scratch."""
+        return self.view.public(path)
 
     # -- wrappers --------------------------------------------------------------------------------------------
 
-    def _guarded(self, original: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    def _guarded(
+        self, original: Callable[..., Any], function: Callable[..., Any], event_of: EventOf | None = None
+    ) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             known = boundary.current() is not None or getattr(self._inside, "shown", False)
             if getattr(self._inside, "on", False) or not known:
                 return original(*args, **kwargs)
+            if event_of is not None:
+                self._tell(event_of, args, kwargs, sys._getframe(1))
             with self.paused():
                 try:
                     return function(original, *args, **kwargs)
@@ -141,6 +158,17 @@ class FileRedirection:
 
         call.__name__ = call.__qualname__ = getattr(original, "__name__", "call")
         return call
+
+    def _tell(
+        self, event_of: EventOf, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> None:
+        """Tell of a function's audit event before anything changes, with the program's paths."""
+        event = None
+        with self.paused(), suppress(TypeError, ValueError, LookupError, OSError):
+            # A call that is not valid raises its own error.
+            event = event_of(self._path, args, kwargs)
+        if event is not None:
+            seal.hear(*event, frame)
 
     def _name(self, error: OSError) -> None:
         """Let an error name the path that the program knows."""
@@ -190,7 +218,7 @@ class FileRedirection:
             self._must(full, path)
             return original(self.view.changed(full, follow=follow), *args, **kwargs)
 
-        return None if original is None else self._guarded(original, change)
+        return None if original is None else self._guarded(original, change, EVENTS[name])
 
     def _linked(self, full: str) -> bool:
         """Return True if a path leads through a link into a covered folder."""
@@ -243,12 +271,15 @@ class FileRedirection:
         if self.view.covers(resolved) is None:
             return original(path, flags, mode, dir_fd=dir_fd)
         there = self.view.there(resolved)
+        real = self.view.real(resolved)
+        if there and not _is_content(real):
+            return original(real, flags, mode)
         if flags & os.O_CREAT and flags & os.O_EXCL:
             self._must_not(resolved, path)
         elif not there and not flags & os.O_CREAT:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         if not flags & _WRITES and there:
-            return original(self.view.real(resolved), flags, mode)
+            return original(real, flags, mode)
         return original(
             self.view.changed(resolved, fresh=bool(flags & os.O_TRUNC) and not there), flags, mode
         )
@@ -276,6 +307,14 @@ class FileRedirection:
         self._must_not(full, path)
         original(self.view.changed(full, follow=False, fresh=True), mode)
         self.view.made(full)
+
+    def _mkfifo(
+        self, original: Callable[..., Any], path: Any, mode: int = 0o666, *, dir_fd: int | None = None
+    ) -> None:
+        full = self._path(path, dir_fd)
+        assert full is not None
+        self._must_not(full, path)
+        original(self.view.changed(full, follow=False, fresh=True), mode)
 
     def _rmdir(self, original: Callable[..., Any], path: Any, *, dir_fd: int | None = None) -> None:
         full = self._path(path, dir_fd)
@@ -308,39 +347,37 @@ class FileRedirection:
     def _rename(
         self,
         original: Callable[..., Any],
-        source: Any,
-        target: Any,
+        src: Any,
+        dst: Any,
         *,
         src_dir_fd: int | None = None,
         dst_dir_fd: int | None = None,
     ) -> None:
-        old, new = self._path(source, src_dir_fd), self._path(target, dst_dir_fd)
+        old, new = self._path(src, src_dir_fd), self._path(dst, dst_dir_fd)
         assert old is not None
         assert new is not None
-        self._must(old, source)
+        self._must(old, src)
         if Path(self.view.real(old, follow=False)).is_dir():
             self.view.own(old)
             if self.view.names(new):
-                raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), source, None, target)
+                raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), src, None, dst)
         moved = self.view.changed(old, follow=False)
         original(moved, self.view.changed(new, follow=False, fresh=not self.view.there(new)))
         self.view.hide(old)
 
-    def _link(self, original: Callable[..., Any], source: Any, target: Any, **kwargs: Any) -> None:
-        old, new = self._path(source, kwargs.get("src_dir_fd")), self._path(target, kwargs.get("dst_dir_fd"))
+    def _link(self, original: Callable[..., Any], src: Any, dst: Any, **kwargs: Any) -> None:
+        old, new = self._path(src, kwargs.get("src_dir_fd")), self._path(dst, kwargs.get("dst_dir_fd"))
         assert old is not None
         assert new is not None
-        self._must(old, source)
-        self._must_not(new, target)
+        self._must(old, src)
+        self._must_not(new, dst)
         original(self.view.changed(old, follow=False), self.view.changed(new, follow=False, fresh=True))
 
-    def _symlink(
-        self, original: Callable[..., Any], source: Any, target: Any, *args: Any, **kwargs: Any
-    ) -> None:
-        new = self._path(target, kwargs.get("dir_fd"))
+    def _symlink(self, original: Callable[..., Any], src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
+        new = self._path(dst, kwargs.get("dir_fd"))
         assert new is not None
-        self._must_not(new, target)
-        original(source, self.view.changed(new, follow=False, fresh=True))
+        self._must_not(new, dst)
+        original(src, self.view.changed(new, follow=False, fresh=True))
 
     def _chdir(self, original: Callable[..., None], path: Any) -> None:
         full = self._path(path)
@@ -372,3 +409,9 @@ class FileRedirection:
             # SQLite itself makes and removes them, beside the database.
             self.view.detach(self.view.resolved(full, follow=True) + end)
         return original(f"file:{quote(real)}?{query}" if uri else real, *args, **kwargs)
+
+
+def _is_content(path: str) -> bool:
+    """Return False for a pipe, socket or device: it is opened itself, and never copied."""
+    mode = os.lstat(path).st_mode
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)

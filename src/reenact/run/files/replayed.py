@@ -12,6 +12,7 @@ from pathlib import Path
 
 from reenact.core import system
 from reenact.core.boundary import Answer, entered
+from reenact.core.boundary.file_sensor import RedirectedView
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import FileChange, first_states, has_files
@@ -132,14 +133,14 @@ class ReplayedFiles:
         return ReplayedUses(lambda _: False, replayer, store_of(recording))
 
     @property
-    def overlaid(self) -> bool:
-        """True if the program and its processes see scratch, by an overlay of the kernel."""
-        return self._laid.entered
+    def view(self) -> RedirectedView | None:
+        """Shows the files of a redirected program; None behind an overlay, which shows them to all."""
+        return self._redirection
 
     def begin(self, *, first: bool) -> None:
         """Redirect where there is no overlay; in the first process, say what could not be laid."""
         if not self._laid.entered:
-            self._redirection = _redirected(self._laid, self.uses.changing)
+            self._redirection = _redirected(self._laid)
             why = f" (no overlay: {self._laid.forbidden})" if self._laid.forbidden else ""
             self._replayer.uncompared.append(f"{NOT_COVERED}{why}")
         else:
@@ -367,16 +368,15 @@ class ReplayedFiles:
         return any(above.is_relative_to(os.path.realpath(layer.path)) for layer in self._laid.layers)
 
 
-def redirect(scratch: str) -> None:
-    """Redirect a process that the live part of a fork has started to the fork's files."""
+def redirect(scratch: str) -> RedirectedView | None:
+    """Redirect a process of a fork's live part to the fork's files; None behind an overlay."""
     laid = Laid.read(Path(scratch))
-    if not laid.entered:
-        _redirected(laid, lambda _path, _file: None)
+    return None if laid.entered else _redirected(laid)
 
 
-def _redirected(laid: Laid, changing: Callable[[str, str], object]) -> FileRedirection:
+def _redirected(laid: Laid) -> FileRedirection:
     uppers = [Upper(Path(layer.path), Path(layer.upper)) for layer in laid.layers]
-    redirection = FileRedirection(uppers, list(laid.keep), changing)
+    redirection = FileRedirection(uppers, list(laid.keep))
     redirection.install()
     return redirection
 

@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from reenact.run.files.upper import Upper, hidden, hide, is_opaque
@@ -22,16 +22,9 @@ class OverlayView:
     Args:
         uppers: The changed layers.
         keep: Folders inside of the roots that stay the real ones.
-        changing: Takes each path that is about to change, and the path of its file.
     """
 
-    def __init__(
-        self,
-        uppers: Sequence[Upper],
-        keep: Sequence[str],
-        changing: Callable[[str, str], object] = lambda _path, _real: None,
-    ) -> None:
-        self._changing = changing
+    def __init__(self, uppers: Sequence[Upper], keep: Sequence[str]) -> None:
         self._detached: set[str] = set()
         """Paths at which nothing of the layer below shows: they are left to native code."""
         self._uppers = tuple(uppers)
@@ -95,7 +88,6 @@ class OverlayView:
             number = errno.ENOTDIR if os.path.lexists(above) else errno.ENOENT
             raise OSError(number, os.strerror(number), path)
         target = upper.path / inner
-        self._changing(full, self._real(full))
         if os.path.lexists(target) and not hidden(target):
             return str(target)
         upper.folder(inner.parent)

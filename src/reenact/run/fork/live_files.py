@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 
 from reenact.core.boundary import Run, entered
@@ -39,10 +40,10 @@ def record_files(
     last = last_received(received)
     # What is changed here comes after the last outcome, and before a call that is made now.
     recorder.snapshots.last = 0 if last is None else last.number
-    folders = (*script_folders(), str(Path.cwd()), *map(str, whole_roots(recording)))
-    with entered(None):
+    with entered(None), nullcontext() if run.view is None else run.view.shown():
+        folders = (*script_folders(), str(Path.cwd()), *map(str, whole_roots(recording)))
         salt = bytes.fromhex(str(recording.header.get("salt", "")))
-        files = recorder.record_files(Places(folders, (home,)), salt)
+        files = recorder.record_files(Places(folders, (home,)), salt, run.view)
         behind = -1.0 if last is None or last.outcome is None else float(last.outcome["t"])
         first = first_states(recording)
         told = first_states(recording, behind) if shares else first
