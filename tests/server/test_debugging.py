@@ -52,6 +52,11 @@ def stand(client, address, order="", arguments="", **more):
         else client.post(address, json={})
     )
     assert answer.status_code == 200, answer.text
+    return stopped(client, address)
+
+
+def stopped(client, address):
+    """Wait until the program stands, and return its state."""
     until = time.monotonic() + 30
     while (state := client.get(address).json())["phase"] == "running":
         assert time.monotonic() < until
@@ -80,6 +85,8 @@ def test_a_program_is_stepped_stopped_edited_and_judged_over_http(debugging):
     assert wrong["problem"].startswith("line 1, column 2: ")
     assert client.post(f"{address}/steps/2/answer", json={"text": "{"}).status_code == 400
     client.post(f"{address}/steps/2/answer", json={"text": "50"})
+    # Without copies of processes, the program runs to its place once more.
+    stopped(client, address)
     state = stand(client, address, "continue")
     left = state["left"]
     assert (state["phase"], state["edits"]) == ("departed", [2])

@@ -10,8 +10,9 @@ import sys
 import pytest
 
 import reenact
+from reenact.core import system
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="who started a process is read in /proc")
+pytestmark = pytest.mark.skipif(not system.LINUX, reason="who started a process is read in /proc")
 
 ENDS = "import signal, sys; signal.sigwait({signal.SIGUSR1}); print('got it', flush=True); signal.sigwait({signal.SIGUSR1})"
 

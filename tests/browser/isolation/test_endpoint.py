@@ -11,7 +11,10 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from reenact.core import system
 from reenact.errors import UsageError
+
+pytestmark = pytest.mark.skipif(system.PORTABLE, reason="lets other programs in on Linux and macOS alone")
 
 
 @pytest.fixture(scope="module")
