@@ -18,7 +18,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from pathlib import Path
 from types import FrameType
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -272,7 +271,7 @@ class FileRedirection:
             return original(path, flags, mode, dir_fd=dir_fd)
         there = self.view.there(resolved)
         real = self.view.real(resolved)
-        if there and not _is_content(real):
+        if there and not _is_content(self.view.mode(resolved)):
             return original(real, flags, mode)
         if flags & os.O_CREAT and flags & os.O_EXCL:
             self._must_not(resolved, path)
@@ -321,13 +320,12 @@ class FileRedirection:
         assert full is not None
         self._must(full, path)
         names = self.view.names(full)
-        real = Path(self.view.real(full, follow=False))
         if names is None and self.view.covers(self.view.resolved(full, follow=False)) is None:
             original(path, dir_fd=dir_fd)
             return
-        if not real.is_dir() or real.is_symlink():
+        if not stat.S_ISDIR(self.view.mode(full)):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
-        if names if names is not None else os.listdir(real):
+        if names if names is not None else os.listdir(self.view.real(full, follow=False)):
             raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
         shutil.rmtree(self.view.changed(full, follow=False))
         self.view.hide(full)
@@ -339,7 +337,7 @@ class FileRedirection:
             original(path, dir_fd=dir_fd)
             return
         self._must(full, path)
-        if stat.S_ISDIR(os.lstat(self.view.real(full, follow=False)).st_mode):
+        if stat.S_ISDIR(self.view.mode(full)):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         original(self.view.changed(full, follow=False))
         self.view.hide(full)
@@ -357,7 +355,7 @@ class FileRedirection:
         assert old is not None
         assert new is not None
         self._must(old, src)
-        if Path(self.view.real(old, follow=False)).is_dir():
+        if stat.S_ISDIR(self.view.mode(old)):
             self.view.own(old)
             if self.view.names(new):
                 raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), src, None, dst)
@@ -411,7 +409,6 @@ class FileRedirection:
         return original(f"file:{quote(real)}?{query}" if uri else real, *args, **kwargs)
 
 
-def _is_content(path: str) -> bool:
+def _is_content(mode: int) -> bool:
     """Return False for a pipe, socket or device: it is opened itself, and never copied."""
-    mode = os.lstat(path).st_mode
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)

@@ -193,6 +193,10 @@ class OverlayView:
                 return False
         return True
 
+    def mode(self, full: str) -> int:
+        """Return the mode of a path, of a link its own. Raises OSError."""
+        return os.lstat(self.real(full, follow=False)).st_mode
+
     def _is_link(self, full: str) -> bool:
         try:
             return stat.S_ISLNK(os.lstat(self._real(full)).st_mode)
