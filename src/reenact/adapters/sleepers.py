@@ -21,6 +21,7 @@ from reenact.adapters import standstill
 from reenact.adapters.deadlines import is_target, unordered
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, current
+from reenact.core.boundary.turnstile import LAST
 
 _sleepers: dict[int, list[tuple[Scope, int, bool]]] = {}
 _sleeping = allocate_lock()
@@ -33,7 +34,11 @@ _ended: WeakSet[threading.Thread] = WeakSet()
 def resume(scope: Scope, name: str = "") -> None:
     """Go on after a wait, in this thread's turn."""
     run, name = scope.run, name or f"woken#{scope.count('woken')}"
-    run.turnstile.pass_sync(run.handler.due(scope, name), lambda: run.handler.fire(scope, name))
+    due = run.handler.due(scope, name)
+    if due is None and run.replaying and run.turnstile.expected is not None and run.turnstile.interrupt:
+        # A wait whose end is not recorded: a signal ended it.
+        run.turnstile.interrupt(LAST)
+    run.turnstile.pass_sync(due, lambda: run.handler.fire(scope, name))
 
 
 def join(original: Callable[..., Any], thread: threading.Thread, timeout: float | None = None) -> None:

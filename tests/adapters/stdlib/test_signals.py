@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import os
 import queue
@@ -47,7 +48,8 @@ def _handlers():
     SENDS["now"] = True
     yield
     # A late one must not end this process.
-    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)
     for number, handler in zip(numbers, before, strict=True):
         signal.signal(number, handler)
 
@@ -133,11 +135,12 @@ def a_queue():
 
 
 def a_pause():
+    # A signal of its own: those that come behind the pause reach the next test.
     seen = []
-    signal.signal(signal.SIGUSR1, lambda *_: seen.append(ask("handled")))
-    later(signal.SIGUSR1, *[0.1] * 5)
+    signal.signal(signal.SIGUSR2, lambda *_: seen.append(ask("handled")))
+    later(signal.SIGUSR2, *[0.1] * 5)
     signal.pause()
-    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     return list(seen)
 
 
@@ -195,6 +198,28 @@ def to_itself():
     return seen
 
 
+def to_the_main_thread():
+    seen = []
+    try:
+        _thread.interrupt_main()
+        seen.append("not interrupted")
+    except KeyboardInterrupt:
+        seen.append(ask("interrupted"))
+    return seen
+
+
+def from_a_thread_that_is_joined():
+    seen = []
+    thread = threading.Thread(target=lambda: os.kill(os.getpid(), signal.SIGINT))
+    try:
+        thread.start()
+        thread.join()
+        seen.append("not interrupted")
+    except KeyboardInterrupt:
+        seen.append(ask("interrupted"))
+    return seen
+
+
 PROGRAMS = [
     a_flag,
     an_alarm_in_a_tool,
@@ -206,6 +231,8 @@ PROGRAMS = [
     an_interrupt_of_a_loop,
     a_handler_of_a_loop,
     to_itself,
+    to_the_main_thread,
+    from_a_thread_that_is_joined,
 ]
 
 

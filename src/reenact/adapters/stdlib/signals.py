@@ -10,6 +10,7 @@ is named while recording, and a replay diverges there.
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import os
 import signal
@@ -53,6 +54,7 @@ def install() -> None:
         early.replace(signal, name, partial(_timed, name, getattr(signal, name)))
     early.replace(signal, "raise_signal", partial(_to_itself, signal.raise_signal))
     early.replace(signal, "pthread_kill", _to_a_thread)
+    early.replace(_thread, "interrupt_main", partial(_to_the_main_thread, _thread.interrupt_main))
     early.replace(os, "kill", partial(_to_a_process, os.kill))
     for name in ("sigwait", "sigwaitinfo", "sigtimedwait"):
         if hasattr(signal, name):
@@ -178,6 +180,12 @@ def _to_a_thread(thread: int, number: Any, /) -> None:
     mine = _mine(sys._getframe(1))
     if mine is None or thread != mine.main or not mine.sent(number, sys._getframe(1)):
         send(thread, number)
+
+
+def _to_the_main_thread(original: Callable[..., None], number: Any = signal.SIGINT, /) -> None:
+    mine = _mine(sys._getframe(1))
+    if mine is None or not mine.sent(number, sys._getframe(1)):
+        original(number)
 
 
 def _to_a_process(original: Callable[..., None], pid: int, number: Any, /) -> None:

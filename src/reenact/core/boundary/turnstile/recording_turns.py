@@ -14,6 +14,8 @@ from reenact.core.boundary.turnstile.pump import Parts, _Base, _Entry, _wait
 from reenact.core.boundary.turnstile.working import ThreadWork
 
 _LOOKS = 5
+_APART = GRACE / _LOOKS
+"""Seconds between two looks at the threads that run."""
 _LONGEST = 1.0
 _BUSY = 0.05
 """Seconds that a thread is waited for while it runs Python code.
@@ -38,7 +40,7 @@ class RecordingTurnstile(_Base):
             self._lock, self._cond, self._pumps = beside
         self._running: set[int] = set()
         self.threaded = False
-        self._waiting = 0
+        self._waiting: set[int] = set()
         self._turns = 0
         self._work = ThreadWork()
         self.uncertain = 0
@@ -51,7 +53,11 @@ class RecordingTurnstile(_Base):
         if self._running:
             with self._lock:
                 self._running.discard(get_ident())
-                if self._waiting:
+                left = self._running
+                if self._waiting and not left:
+                    # Only one can go on, and the others wait for it.
+                    self._cond.notify()
+                elif self._waiting and len(left) == 1 and left <= self._waiting:
                     self._cond.notify_all()
 
     def _idle(self) -> None:
@@ -135,18 +141,21 @@ class RecordingTurnstile(_Base):
 
     def _await_others(self) -> None:
         # A thread that has no processor, on a busy machine, is waited for longer: its grace is time that it has.
-        began, looks, places = monotonic(), 0, _places(self._running)
-        until, turns = began + _LONGEST, self._turns
-        self._waiting += 1
-        while self._others_run() and looks < _LOOKS and monotonic() < until:
-            _wait(self._cond, GRACE / _LOOKS)
+        began, looks, turns = monotonic(), 0, self._turns
+        looked, until = began, began + _LONGEST
+        places: list[object] | None = None
+        self._waiting.add(get_ident())
+        while self._others_run() and looks < _LOOKS and (now := monotonic()) < until:
             if turns != self._turns:
                 # Another one went first: each has its own time.
-                turns, began, looks = self._turns, monotonic(), 0
-            before, places = places, _places(self._running)
-            busy = before != places and monotonic() < began + _BUSY
-            looks += not (busy or self._work.starved(_natives(self._running), GRACE, began))
-        self._waiting -= 1
+                turns, began, looks, looked = self._turns, now, 0, now
+            if now - looked >= _APART:
+                before, places = places, _places(self._running)
+                busy = before is not None and before != places and now < began + _BUSY
+                looks += not (busy or self._work.starved(_natives(self._running), GRACE, began))
+                looked = now
+            _wait(self._cond, _APART)
+        self._waiting.discard(get_ident())
         if self._others_run():
             self.uncertain += 1
             if self.raced is not None:

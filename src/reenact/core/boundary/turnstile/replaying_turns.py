@@ -210,6 +210,9 @@ class ReplayingTurnstile(_Base):
         """Block this thread until `order` may pass. Call with the lock held."""
         me = get_ident()
         self._waiting[me] = order
+        if not self._released(order):
+            # One thread less can run: another's turn may have come.
+            self._moved()
         try:
             while self._paused or not self._released(order):
                 if self._paused:
