@@ -14,13 +14,10 @@ import hashlib
 import inspect
 import io
 import os
-import platform
-import shutil
 import socket
 import sys
 import textwrap
 import threading
-import time
 import types
 import weakref
 from collections.abc import Iterator
@@ -55,12 +52,7 @@ _UNSEEN: dict[int, tuple[object, str]] = {
     for words, found in {
         "the process's number": (os.getpid, os.getppid),
         "a thread's number": (threading.get_ident, threading.get_native_id),
-        "the file system": (getattr(os, "statvfs", os.times), shutil.disk_usage),
-        "the machine's load": (os.times, getattr(os, "getloadavg", os.times), os.cpu_count),
-        "an unrecorded clock": tuple(
-            getattr(time, name) for name in ("clock_gettime", "clock_gettime_ns") if hasattr(time, name)
-        ),
-        "the machine's name": (socket.gethostname, platform.node),
+        "the file system": tuple(getattr(os, name) for name in ("statvfs",) if hasattr(os, name)),
         "an object's address": (builtins.id,),
     }.items()
     for one in found

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import platform
 import re
+import resource
+import shutil
 import socket
 import sqlite3
 import tempfile
@@ -224,6 +227,20 @@ def test_a_read_that_an_edited_program_adds_gets_a_value_of_its_kind(
         added = read()
     assert type(added) is kind
     assert any("not recorded" in note for note in replay.verdict.notes)
+
+
+def test_free_space_and_memory_and_the_machine_s_name_are_answered(tmp_path: Path) -> None:
+    def facts() -> tuple[Any, ...]:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        space = shutil.disk_usage(tmp_path)
+        return used, used.ru_utime, space, space.free, socket.gethostname(), platform.node()
+
+    with reenact.record(home=tmp_path) as recording:
+        first = facts()
+    taken = (tmp_path / "more").write_bytes(os.urandom(1 << 22)), bytearray(1 << 24)
+    with reenact.replay(recording.id, home=tmp_path):
+        assert facts() == first
+    assert all(taken)
 
 
 def test_a_number_that_an_edited_program_draws_is_the_same_in_each_replay(tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ function are recorded like a clock.
 from __future__ import annotations
 
 import os
+import platform
+import shutil
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -14,6 +17,7 @@ from types import FrameType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from reenact.adapters.imports import when_imported
 from reenact.adapters.stdlib import callers, early, ports
 from reenact.core.boundary import Run, current, draw
 from reenact.core.model.log import RACE, SOURCE
@@ -215,11 +219,21 @@ def install() -> None:
     for name in ("cpu_count", "process_cpu_count"):
         if hasattr(os, name):
             early.replace(os, name, _recorded(f"machine:{name}", getattr(os, name), lambda value: value))
+    usage = vars(shutil)["_ntuple_diskusage"]._make
+    early.replace(shutil, "disk_usage", _recorded("machine:disk_usage", shutil.disk_usage, usage))
+    when_imported("resource", _resource_loaded)
+    for module, name in ((socket, "gethostname"), (socket, "getfqdn"), (platform, "node")):
+        early.replace(module, name, _recorded(f"machine:{name}", getattr(module, name), str))
     for module, name in ((os, "getpid"), (os, "getppid"), (threading, "get_native_id")):
         early.replace(module, name, _noted(name, getattr(module, name)))
     native_id = threading.Thread.native_id.fget  # type: ignore[attr-defined]
     threading.Thread.native_id = property(_noted("get_native_id", native_id))  # type: ignore[assignment]
     ports.install(_chosen_port)
+
+
+def _resource_loaded(module: Any) -> None:
+    usage = _recorded("machine:getrusage", module.getrusage, module.struct_rusage)
+    early.replace(module, "getrusage", usage)
 
 
 def _chosen_port(port: int) -> None:
@@ -244,14 +258,14 @@ def _for_program(frame: FrameType) -> bool:
     return callers.program(frame)
 
 
-def _recorded(source: str, original: Callable[[], Any], made: Callable[[Any], Any]) -> Callable[[], Any]:
+def _recorded(source: str, original: Callable[..., Any], made: Callable[[Any], Any]) -> Callable[..., Any]:
     """Return a function whose plain values are recorded; `made` makes the result of one."""
 
-    def read() -> Any:
+    def read(*args: Any) -> Any:
         scope = current()
         if scope is None or scope.hidden or not callers.program(sys._getframe(1)):
-            return original()
-        value = draw(source, lambda: _plain(original()))
+            return original(*args)
+        value = draw(source, lambda: _plain(original(*args)))
         return made(value)
 
     return read
