@@ -22,7 +22,8 @@ def test_a_key_is_found_by_itself_alone_and_nowhere_on_the_disk(keys, tmp_path):
         assert keys.find(wrong) is None
     file = tmp_path / "home" / FILE
     assert file.stat().st_mode & 0o777 == 0o600
-    assert text.rpartition("_")[2].encode() not in file.read_bytes()
+    assert text.startswith(key.prefix)
+    assert text.removeprefix(key.prefix).encode() not in file.read_bytes()
 
 
 def test_another_process_sees_at_once_what_is_made_and_taken_back(keys, tmp_path):

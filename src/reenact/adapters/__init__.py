@@ -31,6 +31,7 @@ LIBRARIES = {
     "uvloop": "reenact.adapters.loops",
     "trio": "reenact.adapters.loops",
     "pydantic_ai": "reenact.adapters.pydantic_ai",
+    "pydantic_settings": "reenact.adapters.pydantic_settings",
     "mcp": "reenact.adapters.mcp",
     "mcp.client.websocket": "reenact.adapters.mcp",
     "mcp.shared.memory": "reenact.adapters.mcp",

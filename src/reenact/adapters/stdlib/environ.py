@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import FrameType
 from typing import Any
 
@@ -124,16 +124,32 @@ def _value(run: Run, key: str) -> str | None:
     with _lock:
         known = _known.setdefault(run, {})
         if key not in known:
-            known[key] = _drawn(run, key)
+            known[key] = _drawn(run, key, partial(_live, key))
         return known[key] if run.replaying or run.forked else _live(key)
 
 
-def _drawn(run: Run, key: str) -> str | None:
+def variable(run: Run, name: str, live: Callable[[], str | None]) -> str | None:
+    """Return a variable that a library reads on behalf of the program, from a copy of the environment.
+
+    Args:
+        run: The run.
+        name: The variable, in the library's spelling (in small letters, for example).
+        live: Returns its value in the environment as it is now.
+    """
+    with _lock:
+        known = _known.setdefault(run, {})
+        if name not in known:
+            known[name] = _drawn(run, name, live)
+        own = {each.lower() for each in (*_written_names.get(run, ()), *_given)}
+        return known[name] if (run.replaying or run.forked) and name.lower() not in own else live()
+
+
+def _drawn(run: Run, key: str, live: Callable[[], str | None]) -> str | None:
     # In the first scope, so that it does not matter which of several tasks reads first.
-    value: str | None = run.handler.draw(run.root, f"env:{key}", lambda: _live(key))
+    value: str | None = run.handler.draw(run.root, f"env:{key}", live)
     if run.replaying and value is not None and _TOKEN.search(value) and not run.handler.offline:
         # The recording holds a token in place of a secret. Calls that are let through need the real one.
-        return _live(key) or value
+        return live() or value
     return value
 
 
@@ -174,6 +190,7 @@ def _written(self: Any, key: Any, value: str | None, frame: FrameType | None) ->
         else:
             # What a library writes came from somewhere (a file, a service): the next read is recorded again.
             known.pop(key, None)
+            known.pop(key.lower(), None)
 
 
 def _walk(self: Any) -> Iterator[str]:
