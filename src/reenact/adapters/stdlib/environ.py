@@ -129,7 +129,7 @@ def _value(run: Run, key: str) -> str | None:
 
 
 def variable(run: Run, name: str, live: Callable[[], str | None]) -> str | None:
-    """Return a variable that a library reads on behalf of the program, from a copy of the environment.
+    """Return a variable that a library reads for the program, from a copy of the environment.
 
     Args:
         run: The run.
