@@ -106,8 +106,9 @@ class Call:
                     chunk = next(chunks)
                 finally:
                     _scope.reset(token)
+                dumped = self.wire.dump(chunk)
                 turnstile.pass_sync(
-                    ticket.order, lambda chunk=chunk: handler.chunk(ticket, self.wire.dump(chunk))
+                    self._place_of(dumped), lambda dumped=dumped: handler.chunk(ticket, dumped)
                 )
                 yield chunk
         except StopIteration:
@@ -132,8 +133,9 @@ class Call:
                     chunk = await anext(chunks)
                 finally:
                     _scope.reset(token)
+                dumped = self.wire.dump(chunk)
                 await turnstile.pass_async(
-                    ticket.order, lambda chunk=chunk: handler.chunk(ticket, self.wire.dump(chunk))
+                    self._place_of(dumped), lambda dumped=dumped: handler.chunk(ticket, dumped)
                 )
                 yield chunk
         except StopAsyncIteration:
@@ -190,13 +192,15 @@ class Call:
 
     def over(self, how: BaseException | None = None) -> None:
         """Report the end of a live stream, in its turn: by itself, or the error it broke off with."""
-        _, ticket, turnstile = self._live()
-        turnstile.pass_sync(ticket.order, lambda: self._end("ended" if how is None else how))
+        turnstile = self.scope.run.turnstile
+        turnstile.pass_sync(self._place_of_end(how), lambda: self._end("ended" if how is None else how))
 
     async def aover(self, how: BaseException | None = None) -> None:
         """`over`, awaiting its turn."""
-        _, ticket, turnstile = self._live()
-        await turnstile.pass_async(ticket.order, lambda: self._end("ended" if how is None else how))
+        turnstile = self.scope.run.turnstile
+        await turnstile.pass_async(
+            self._place_of_end(how), lambda: self._end("ended" if how is None else how)
+        )
 
     def over_at_once(self) -> None:
         """Report that a live stream ended with its last chunk; call it in the `deliver` of `achunk`."""
@@ -207,7 +211,11 @@ class Call:
 
         `cancelled`: it was cancelled while it waited for more. Harmless after the stream's end.
         """
-        self._end("cancelled" if cancelled else "closed")
+        how = "cancelled" if cancelled else "closed"
+        handler, ticket, _ = self._live()
+        if ticket.again and not self._over:
+            handler.ended_again(ticket, self.served, how)
+        self._end(how)
 
     # -- recorded --------------------------------------------------------------------------------------------
 
@@ -340,6 +348,20 @@ class Call:
     def _live(self) -> tuple[Handler, Ticket, Any]:
         assert self.ticket is not None
         return self.scope.run.handler, self.ticket, self.scope.run.turnstile
+
+    def _place_of(self, chunk: Any) -> int | None:
+        """Return the place of the next chunk: of a tool that runs again, the recorded one."""
+        handler, ticket, _ = self._live()
+        if not ticket.again:
+            return ticket.order
+        self.served += 1
+        return handler.chunk_again(ticket, self.served - 1, chunk)
+
+    def _place_of_end(self, how: BaseException | None) -> int | None:
+        handler, ticket, _ = self._live()
+        if not ticket.again:
+            return ticket.order
+        return handler.ended_again(ticket, self.served, "ended" if how is None else how)
 
     def _live_ends(self) -> None:
         """The tool, or the outside call, has ended."""

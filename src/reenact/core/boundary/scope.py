@@ -70,6 +70,20 @@ class Handler:
         """
         return None
 
+    def chunk_again(self, ticket: Ticket, number: int, value: Any) -> int | None:
+        """Compare a chunk of a tool that runs again with the recorded one; return its place.
+
+        Raises `Halt` where they differ and the replay is strict.
+        """
+        return ticket.order
+
+    def ended_again(self, ticket: Ticket, count: int, how: str | BaseException) -> int | None:
+        """Compare the end of a tool's chunks with the recorded one; return its place.
+
+        Raises `Halt` where they differ, the replay is strict, and the program did not stop reading.
+        """
+        return ticket.order
+
     def chunk(self, ticket: Ticket, value: Any) -> None:
         """Take one more chunk of a live stream, before the program sees it."""
 

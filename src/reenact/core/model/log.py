@@ -43,6 +43,7 @@ class CallRecord:
         pieces: A stream's chunks, as (order, seconds, tree).
         end: The end of a stream: `ended`, `closed`, `cancelled`, an error's tree, or None.
         limits: The time limits in seconds of a call that one of them ended, by name; else None.
+        closing: The entry of a stream's end, or None.
     """
 
     number: int
@@ -55,6 +56,7 @@ class CallRecord:
     ended: float | None = None
     end_order: int | None = None
     limits: Mapping[str, Tree] | None = None
+    closing: Mapping[str, Tree] | None = None
 
     @property
     def kind(self) -> str:
@@ -115,6 +117,12 @@ class CallRecord:
             return None
         last = self.ended if self.ended is not None else float(self.outcome["t"])
         return round(last - self.began, 6)
+
+    @property
+    def inside(self) -> Mapping[str, Tree]:
+        """The entry with what a tool's code used unrecorded: its outcome, or its stream's end."""
+        outcome = self.outcome or {}
+        return (self.closing or {}) if outcome.get("stream") else outcome
 
     @property
     def pending(self) -> bool:
@@ -202,6 +210,7 @@ class Log:
             call.outcome, call.order = data, self._place(data)
         else:
             call.end, call.ended, call.end_order = data["error"], float(data["t"]), self._place(data)
+            call.closing = data
 
     def _on_cancelled(self, data: Mapping[str, Tree]) -> None:
         call = self.calls.get(data["call"])
@@ -221,7 +230,7 @@ class Log:
     def _on_ended(self, data: Mapping[str, Tree]) -> None:
         call = self.calls.get(data["call"])
         if call is not None:
-            call.end, call.ended = data["event"], float(data["t"])
+            call.end, call.ended, call.closing = data["event"], float(data["t"]), data
             if data["event"] == "ended":
                 # That nothing more comes wakes the program too; that it stopped reading is its own doing.
                 call.end_order = self._place(data)

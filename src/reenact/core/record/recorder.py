@@ -45,7 +45,7 @@ _DREW = b'{"event":"drew",%b,"in":%b,%b,"value":%b}'
 _OWN_RULES = {"names": sorted(DEFAULT_RULES.names), "headers": sorted(DEFAULT_RULES.headers)}
 """The rules of a recording whose user has none, as its header tells them."""
 
-_END = b'{"event":"%b","call":%d,"t":%.6f}'
+_END = b'{"event":"%b","call":%d%b,"t":%.6f}'
 
 
 class Recorder(Handler):
@@ -151,8 +151,9 @@ class Recorder(Handler):
                 # What the last chunk left out, because it might have been the beginning of a secret.
                 self._append_chunk(ticket, rest)
             if isinstance(how, str):
-                # One of our own words: there is nothing to look for.
-                self._writer.append(_END % (how.encode(), ticket.call or 0, self._seconds()))
+                inside = b"" if ticket.tool is None or how == "cancelled" else _told(ticket.tool)
+                append = self._append if inside else self._writer.append
+                append(_END % (how.encode(), ticket.call or 0, inside, self._seconds()))
             else:
                 self._left(ticket, Failure(how))
         except Exception as error:
@@ -315,9 +316,7 @@ class Recorder(Handler):
         if isinstance(outcome, Value):
             end = (_STREAM if outcome.stream else _WHOLE) % self._seconds()
             if ticket.tool is not None and not outcome.stream:
-                tool = ticket.tool
-                files = _FILES % codec.dumps(tool.files) if tool.files else b""
-                end = _UNRECORDED % codec.dumps(tool.unrecorded) + files + end
+                end = _told(ticket.tool) + end
             self._append(_RETURNED % (ticket.call or 0, self._json(unkept, outcome.value), end))
             if unkept:
                 self._note_unkept(unkept, ticket.call)
@@ -408,3 +407,9 @@ class Recorder(Handler):
             self.note("hole", text)
         except Exception:
             warn("and the recording could not note it")
+
+
+def _told(tool: ToolInside) -> bytes:
+    """Return the members that tell what a tool's code used unrecorded."""
+    files = _FILES % codec.dumps(tool.files) if tool.files else b""
+    return _UNRECORDED % codec.dumps(tool.unrecorded) + files

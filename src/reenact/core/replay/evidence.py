@@ -91,7 +91,7 @@ class RecordedFacts:
         for log in self._logs:
             for call in log.calls.values():
                 if call.kind == TOOL:
-                    for reason in map(str, (call.outcome or {}).get("unrecorded") or ()):
+                    for reason in map(str, call.inside.get("unrecorded") or ()):
                         if _writing((reason,)) and any(word in reason for word in _HELD):
                             return reason
             for note in log.notes:
@@ -108,10 +108,9 @@ class RecordedFacts:
         allowed: Callable[[Effect], bool],
     ) -> str:
         """Return the reason that a recorded call of a tool may have changed something; else empty."""
-        outcome = call.outcome or {}
-        if "unrecorded" not in outcome:
+        if "unrecorded" not in call.inside:
             return "the recording does not tell what it did"
-        if found := _writing(outcome["unrecorded"]):
+        if found := _writing(call.inside["unrecorded"]):
             return f"recorded with it: {found}"
         for inner in inside.get(call.number, ()):
             if inner.kind == TOOL:

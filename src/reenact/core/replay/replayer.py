@@ -196,6 +196,30 @@ class Replayer(Handler):
                 self.depart(self._departures.overtook(call, found) or found)
         return None
 
+    def chunk_again(self, ticket: Ticket, number: int, value: Any) -> int | None:
+        if self._gone_live or self._poison is not None or ticket.call is None:
+            return None
+        with self._lock:
+            call = self._log.calls[ticket.call]
+            found = self.tools.other_chunk(call, self._steps[call.number], number, value)
+            if found is not None:
+                self.depart(self._departures.overtook(call, found) or found)
+        return call.pieces[number][0] if number < len(call.pieces) else None
+
+    def ended_again(self, ticket: Ticket, count: int, how: str | BaseException) -> int | None:
+        if self._gone_live or self._poison is not None or ticket.call is None:
+            return None
+        with self._lock:
+            call = self._log.calls[ticket.call]
+            found = self.tools.other_end(call, self._steps[call.number], count, how)
+            self.turnstile.abandon([order for order, _, _ in call.pieces[count:]])
+            if found is not None and how in ("closed", "cancelled"):
+                # Its generator is being closed, and could not be told.
+                self.divergences.append(found)
+            elif found is not None:
+                self.depart(self._departures.overtook(call, found) or found)
+        return call.end_order
+
     def act(self, effect: Effect, scope: Scope) -> None:
         if self._live_calls is not None and self._named_live.isdisjoint(
             {*act_of(effect).names} - {effect.kind}

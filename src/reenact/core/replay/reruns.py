@@ -7,8 +7,9 @@ recording, without running; the verdict lists it with the reason.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from reenact.core.boundary import ToolInside
 from reenact.core.model import codec
@@ -73,6 +74,7 @@ class Tools:
         answered: The tools that were answered without running though they are functions of this process, with the
             reason.
         changed: The answered tools with changed sources, one sentence each.
+        streams: True if tools that answer in parts run again, too.
         disk: True if the replay has the recorded files: tools that use nothing else that crossed no boundary run again.
     """
 
@@ -81,6 +83,7 @@ class Tools:
     ) -> None:
         self.here = here
         self.disk = False
+        self.streams = not here
         self.modes = Modes(words)
         self.again: dict[str, int] = {}
         self.answered: dict[str, str] = {}
@@ -151,6 +154,33 @@ class Tools:
         if isinstance(outcome, Cancelled):
             detail = "the program cancelled this tool, which had come to its end when it was recorded"
             return Divergence(Departure.CHANGED, call.address, step, found, detail)
+        return self._changed(call, step, found)
+
+    def other_chunk(self, call: CallRecord, step: int, number: int, value: Any) -> Divergence | None:
+        """Compare a chunk of a tool that runs again with the recorded one, by its number."""
+        if number >= len(call.pieces):
+            return self._changed(call, step, (Mismatch("chunks", len(call.pieces), number + 1),))
+        recorded = {"event": "returned", "value": call.pieces[number][2]}
+        found = self._differences(call, Value(value), recorded)
+        named = tuple(replace(each, path=f"chunk {number + 1} {each.path}") for each in found)
+        return self._changed(call, step, named) if named else None
+
+    def other_end(
+        self, call: CallRecord, step: int, count: int, how: str | BaseException
+    ) -> Divergence | None:
+        """Compare the end of the chunks of a tool that ran again with the recorded one."""
+        if how == call.end and count == len(call.pieces):
+            return None
+        if isinstance(how, BaseException):
+            now = _error(self._terms.clean(codec.encode_error(how, codec.Encoder())))
+            if count == len(call.pieces) and match.same({"error": _error(call.end)}, {"error": now}):
+                return None
+            how = f"raised {now}"
+        then = call.end if isinstance(call.end, str) else f"raised {_error(call.end)}"
+        ends = Mismatch("end", f"{then} after {len(call.pieces)} chunks", f"{how} after {count} chunks")
+        return self._changed(call, step, (ends,))
+
+    def _changed(self, call: CallRecord, step: int, found: tuple[Mismatch, ...]) -> Divergence:
         then, now = call.called["source"], self._digests.get(call.number, "")
         detail = (
             f"its source has changed from {then} to {now}"
@@ -181,7 +211,7 @@ class Tools:
         if reason := self.withheld(effect, call):
             return reason
         outcome = call.outcome or {}
-        if call.pieces or outcome.get("stream"):
+        if (call.pieces or outcome.get("stream")) and (not self.streams or "unrecorded" not in call.inside):
             return "it answers in parts"
         if outcome.get("event") == "cancelled":
             return "it was cancelled when it was recorded"
@@ -200,8 +230,10 @@ class Tools:
             call.number > self._in_fork[0] or call.number in self._in_fork[1]
         )
 
-    def _differences(self, call: CallRecord, outcome: Outcome) -> tuple[Mismatch, ...]:
-        told = call.outcome or {}
+    def _differences(
+        self, call: CallRecord, outcome: Outcome, told: Mapping[str, Tree] | None = None
+    ) -> tuple[Mismatch, ...]:
+        told = call.outcome or {} if told is None else told
         if isinstance(outcome, Value) and told.get("event") == "returned":
             data = exact(outcome.value)
             if data is not None and data == codec.dumps(told.get("value")):
@@ -230,9 +262,8 @@ def _partly_recorded(log: Log, *, disk: bool) -> dict[str, str]:
     """
     found: dict[str, dict[str, None]] = {}
     for call in log.calls.values():
-        outcome = call.outcome or {}
-        files = outcome.get("files") or () if disk else ()
-        reasons = [what for what in outcome.get("unrecorded") or () if what not in files]
+        files = call.inside.get("files") or () if disk else ()
+        reasons = [what for what in call.inside.get("unrecorded") or () if what not in files]
         if call.kind == TOOL and reasons:
             found.setdefault(call.label, {}).update(dict.fromkeys(reasons))
     return {label: ", ".join(list(reasons)[:3]) for label, reasons in found.items()}

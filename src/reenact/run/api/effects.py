@@ -67,7 +67,7 @@ def tool(
     bare = next(iter(signature.parameters), "") in ("self", "cls")
 
     def effect_of(args: Any, kwargs: Any) -> Effect:
-        source = sources.source_of(function) if kind == TOOL and not streams else None
+        source = sources.source_of(function) if kind == TOOL else None
         bound = bind(args, kwargs)
         if bound is None:
             return Effect(

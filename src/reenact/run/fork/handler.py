@@ -63,6 +63,8 @@ class Forker(Handler):
     ) -> None:
         self.replayer = replayer
         replayer.asks_own_server = False
+        # A fork's own recording has the parent's chunks.
+        replayer.tools.streams = False
         self.recorder = recorder
         self.reached = False
         """True if the program has asked the question of the step."""
