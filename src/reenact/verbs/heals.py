@@ -112,11 +112,12 @@ ROUTES = (
 
 
 def _patched(script: Path, own: Sequence[RecordedHeal], *, write: bool) -> Result:
-    patching = optional("reenact.browser.heal.patch", "browser", "reenact heals")
+    patching = optional("reenact.browser.heal.heal_view", "browser", "reenact heals")
     try:
         data = script.read_bytes()
     except OSError as error:
         raise UsageError(f"{script}: {error.strerror}") from None
     refs = [argument(one.recording, one.path) for one in own]
-    made = patching.patched(script, data, [one.heal for one in own], refs)
+    trials = patching.trials((one.folder, one.heal) for one in own)
+    made = patching.patched(script, data, [one.heal for one in own], refs, trials)
     return Result(own, (), made, patching.write(made) if write and made.changed else "")

@@ -8,7 +8,8 @@ import subprocess
 import pytest
 
 from reenact.browser.heal.heal_record import HealRecord, digest
-from reenact.browser.heal.patch import learned, patched, replacement, suggested, write
+from reenact.browser.heal.learned_selectors import learned, replacement
+from reenact.browser.heal.patch import patched, suggested, write
 from reenact.errors import UsageError
 
 NEW = {"role": 'role=button[name="Buy now"]', "css": "css=#buy-now", "xpath": "xpath=/html/body/button"}

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
@@ -157,11 +158,21 @@ class AgentFallback:
     def suggested_patch(self) -> str:
         """Return the verified selectors as a unified diff of the script, for review.
 
-        Empty where nothing was learned. Raises UsageError where the script cannot be parsed as Python.
+        After the session they are tried on its recorded pages first, in another browser. Empty where nothing was learned.
+        Raises UsageError where the script cannot be parsed as Python.
         """
-        from reenact.browser.heal import patch  # noqa: PLC0415 - only a block that was mended reads Python
+        from reenact.browser.heal import patch, patch_trial  # noqa: PLC0415 - only a mended block reads Python
 
-        return patch.suggested(self.heals) if self.heals else ""
+        heals, folder = self.heals, self._session.recording
+        if not heals:
+            return ""
+        if folder is None or boundary.current() is not None:
+            trials = patch_trial.untried(
+                heals
+            )  # a recorded program has no browser that its recording does not know
+        else:
+            trials = patch_trial.trials((Path(folder), one) for one in heals)
+        return patch.suggested(heals, trials=trials)
 
     # -- the calls of the session ----------------------------------------------------------------------------
 

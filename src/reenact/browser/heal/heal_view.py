@@ -5,9 +5,21 @@ from __future__ import annotations
 from reenact.analysis.views.healed_steps import HealedStepView, HealView, LastHealView
 from reenact.browser.heal.heal_record import digest
 from reenact.browser.heal.patch import patched, suggested, write
+from reenact.browser.heal.patch_trial import trials, untried
 from reenact.browser.heal.statistics import RecordedHeal, StepStatistics, heals, stories
 
-__all__ = ["digest", "heals", "patched", "recorded", "stories", "story", "suggested", "write"]
+__all__ = [
+    "digest",
+    "heals",
+    "patched",
+    "recorded",
+    "stories",
+    "story",
+    "suggested",
+    "trials",
+    "untried",
+    "write",
+]
 
 
 def recorded(one: RecordedHeal) -> HealView:

@@ -15,22 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from reenact.browser.heal.heal_record import AGENT, HealRecord, digest
+from reenact.browser.heal.learned_selectors import PatchTrial, learned
 from reenact.browser.heal.source import ScriptSource, UnchangeableSelector
-from reenact.browser.page.selector_words import texts_of
-from reenact.browser.page.wording import says
 from reenact.core import git
 from reenact.errors import UsageError
 
 WIDTH = 100
 """Columns of a line; a literal that makes its line longer is split over several lines."""
-
-_WORDS = ("role", "playwright", "text")
-_STRUCTURE = ("test_id", "css")
-_BY_PLACE = re.compile(r":nth-|>|^(css=)?[\w-]+$")
-"""A CSS selector by position alone: the next change of the page breaks it."""
 
 
 class _AlreadyLearned(Exception):
@@ -69,12 +62,15 @@ class ScriptPatch:
         return "".join(f"# {line}\n" for line in self.remarks) + self.diff()
 
 
-def suggested(heals: Iterable[HealRecord], source: str | None = None) -> str:
+def suggested(
+    heals: Iterable[HealRecord], source: str | None = None, trials: Sequence[PatchTrial | None] = ()
+) -> str:
     """Return a unified diff of the scripts with those heals, for `patch -p0` or `git apply -p0`.
 
     Args:
         heals: In the order of time: for a call that was mended several times, the last verified one counts.
         source: The script's text, if all heals belong to one script that is not to be read from its file.
+        trials: For each heal, the result of trying its selectors; None where they were not tried.
 
     Returns:
         The diff, after comments on heals that are unverified or out of reach. Empty where there is nothing to report.
@@ -82,11 +78,12 @@ def suggested(heals: Iterable[HealRecord], source: str | None = None) -> str:
     Raises:
         UsageError: A script cannot be parsed as Python.
     """
-    files: dict[str, list[HealRecord]] = {}
-    for heal in heals:
-        files.setdefault(heal.file, []).append(heal)
+    files: dict[str, list[tuple[HealRecord, PatchTrial | None]]] = {}
+    for place, heal in enumerate(heals):
+        files.setdefault(heal.file, []).append((heal, trials[place] if trials else None))
     texts = []
-    for file, own in files.items():
+    for file, told in files.items():
+        own = [heal for heal, _ in told]
         try:
             if not file.isprintable():
                 raise ValueError("a name that a diff cannot hold")
@@ -94,11 +91,17 @@ def suggested(heals: Iterable[HealRecord], source: str | None = None) -> str:
         except (OSError, ValueError):
             texts.append("".join(f"# {_said(heal, 'its script cannot be read')}\n" for heal in own))
             continue
-        texts.append(patched(Path(file), data, own).text())
+        texts.append(patched(Path(file), data, own, trials=[trial for _, trial in told]).text())
     return "".join(texts)
 
 
-def patched(file: Path, data: bytes, heals: Sequence[HealRecord], refs: Sequence[str] = ()) -> ScriptPatch:
+def patched(
+    file: Path,
+    data: bytes,
+    heals: Sequence[HealRecord],
+    refs: Sequence[str] = (),
+    trials: Sequence[PatchTrial | None] = (),
+) -> ScriptPatch:
     """Apply heals to one script.
 
     Args:
@@ -106,6 +109,7 @@ def patched(file: Path, data: bytes, heals: Sequence[HealRecord], refs: Sequence
         data: Its bytes.
         heals: In the order of time.
         refs: For each heal, the argument that names its recording in a command; by default the last one.
+        trials: For each heal, the result of trying its selectors; None where they were not tried.
 
     Raises:
         UsageError: The script cannot be parsed as Python.
@@ -114,11 +118,13 @@ def patched(file: Path, data: bytes, heals: Sequence[HealRecord], refs: Sequence
     patch = ScriptPatch(file, data, data)
     now = digest(str(file), data)
     chosen: dict[int, tuple[HealRecord, str]] = {}
+    said: dict[int, str] = {}
     torn: set[int] = set()
-    for heal, ref in zip(heals, refs or ["last"] * len(heals), strict=True):
+    given = zip(heals, refs or ["last"] * len(heals), trials or [None] * len(heals), strict=True)
+    for heal, ref, trial in given:
         try:
-            number = _place(script, heal, now, ref)
-            text = _literal(script, number, heal)
+            number = _place(script, heal, now, ref, trial)
+            text = _literal(script, number, learned(heal, trial))
         except _AlreadyLearned:
             continue
         except UnchangeableSelector as beyond:
@@ -131,8 +137,12 @@ def patched(file: Path, data: bytes, heals: Sequence[HealRecord], refs: Sequence
                 _remark(patch, one, "the call is run more than once, and means several elements")
             continue
         chosen[number] = heal, text
+        said[number] = "" if trial is None else trial.told
     wanted = {number: one for number, one in chosen.items() if number not in torn}
     patch.changed = [heal for heal, _ in wanted.values()]
+    for number, (heal, _) in wanted.items():
+        if said[number]:
+            patch.remarks.append(_line(f"{_call(heal)}: {said[number]}"))
     patch.new = script.replaced({number: text for number, (_, text) in wanted.items()})
     return patch
 
@@ -181,89 +191,13 @@ def _uncommitted(file: Path) -> bool | None:
         return None
 
 
-def learned(heal: HealRecord) -> str | dict[str, str]:
-    """Return the selector to write for a heal: it states everything that the old one states.
-
-    Where the old selector says a text (`li:has-text('Invoice 18') >> text=Delete`), or the element belongs to a record,
-    each new selector says it too. Raises UnchangeableSelector where none does.
-    """
-    assert heal.new is not None
-    words, context = texts_of(heal.old)
-    record = (heal.after.get("fingerprint") or {}).get("record") or {}
-    key = str(record.get("key") or "")
-    bound = [*context, *([key] if key and not any(says(key, one) for one in context) else [])]
-    if not words and not bound:
-        return replacement(heal.new)
-    offered = {"": heal.new} if isinstance(heal.new, str) else heal.new
-    fit = {}
-    for kind, text in offered.items():
-        by_words = kind in _WORDS or bool(texts_of(text)[0])
-        if not by_words:
-            # A developer's name of the element states more than its place, and less than a text that the script gives.
-            if not words and not context and kind in _STRUCTURE and not _BY_PLACE.search(text):
-                fit[kind] = text
-            continue
-        scoped = _scoped(text, [one for one in bound if not says(text, one)], str(record.get("tag") or ""))
-        if scoped is not None:
-            fit[kind] = scoped
-    if not fit:
-        said = ", ".join(repr(one) for one in (*context, *([words] if words else []))) or repr(key)
-        raise UnchangeableSelector(f"no learned selector says {said}, as the old one does")
-    return fit[""] if "" in fit else replacement(fit)
-
-
-def _scoped(text: str, missing: Sequence[str], tag: str) -> str | None:
-    """Return a selector within the record that says the missing texts, or None."""
-    if not missing:
-        return text
-    if not tag or text.startswith(("frame=", "get_by", "page.", "locator(")):
-        return None
-    texts = "".join(f":has-text({_css_text(one)})" for one in missing)
-    return f"{tag}{texts} >> {text.replace('~', 'text=', 1) if text.startswith('~') else text}"
-
-
-def _css_text(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def replacement(new: str | Mapping[str, Any]) -> str | dict[str, str]:
-    """Return the selector to write into a script.
-
-    Of the durable selectors it takes one by words or role, and one by a developer's name (test id, CSS); both where
-    both exist, as a dict. Where an element has neither, it takes the first selector.
-    """
-    if isinstance(new, str):
-        return new
-    texts = {kind: text for kind, text in new.items() if isinstance(text, str) and text}
-    words = next((kind for kind in _WORDS if kind in texts), None)
-    structure = next(
-        (
-            kind
-            for kind in _STRUCTURE
-            if kind in texts and not (kind == "css" and _BY_PLACE.search(texts[kind]))
-        ),
-        None,
-    )
-    chosen = [kind for kind in (structure, words) if kind is not None] or list(texts)[:1]
-    if not chosen:
-        raise UnchangeableSelector("nothing is known by which to find its element again")
-    if len(chosen) == 1:
-        text = texts[chosen[0]]
-        return _bare(text) if _bare(text).startswith(("#", "[", ".")) else text
-    return {kind: _bare(texts[kind]) if kind == "css" else texts[kind] for kind in chosen}
-
-
-def _bare(text: str) -> str:
-    return text.removeprefix("css=")
-
-
 # -- the call and its literal ---------------------------------------------------------------------------------
 
 
-def _place(script: ScriptSource, heal: HealRecord, now: str, ref: str) -> int:
+def _place(script: ScriptSource, heal: HealRecord, now: str, ref: str, trial: PatchTrial | None) -> int:
     """Return the number of a heal's call.
 
-    Raises Beyond where the call needs no change or is out of reach.
+    Raises UnchangeableSelector where the call needs no change or is out of reach.
     """
     if heal.rung == AGENT:
         done = "an agent finished the task" if heal.healed else "an agent tried, and failed"
@@ -280,16 +214,14 @@ def _place(script: ScriptSource, heal: HealRecord, now: str, ref: str) -> int:
     try:
         return script.find(heal.action, heal.old, heal.line, heal.function, same=same)
     except UnchangeableSelector:
-        wanted = learned(heal)
+        wanted = learned(heal, trial)
         if not same and any(call.value == wanted and call.may_be(heal.action) for call in script.calls):
             raise _AlreadyLearned from None
         raise
 
 
-def _literal(script: ScriptSource, number: int, heal: HealRecord) -> str:
+def _literal(script: ScriptSource, number: int, value: str | Mapping[str, str]) -> str:
     """Return the new literal as Python source in the style of the old one."""
-    assert heal.new is not None
-    value = learned(heal)
     old, column, indent = script.literal(number)
     quote = "'" if old.lstrip("rRbBuU({ \n").startswith("'") else '"'
     if isinstance(value, str):
@@ -331,15 +263,21 @@ def _remark(patch: ScriptPatch, heal: HealRecord, why: str) -> None:
         patch.remarks.append(line)
 
 
-def _said(heal: HealRecord, why: str) -> str:
+def _call(heal: HealRecord) -> str:
     place = f"{_name(Path(heal.file))}:{heal.line}" if heal.file else "(unknown place)"
-    text = f"{place}: {heal.action} {heal.old if heal.old is not None else ''}".rstrip()
+    return f"{place}: {heal.action} {heal.old if heal.old is not None else ''}".rstrip()
+
+
+def _said(heal: HealRecord, why: str) -> str:
     new = ""
     if heal.new and heal.new != heal.old:
         with suppress(UnchangeableSelector):
             new = f"; it would be {learned(heal)}"
-    line = f"{text}: {why}{new}"
-    return "".join(letter if letter.isprintable() else " " for letter in line)
+    return _line(f"{_call(heal)}: {why}{new}")
+
+
+def _line(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _name(file: Path) -> str:

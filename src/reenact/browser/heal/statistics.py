@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from reenact.browser.heal.heal_record import HealRecord, Selectors
-from reenact.browser.heal.patch import learned
+from reenact.browser.heal.learned_selectors import learned
 from reenact.browser.heal.source import UnchangeableSelector
 from reenact.browser.script.good_runs import header_of, same_script
 from reenact.core.model.plain import compact
@@ -34,6 +34,7 @@ class RecordedHeal:
         recording: The recording's id, and `step` the record's number in it.
         started: Start of that run, in ISO 8601; `moment` in seconds since 1970.
         path: The recording's folder.
+        folder: The folder to read it from: a copy, where the recording is in a team's store.
     """
 
     heal: HealRecord
@@ -42,6 +43,7 @@ class RecordedHeal:
     started: str
     moment: float
     path: str
+    folder: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +101,20 @@ def heals(index: Library, wanted: Filter, progress: Progress | None = None) -> l
         if meant is not None and line.path not in meant:
             continue
         try:
-            recording = load(index.folder_of(line))
+            folder = index.folder_of(line)
+            recording = load(folder)
             for number in hit.steps:
                 tree = recording.step(number).output
                 if isinstance(tree, Mapping):
                     found.append(
                         RecordedHeal(
-                            HealRecord.from_tree(tree), line.id, number, line.started, line.moment, line.path
+                            HealRecord.from_tree(tree),
+                            line.id,
+                            number,
+                            line.started,
+                            line.moment,
+                            line.path,
+                            folder,
                         )
                     )
         except (RecordingError, OSError, ValueError):

@@ -93,6 +93,11 @@ def same_script(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def answers(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the answers of a recording's browser and of its mends, as trees."""
+    return (value for _, value in outcomes(folder))
+
+
+def outcomes(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the same answers, each after the number of its call."""
     try:
         data = folder.joinpath(EVENTS).read_bytes()
     except OSError:
@@ -103,8 +108,9 @@ def answers(folder: Path) -> Iterator[dict[str, Any]]:
         ):
             continue
         try:
-            value = orjson.loads(line).get("value")
-        except ValueError:
+            told = orjson.loads(line)
+            call, value = told.get("call"), told.get("value")
+        except (ValueError, AttributeError):
             continue
-        if isinstance(value, dict):
-            yield value
+        if isinstance(value, dict) and isinstance(call, int):
+            yield call, value

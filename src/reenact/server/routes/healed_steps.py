@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -99,9 +100,27 @@ def _made(script: str, own: list[Any], *, running: bool) -> Any:
     if data is None or not (running or healed.digest(script, data) in {one.heal.source for one in own}):
         return None
     try:
-        return healed.patched(file, data, [one.heal for one in own], [one.recording for one in own])
+        trials = _trials(own) if running else healed.untried([one.heal for one in own])
+        return healed.patched(file, data, [one.heal for one in own], [one.recording for one in own], trials)
     except UsageError as error:
         raise HTTPException(400, str(error)) from None
+
+
+def _trials(own: list[Any]) -> list[Any]:
+    """Try a patch on the recorded pages, in a browser on this machine; once for the same heals."""
+    key = tuple((one.recording, one.step) for one in own)
+    with _TRYING:
+        if key not in _tried:
+            if len(_tried) >= _KEPT:
+                _tried.clear()
+            _tried[key] = _healed().trials((one.folder, one.heal) for one in own)
+        return _tried[key]
+
+
+_tried: dict[tuple[Any, ...], list[Any]] = {}
+_TRYING = threading.Lock()
+_KEPT = 100
+"""Number of trials that are remembered."""
 
 
 def _mark(made: Any) -> str:

@@ -392,9 +392,19 @@
     memory.target = null;
     return record === el ? "it is gone" : `its <${tagOf(record)}> is gone`;
   }
+  function removed(el) {
+    el.remove();
+    memory.target = null;
+    return "it is gone";
+  }
+  // A copy is another thing: an attribute that only the original has in this page (an id, an address) is not the copy's.
+  const OWN = /^(id|name|for|href|src|value|data-.*|aria-(label|labelledby|describedby|controls))$/;
   function copied(node) {
     const copy = node.cloneNode(true);
-    for (const one of [copy, ...copy.querySelectorAll("*")]) one.removeAttribute("onclick");
+    for (const one of [copy, ...copy.querySelectorAll("*")])
+      for (const { name, value } of [...one.attributes])
+        if (name === "onclick" || name === "id" || (OWN.test(name) && document.querySelectorAll(`[${name}="${CSS.escape(value)}"]`).length < 2))
+          one.removeAttribute(name);
     return copy;
   }
   function ahead(el) {
@@ -406,7 +416,6 @@
       const node = walker.currentNode;
       if (tidy(node.data) && !node.parentElement.closest("button,a,select,script,style")) node.data = one(OTHERS) + " " + node.data;
     }
-    for (const inner of copy.querySelectorAll("[id]")) inner.removeAttribute("id");
     record.before(copy);
     return `another <${tagOf(record)}> stands before its own`;
   }
@@ -414,7 +423,7 @@
     const where = shown(el);
     if (!where?.node || svg(el) || !el.contains(where.node)) return null;
     const copy = copied(el);
-    copy.removeAttribute("id");
+    for (const name of ["aria-label", "title"]) copy.removeAttribute(name);
     copy.textContent = `${calledOf(el)} ${one(["all", "later", "and close"])}`;
     el.before(copy);
     return `"${copy.textContent}" stands before it`.slice(0, 120);
@@ -434,7 +443,7 @@
     return `"${called}" has its ${Object.keys(kept).join(" and ")}`.slice(0, 120);
   }
 
-  const KINDS = { rename, wrap, move, relabel, attributes, late, overlay, variant, decoy, redesign, gone, lost, ahead, longer, given };
+  const KINDS = { rename, wrap, move, relabel, attributes, late, overlay, variant, decoy, redesign, gone, lost, removed, ahead, longer, given };
   const reach = (path) => path.reduce((node, step) => (step === "shadow" ? node.shadowRoot : node.children[step]), document.documentElement);
 
   const el = reach(request.path);
