@@ -158,7 +158,7 @@ class AgentFallback:
     def suggested_patch(self) -> str:
         """Return the verified selectors as a unified diff of the script, for review.
 
-        After the session they are tried on its recorded pages first, in another browser. Empty where nothing was learned.
+        After the session they are tried on its recorded pages first, in another browser. Empty where there is none.
         Raises UsageError where the script cannot be parsed as Python.
         """
         from reenact.browser.heal import patch, patch_trial  # noqa: PLC0415 - only a mended block reads Python

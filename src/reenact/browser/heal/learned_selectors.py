@@ -47,8 +47,8 @@ def learned(heal: HealRecord, trial: PatchTrial | None = None) -> str | dict[str
 def offers(heal: HealRecord) -> dict[str, str]:
     """Return the learned selectors that state everything that the old one states, by kind.
 
-    The kind of a lone selector is "". Where the old selector says a text (`li:has-text('Invoice 18') >> text=Delete`), or
-    the element belongs to a record, each new selector says it too. Raises UnchangeableSelector where none does.
+    The kind of a lone selector is "". Where the old selector says a text (`li:has-text('Invoice 18') >> text=Delete`),
+    or the element belongs to a record, each new selector says it too. Raises UnchangeableSelector where none does.
     """
     assert heal.new is not None
     offered = {"": heal.new} if isinstance(heal.new, str) else heal.new

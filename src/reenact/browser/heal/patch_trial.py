@@ -237,8 +237,8 @@ async def _found(
 ) -> tuple[str | None, bool]:
     """Return another element that a selector finds, in words; "" for the step's own.
 
-    It is None for no element and for several. The second is False where the words of the selector contradict the element,
-    so that the step would stop.
+    It is None for no element and for several. The second is False where the words of the selector contradict the
+    element, so that the step would stop.
     """
     try:
         locator = await selectors.resolve(page, text, 0)
