@@ -20,12 +20,12 @@ def visit(open_session, chromium, site, tmp_path_factory):
     """Do one step on a page in a session without a memory; return its result and what the page noted."""
     with open_session(home=tmp_path_factory.mktemp("words"), name="words", cdp_url=chromium) as session:
 
-        def visited(html, selector, *, block=True, **step):
+        def visited(html, selector, *, block=True, expect=None, **step):
             step = {"type": "click", "selector": selector, "timeout": 4000, **step}
             session.core.outcomes.clear()
             session.execute(type="goto", url=site(f"echo?html={quote(NOTE + html)}"))
             if block:
-                with Client().AgentFallback(session, task="do it", heal="auto"):
+                with Client().AgentFallback(session, task="do it", heal="auto", expect=expect):
                     result = session.execute(step)
             else:
                 result = session.execute(step, raise_on_failure=False)
@@ -131,6 +131,22 @@ def test_what_the_words_name_is_pressed_whatever_ornaments_it_has(visit, selecto
     result, seen = visit(page, selector)
     assert (result.success, seen) == (True, [pressed]), result.message
     assert "wrong element" not in result.message
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    ("selector", "page"),
+    [
+        ("a[href='/u/7']", "<a href='#/u/8' data-k=x>U 7</a>"),
+        ("[data-id='7'] >> text=Void", "<div data-id=8><button type=button data-k=x>Void</button></div>"),
+        ("[value=pro]", "<label><input type=radio name=p value=basic data-k=x> Pro</label>"),
+        ("img[alt='Ann']", button("x", "Ann")),
+    ],
+)
+def test_a_step_whose_values_nothing_has_is_not_mended_by_a_name(visit, selector, page):
+    said = "<p id=out></p><script>document.addEventListener('click', () => out.textContent = 'over')</script>"
+    result, seen = visit(page + said, selector, expect="over", timeout=300)
+    assert (result.success, seen) == (False, []), result.message
 
 
 def test_of_equal_or_hidden_elements_none_is_pressed(visit):

@@ -56,7 +56,7 @@ def texts_of(selector: str | Mapping[str, Any] | None) -> tuple[str, tuple[str, 
     parts += [said.get(name) for name in ("aria-label", "title", "placeholder", "alt")]
     parts += [value for value in _VALUE.findall(text)[-1:] if value == said.get("value")]
     words = next((str(one) for one in parts if one and not _PATTERN.fullmatch(str(one))), "")
-    if words and first.kind == "engine" and words not in _last(text):
+    if words and first.kind == "engine" and words not in last_part(text):
         found.append(words)
         words = ""
     rest = dict.fromkeys(one.strip() for one in found if one.strip() and one.strip() != words)
@@ -84,7 +84,7 @@ def codes_of(selector: str | Mapping[str, Any] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one[:_MOST] for one in found))
 
 
-def _last(text: str) -> str:
+def last_part(text: str) -> str:
     """Return the last step of a selector, behind the last combinator."""
     body = text.rpartition(" >> ")[2]
     start = depth = 0

@@ -19,6 +19,7 @@ from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, PastStep, S
 from reenact.browser.heal.unseen import scrolled
 from reenact.browser.page.differences import belongs, differences, exact
 from reenact.browser.page.likeness import alike, sought
+from reenact.browser.page.selector_values import unmet
 from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.selectors import SelectorError, parse
 from reenact.browser.page.target import KnownTarget, TargetIdentity, written_parts
@@ -198,7 +199,7 @@ def objections(
         if words and not wanted and not same_name(words, found.name) and extends(words, found.name):
             return f"its name {found.name!r} is a longer one"
         if not wanted:
-            return ""
+            return unmet(asked.selector, told)
         # A link that leads to the same place is the same one under another text; an id may be another's by now.
         whole = wanted.get("leads", told.get("leads")) == told.get("leads")
         leads = found.role == "link" and whole and "href" in marks(wanted, told)
