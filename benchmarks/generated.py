@@ -14,15 +14,15 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median, quantiles
-from time import monotonic, time
+from time import monotonic, perf_counter, time
 from typing import Any
 
 from playwright.async_api import Error
@@ -33,6 +33,10 @@ from benchmarks.healing import blind
 from benchmarks.plan import Plan
 from benchmarks.report import Section, Table
 from reenact import Client
+from reenact.browser.page.differences import differences
+from reenact.browser.page.target import KnownTarget, TargetIdentity
+from reenact.browser.script.known_targets import PastTarget, read
+from reenact.browser.script.step_key import key_of, url_before
 from reenact.errors import ReenactError
 
 FILMED = 4
@@ -77,6 +81,8 @@ class Outcome:
     seed: str = ""
     calm_ms: float | None = None
     """Milliseconds from the page's last change or answer, or the step's begin if that is later, to a stop."""
+    check_ms: float | None = None
+    """Milliseconds of the comparison of the element's identity with the known one."""
 
 
 _MAKERS = {"families": case_of, "upgrades": upgrades.case_of, "worded": worded.case_of}
@@ -181,9 +187,29 @@ def _batch(client: Client, home: Path, pages: Pages, seed: int, cases: dict[int,
     with client.Session(**options) as session:
         if not filmed:
             asyncio.run(blind(session))
+        known = read(Path(session.recording))
         for number, case in cases.items():
-            found.append(_once(session, pages, (seed, number), case, kept.get(number), filmed=filmed))
+            one = _once(session, pages, (seed, number), case, kept.get(number), filmed=filmed)
+            found.append(replace(one, check_ms=_check_ms(session, known)))
     return found
+
+
+def _check_ms(session: Any, known: Mapping[str, PastTarget]) -> float | None:
+    """Milliseconds of one comparison of the element that the step found, where a good run knows it."""
+    places = [
+        place
+        for place, one in enumerate(session.core.outcomes)
+        if one["actor"] == "script" and one.get("fingerprint")
+    ]
+    if not places:
+        return None
+    until = session.core.outcomes[: places[-1] + 1]
+    past = known.get(key_of(until[-1]["action"], url_before(until), before=until[:-1]))
+    if past is None:
+        return None
+    began = perf_counter()
+    differences(KnownTarget(tuple(past.identities)), TargetIdentity.of(until[-1]["fingerprint"]))
+    return (perf_counter() - began) * 1000
 
 
 _WATCH = """<script>{
@@ -321,6 +347,11 @@ def section(rows: Sequence[Outcome]) -> Section:
         late = quantiles(calm, n=20)[-1]
         found.figure("a stop after the page's last change, camera on: median, p95", "≤ 1000 ms",
                      f"{median(calm):.0f} ms, {late:.0f} ms (of {len(calm)})", late <= 1000)  # fmt: skip
+    checks = [one.check_ms for one in rows if one.camera and one.check_ms is not None]
+    if len(checks) > 1:
+        late = quantiles(checks, n=20)[-1]
+        found.figure("comparing the element found with the known identity, camera on: median, p95", "< 5 ms",
+                     f"{median(checks):.2f} ms, {late:.2f} ms (of {len(checks)})", late < 5)  # fmt: skip
     heads = ["family", "runs", *_ENDINGS, "Healenium saves", "Healenium wrong", "plain misled"]
     lines = []
     for family in dict.fromkeys(one.family for one in rows):

@@ -248,17 +248,20 @@ async def _reason(
         return str(error), dict(error.facts)
     if isinstance(error, (ActionError, snapshot.StaleElement, selectors.SelectorError, OSError)):
         return str(error), None
-    under_way, awaits = len(deed.live.requests.under_way), await _awaits(deed)
+    under_way = len(deed.live.requests.under_way)
     aim = action if isinstance(action, do.Aimed) else None
     target = deed.locator or (aim and aim.selector) or None
-    found = await why(
-        deed.page,
-        told,
-        target,
-        error,
-        called=(aim.id or selectors.written(aim.selector)) if aim else None,
-        secret=deed.live.mask(deed.page),
-        like=deed.fingerprint or (deed.known.like if deed.known is not None else None),
+    awaits, found = await asyncio.gather(
+        _awaits(deed),
+        why(
+            deed.page,
+            told,
+            target,
+            error,
+            called=(aim.id or selectors.written(aim.selector)) if aim else None,
+            secret=deed.live.mask(deed.page),
+            like=deed.fingerprint or (deed.known.like if deed.known is not None else None),
+        ),
     )
     facts = {**found.facts, "under_way": under_way, **awaits}
     if deed.patience is not None or (isinstance(error, selectors.ElementNotFound) and error.quiet):

@@ -1,4 +1,4 @@
-"""Compare an element with the values in a selector: ids, addresses, attributes, positions of the boxes around it.
+"""Compare an element with the values in a selector: ids, addresses, attributes, places.
 
 They bind an element that takes the place of the selector's own where nothing else is known of that. What the element's
 fingerprint does not show counts as another value: to stop is better than to act on `/u/8` for `/u/7`.
