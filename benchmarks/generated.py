@@ -187,7 +187,7 @@ def _batch(client: Client, home: Path, pages: Pages, seed: int, cases: dict[int,
     with client.Session(**options) as session:
         if not filmed:
             asyncio.run(blind(session))
-        known = read(Path(session.recording))
+        known = read(Path(str(session.recording)))
         for number, case in cases.items():
             one = _once(session, pages, (seed, number), case, kept.get(number), filmed=filmed)
             found.append(replace(one, check_ms=_check_ms(session, known)))

@@ -100,7 +100,7 @@ def test_a_label_that_changed_and_an_element_that_is_gone(stage, site):
 
 FLEET = "<h2>Fleet</h2><ul>" + "".join(
     f"<li><b>{name}</b> <button type=button class=scrap>Scrap</button></li>" for name in ("Sloop", "Brig", "Bark")
-) + "</ul><button type=button id=f7>Sell</button><p>Harbour</p>"  # fmt: skip
+) + "</ul><button type=button id=f7>Sell</button><p>Harbour</p><a id=cart href='#c'>Cart (3)</a>"  # fmt: skip
 
 CHOICES = """
 import urllib.parse
@@ -117,6 +117,8 @@ with Client().Session() as session:
     [
         ("li:nth-child(2) .scrap", "lost", {"role": "button", "name": "Scrap", "record": "Brig"}),
         ("#f7", "given", {"role": "button", "name": "Sell"}),
+        ("#cart", "given", {"role": "link", "name": "Cart"}),
+        ("li:has-text('Brig') >> text=Scrap", "other", {"role": "button", "name": "Scrap", "record": "Brig"}),
     ],
 )
 def test_the_smallest_change_that_misleads_a_step_is_found_and_closed(  # noqa: PLR0917 - fixtures
@@ -130,6 +132,8 @@ def test_the_smallest_change_that_misleads_a_step_is_found_and_closed(  # noqa: 
     worst = found["steps"][0]["worst"]
     assert (worst["kind"], worst["closed_by"]) == (kind, {"expect_target": closed})
     assert worst["met"]
+    if kind == "lost":
+        assert worst["met"] == 'button Scrap of "Bark"'
 
 
 @pytest.mark.parametrize(

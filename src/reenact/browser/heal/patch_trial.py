@@ -36,13 +36,13 @@ from reenact.browser.session.session import Session
 from reenact.errors import ReenactError
 
 VARIANTS = {
-    "": ("none",),
-    "without its record": ("lost",),
-    "without itself": ("removed",),
-    "with another record before it": ("ahead",),
-    "with another record instead of its own": ("ahead", "lost"),
-    "with a longer name before it": ("longer",),
-    "with a longer name instead of it": ("longer", "removed"),
+    "": "none",
+    "without its record": "lost",
+    "without itself": "removed",
+    "with another record before it": "ahead",
+    "with another record instead of its own": "other",
+    "with a longer name before it": "longer",
+    "with a longer name instead of it": "instead",
 }
 """The changes of a page (`harden/mutate.js`), in words."""
 
@@ -154,8 +154,8 @@ async def _trial(page: Page, offered: Mapping[str, str], pages: Sequence[StepPag
     every = [one for of_kind in candidates.values() for one in of_kind]
     tally = _Tally()
     for number, recorded in enumerate(pages):
-        for told, kinds in VARIANTS.items():
-            if await _on_variant(page, recorded, kinds, told, every):
+        for told, kind in VARIANTS.items():
+            if await _on_variant(page, recorded, kind, told, every):
                 tally.pages.add(number)
                 tally.variants[told] = None
     if not tally.pages:
@@ -180,7 +180,7 @@ def _said(pages: Sequence[StepPage], tally: _Tally) -> str:
 
 
 async def _on_variant(
-    page: Page, recorded: StepPage, kinds: Sequence[str], told: str, candidates: Sequence[_Candidate]
+    page: Page, recorded: StepPage, kind: str, told: str, candidates: Sequence[_Candidate]
 ) -> bool:
     """Try the candidates on one variant of a page. Return False where it cannot be made."""
     await _build(page, recorded)
@@ -189,13 +189,10 @@ async def _on_variant(
         return False
     stage = MutablePage(page)
     try:
-        for kind in kinds:
-            framed = await element.owner_frame() != page.main_frame
-            if framed and kind != "none":
-                return False
-            if not framed and await stage.mutate(element, kind, 0) is None:
-                return False
-        there = not told or kinds[-1] in {"ahead", "longer"}
+        framed = await element.owner_frame() != page.main_frame
+        if (framed and told) or (not framed and await stage.mutate(element, kind, 0) is None):
+            return False
+        there = kind in {"none", "ahead", "longer"}
         for one in candidates:
             found, sure = await _found(page, stage, one.text, element if there else None)
             where = f"on the page of {recorded.recording[:12]}{' ' * bool(told)}{told}"

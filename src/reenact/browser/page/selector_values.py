@@ -82,7 +82,10 @@ def _parts(selector: Selector) -> tuple[str, str]:
 
 
 def _valued(around: str, *, worded: bool) -> bool:
-    """Return True if boxes around an element are told by values. Plain classes count only without a text."""
+    """Return True if boxes around an element are told by values.
+
+    Plain classes count only where no text tells the boxes.
+    """
     css = [one[1:-1] for one in _CSS.findall(around)]
     if css or _PLACED.search(around):
         return bool(_PLACED.search(around)) or any(_valued(one, worded=worded) for one in css)

@@ -100,7 +100,7 @@
     // A field that was filled before says "change" when it loses the focus: nobody acted on it then.
     const acts = ACTS.has(event.type) && (event.isTrusted || event.type !== "click") && (hit || event.type !== "change");
     if (acts)
-      tell({ type: event.type, hit, ours, trusted: event.isTrusted, what: `${tagOf(path[0])} ${calledOf(path[0])}`.trim().slice(0, 80) });
+      tell({ type: event.type, hit, ours, trusted: event.isTrusted, what: spoken(path[0]) });
     if (ours) return;
     restore();
     if (hit && event.type !== "focusin") memory.over = true;
@@ -114,6 +114,14 @@
         own.click();
       }
     }
+  }
+  // The element in words, with the first text of its record.
+  function spoken(el) {
+    const record = recordOf(el);
+    const key = record === el ? "" : tidy([...record.querySelectorAll("*")].map((inner) => inner.childElementCount ? "" : tidy(inner.textContent))
+      .find((text) => /[\p{L}\d]/u.test(text) && text !== calledOf(el)) || "");
+    const said = `${{ a: "link", input: "field" }[tagOf(el)] || tagOf(el)} ${calledOf(el)}`.trim();
+    return (key ? `${said} of "${key.slice(0, 40)}"` : said).slice(0, 120);
   }
   // What is shown is as the redesign has it again; ids and classes, and what refers to them, stay, for code of the page's that comes later.
   function afterwards() {
@@ -407,6 +415,20 @@
           one.removeAttribute(name);
     return copy;
   }
+  // The text of a record that is easily taken for this one: `Invoice 180` for `Invoice 18`, `Lamp Pro` for `Lamp`.
+  const another = (text) => text.replace(/\s*$/, (end) => (/\d\s*$/.test(text) ? "0" : " Pro") + end);
+  function other(el) {
+    const said = ahead(el);
+    if (said === null) return null;
+    lost(el);
+    return said.replace("before", "instead of");
+  }
+  function instead(el) {
+    const said = longer(el, "with phone"); // it says no grave word and no scope
+    if (said === null) return null;
+    removed(el);
+    return said.replace("before it", "in its place");
+  }
   function ahead(el) {
     const record = recordOf(el);
     if (record === el) return null;
@@ -414,17 +436,17 @@
     const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const node = walker.currentNode;
-      if (tidy(node.data) && !node.parentElement.closest("button,a,select,script,style")) node.data = one(OTHERS) + " " + node.data;
+      if (tidy(node.data) && !node.parentElement.closest("button,a,select,script,style")) node.data = another(node.data);
     }
     record.before(copy);
     return `another <${tagOf(record)}> stands before its own`;
   }
-  function longer(el) {
+  function longer(el, more = one(["all", "later", "and close"])) {
     const where = shown(el);
     if (!where?.node || svg(el) || !el.contains(where.node)) return null;
     const copy = copied(el);
     for (const name of ["aria-label", "title"]) copy.removeAttribute(name);
-    copy.textContent = `${calledOf(el)} ${one(["all", "later", "and close"])}`;
+    copy.textContent = `${calledOf(el)} ${more}`;
     el.before(copy);
     return `"${copy.textContent}" stands before it`.slice(0, 120);
   }
@@ -443,7 +465,7 @@
     return `"${called}" has its ${Object.keys(kept).join(" and ")}`.slice(0, 120);
   }
 
-  const KINDS = { rename, wrap, move, relabel, attributes, late, overlay, variant, decoy, redesign, gone, lost, removed, ahead, longer, given };
+  const KINDS = { rename, wrap, move, relabel, attributes, late, overlay, variant, decoy, redesign, gone, lost, removed, ahead, other, longer, instead, given };
   const reach = (path) => path.reduce((node, step) => (step === "shadow" ? node.shadowRoot : node.children[step]), document.documentElement);
 
   const el = reach(request.path);

@@ -35,7 +35,9 @@ After all but `gone` a person would still recognise the same element.
 MISLEADING = {
     "lost": "its record is gone",
     "ahead": "another record stands before its own",
+    "other": "another record stands in the place of its own",
     "longer": "one with a longer name stands before it",
+    "instead": "one with a longer name stands in its place",
     "given": "another element has its id",
 }
 """The smallest changes that lead a selector to another element, in the order of trial."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -79,7 +80,9 @@ async def _closing(track: RepeatedSession, step: ScriptAction, change: PageChang
 def _offers(good: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield what may close a change: the element's identity, then its selectors."""
     identity = TargetIdentity.of(good.get("fingerprint") or {})
-    parts = {"role": identity.role, "name": identity.name, "record": identity.record or ""}
+    # A count in the name is another one the next time.
+    name = re.sub(r"\s*\(\d+\)$", "", identity.name)
+    parts = {"role": identity.role, "name": name, "record": identity.record or ""}
     if not identity.name:
         parts["icon"] = identity.icon
     known = {name: value for name, value in parts.items() if value}
