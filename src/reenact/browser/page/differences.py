@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reenact.browser.page.name_additions import names_alone
 from reenact.browser.page.target import FIELDS, KnownTarget, TargetDifference, TargetIdentity
 from reenact.browser.page.wording import (
     REPLIES,
@@ -296,7 +297,7 @@ def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
     if (
         not wanted.joint
         and not any(_same_text(one, wanted.record) for one in texts)
-        and not (not found.texts and any(says_key(one, wanted.record) for one in texts))
+        and not (not found.texts and any(names_alone(wanted.record, one) for one in texts))
     ):
         return TargetDifference("record", wanted.record, found.record or " ".join(found.texts[:3]) or "none")
     weak = _lacks_name(wanted, found) or _lacks_number(wanted, found)

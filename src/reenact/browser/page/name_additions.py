@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from reenact.browser.page.synonyms import replaced
-from reenact.browser.page.wording import coded, grave, key_tokens, same_name, spoken
+from reenact.browser.page.wording import coded, grave, key_tokens, same_name, says_key, spoken
 
 MUTE = frozenset({
     "your", "my", "our", "the", "a", "an", "please", "enter", "type", "here", "this", "it", "now", "changes", "one",
@@ -137,6 +137,15 @@ def names_record(text: str, said: str, beside: str = "") -> bool:
         if _NAMED.search(text) or not set(spoken(_APART.split(after)[0])) - kinds:
             return True
     return False
+
+
+def names_alone(key: str, said: str) -> bool:
+    """Return True if a text names the record of a key, where no record beside it tells the key's end.
+
+    `Fix 2` and `Kettle Pro` are other records than `Fix` and `Kettle`.
+    """
+    numbered = not key[-1:].isdigit() and re.search(re.escape(key) + r"\s+#?\d+\s*$", said, re.IGNORECASE)
+    return says_key(said, key) and not numbered and names_record(key, said)
 
 
 def _glued(text: str, after: str) -> bool:
