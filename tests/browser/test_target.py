@@ -129,6 +129,22 @@ def test_an_amount_or_a_day_is_no_count_that_may_change():
     assert parts([{**told(), "record": likes}], {**told(), "record": twins}) == ["record"]
 
 
+@pytest.mark.parametrize(
+    ("key", "text", "fits"),
+    [
+        ("Fix", "Fix", True),
+        ("Fix", "Fix 2", False),
+        ("Kettle", "Kettle Pro", False),
+        ("Tea", "Tea 3 EUR", True),
+        ("Bill 18", "Bill 18, open", True),
+        ("Bill 18", "Bill 180", False),
+    ],
+)
+def test_of_a_record_that_is_left_alone_the_text_beside_the_element_is_its_name(key, text, fits):
+    known = {**told(key=key, texts=(key,)), "near": [key, "Lamp Done"]}
+    assert (parts([known], {**told(), "record": None, "near": [text]}) == []) is fits
+
+
 def test_a_written_record_may_be_several_texts_with_commas():
     texts = ("Lamp, red", "40 EUR", "1 June", "Bill 18, open")
     for record, fits in (
