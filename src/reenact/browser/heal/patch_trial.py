@@ -54,6 +54,12 @@ _BUILD = """async (tree) => {
 }"""
 """JavaScript that builds a page (`watch/moment.js`) in the place of the document."""
 
+_SIDE = 4000
+"""Most pixels of a side of a built page: a recording may say anything."""
+
+PATIENCE = 300.0
+"""Seconds after which a trial is given up; a hostile selector may never end."""
+
 _BRIEF = 1000
 """Milliseconds for the answer of a page that runs no scripts."""
 
@@ -128,7 +134,7 @@ def tried(asked: Sequence[tuple[Mapping[str, str], Sequence[StepPage]]]) -> list
         with ThreadPoolExecutor(1) as pool:  # the caller may have a loop that runs
             return pool.submit(lambda: asyncio.run(_all(asked))).result()
     except (ReenactError, Error, OSError) as error:
-        why = " ".join(str(error).split())[:200]
+        why = " ".join(str(error).split())[:200] or "it took too long"
         return [PatchTrial(offered, f"not tried on recorded pages: {why}") for offered, _ in asked]
 
 
@@ -140,7 +146,8 @@ async def _all(asked: Sequence[tuple[Mapping[str, str], Sequence[StepPage]]]) ->
 
         async def make(live: LiveBrowser) -> list[PatchTrial]:
             await live.context.route("**/*", lambda route: route.abort())
-            return [await _trial(live.page, offered, pages) for offered, pages in asked]
+            async with asyncio.timeout(PATIENCE):
+                return [await _trial(live.page, offered, pages) for offered, pages in asked]
 
         return await ChangedPage(session).inside(make)
 
@@ -206,9 +213,9 @@ async def _on_variant(
 
 
 async def _build(page: Page, recorded: StepPage) -> None:
-    width, height = recorded.tree["viewport"]
+    width, height = (min(max(int(side), 1), _SIDE) for side in recorded.tree["viewport"])
     await page.goto("about:blank")
-    await page.set_viewport_size({"width": max(int(width), 1), "height": max(int(height), 1)})
+    await page.set_viewport_size({"width": width, "height": height})
     await page.evaluate(_BUILD % _builder(), recorded.tree)
 
 

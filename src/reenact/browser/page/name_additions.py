@@ -140,7 +140,7 @@ def names_record(text: str, said: str, beside: str = "") -> bool:
 
 
 def names_alone(key: str, said: str) -> bool:
-    """Return True if a text names the record of a key, where no record beside it tells the key's end.
+    """Return True if a text names the record of a key that has no record beside it.
 
     `Fix 2` and `Kettle Pro` are other records than `Fix` and `Kettle`.
     """
