@@ -104,6 +104,16 @@ class TestValues:
         assert new["choices"][0]["message"] == {"role": "assistant", "content": "no"}
         assert new["usage"] == {"prompt_tokens": 3}
 
+    def test_a_bare_text_for_a_model_s_whole_answer_names_the_edit_that_sets_its_text(self):
+        recording = answered({"generations": [{"text": "yes"}]}, kind="model")
+        with pytest.raises(UsageError, match="set text = "):
+            edit_of(recording, recording.step(1), {"output": "no"})
+
+    def test_the_body_of_an_http_answer_under_output_names_the_edit_that_sets_it(self):
+        recording = answered({"status": 200}, kind="http")
+        with pytest.raises(UsageError, match=r"set as body\.choices\[0\] = "):
+            edit_of(recording, recording.step(1), {"output.body.choices[0]": "no"})
+
     def test_a_new_key_can_be_added(self):
         assert edited({"a": 1}, output__b=2) == {"a": 1, "b": 2}
 

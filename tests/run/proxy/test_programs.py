@@ -104,6 +104,8 @@ def test_the_departure_is_said_before_the_error_of_a_program_that_reads_any_answ
     assert said in again.err
     assert "from here on the program is answered with status 400" in again.err
     assert again.err.index(said) < again.err.index("TypeError")
+    assert "--on-divergence realign" in again.err
+    assert "fork" not in again.err
 
 
 @pytest.mark.thorough

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from reenact.core.boundary import Answer, Handler, ReplayingTurnstile, Scope, Ticket
+from reenact.core.boundary import Answer, ForkingTurnstile, Handler, ReplayingTurnstile, Scope, Ticket
 from reenact.core.model.divergence import Verdict, forking_hint
 from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value, unnumbered
 from reenact.core.model.log import CallRecord, Log
@@ -101,7 +101,7 @@ class Replayer(Handler):
         """Called once, when this replay is stopped by a divergence."""
         self._poison: Halt | None = None
         self._gone_live = False
-        self._forked = turnstile is not None
+        self._forked = isinstance(turnstile, ForkingTurnstile)
         self._ran: int | None = None
         """The first step of a tool that ran for real."""
         self._departures = Departures(log, self.cursor, steps, self.turnstile)

@@ -72,7 +72,7 @@ def edit_of(recording: RecordedRun, step: Step, change: Change) -> Edit:
         elif root == "body":
             old = answers.body(step, old, rest, value, where)
         else:
-            old = _output(old, rest, value, where)
+            old = _output(step, old, rest, value, where)
     return old
 
 
@@ -103,7 +103,13 @@ def _recorded(step: Step) -> Edit:
     return Edit(value=value, pieces=tuple(copy.deepcopy(log.filled(tree)) for _, _, tree in call.pieces))
 
 
-def _output(old: Edit, rest: str, value: Any, where: str) -> Edit:
+def _output(step: Step, old: Edit, rest: str, value: Any, where: str) -> Edit:
+    if step.call.kind == "http" and re.match(r"body\b", rest):
+        raise UsageError(
+            f"{where}: the body of an HTTP answer is set as {rest} = …, without output, or as text = …"
+        )
+    if step.call.kind == "model" and isinstance(value, str) and not rest and isinstance(old.value, dict):
+        raise UsageError(f"{where}: a model's answer is more than its text: set text = …")
     if old.error is not None:
         if rest:
             raise UsageError(f"{where} raised an error: there is no output to change; set output as a whole")
