@@ -51,6 +51,17 @@ def test_last_is_no_recording_that_another_process_still_writes(path: Path) -> N
     assert reenact.load("last").id == path.name
 
 
+def test_last_skips_a_folder_whose_events_are_empty_with_a_word(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = LocalStore().folder("empty") / "events.jsonl"
+    empty.parent.mkdir()
+    empty.touch()
+    os.utime(empty, (2**31, 2**31))
+    assert reenact.load("last").id == path.name
+    assert capsys.readouterr().err == "reenact: empty is skipped: its events.jsonl is empty\n"
+
+
 def test_a_recording_knows_its_name_tags_status_and_steps(path: Path) -> None:
     recording = reenact.load(path)
     assert (recording.name, recording.tags, recording.status) == ("one", ("a",), "ok")

@@ -25,6 +25,7 @@ import orjson
 from reenact.core import config
 from reenact.core.store import shared
 from reenact.core.store.deleted import Tombstones
+from reenact.core.store.writer import warn
 from reenact.errors import AmbiguousRecording, CorruptRecording, NotARecording, RecordingNotFound
 
 if TYPE_CHECKING:
@@ -165,14 +166,19 @@ class LocalStore:
         )
 
     def _own(self, id: str) -> bool:
-        """Return True for this user's recording that no other process writes."""
+        """Return True for this user's recording with events that no other process writes."""
         folder = self.folder(id)
         try:
-            owner = (folder / EVENTS).stat().st_uid
+            events = (folder / EVENTS).stat()
         except FileNotFoundError:
             return True  # a team's recording that is not copied here yet
-        mine = not hasattr(os, "getuid") or owner == os.getuid()
-        return mine and shared.running(folder) in (0, os.getpid())
+        if hasattr(os, "getuid") and events.st_uid != os.getuid():
+            return False
+        if shared.running(folder) not in (0, os.getpid()):
+            return False
+        if not events.st_size:
+            warn(f"{id} is skipped: its {EVENTS} is empty")
+        return events.st_size > 0
 
     def _begun(self, text: str, ids: Sequence[str]) -> Path | None:
         """Return the only recording with that id prefix, or None. Raises AmbiguousRecording."""
