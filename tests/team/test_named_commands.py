@@ -7,6 +7,7 @@ import pytest
 
 from reenact.analysis.interchange.importers import ImportedRun, keep
 from reenact.core.store.local import LocalStore
+from reenact.team.location import TeamPlace
 from tests.analysis.conftest import does, says
 from tests.hints import followed
 
@@ -50,6 +51,36 @@ def test_a_held_recording_names_the_command_that_removes_the_hold(member, pushed
     assert refused.status == 2
     removed = member.run(*followed(refused.err, "team/deleting.py", "team hold remove"))
     assert (removed.status, member.run("team", "rm", pushed).status) == (0, 0), removed.err
+
+
+def test_the_commands_of_a_store_that_only_options_name_name_it_too(shell, place):
+    """Without the environment of `member`, and in a project of its own."""
+    there = ["--store", place.database, "--objects", place.objects]
+    mine = [*there, "--project", "mine"]
+
+    def follow(done, module, command):
+        # The server's address has a password here.
+        words = followed(done.out + done.err, module, command)
+        assert "URL" in words
+        return shell.run(*(place.database if word == "URL" else word for word in words))
+
+    id = keep(LocalStore(shell.home), RUN)
+    assert shell.run("push", id, *mine).status == 0
+    cleaned = shell.run("team", "clean", "mine", "--dry-run", *there)
+    limited = follow(cleaned, "cli/projects.py", "team limits")
+    assert limited.status == 0, limited.err
+    assert shell.run("team", "hold", "add", "name:support", "--why", "case 17", *mine).status == 0
+    refused = shell.run("team", "hold", "remove", "name:suport", *mine)
+    listed = follow(refused, "cli/team_deleting.py", "team hold list")
+    assert "name:support" in listed.out + listed.err
+    refused = shell.run("team", "rm", id, "--why", "asked", *mine)
+    removed = follow(refused, "team/deleting.py", "team hold remove")
+    assert removed.status == 0, removed.err
+
+
+def test_a_store_with_a_password_is_named_without_it():
+    place = TeamPlace("postgresql://ann:pa55@db.example/reenact", "s3://bucket/a b")
+    assert place.options() == " --store URL --objects 's3://bucket/a b'"
 
 
 def test_a_recording_that_was_deleted_here_names_the_command_that_brings_it(member, pushed):

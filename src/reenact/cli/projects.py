@@ -136,7 +136,8 @@ def clean(options: CleanOptions, context: TerminalContext) -> None:
     kept = f"; {many(done.kept, 'old recording')} tagged keep stay" if done.kept else ""
     loose = f" and {many(len(done.blobs), 'blob')} of no recording" if done.blobs else ""
     if one.limits.keep is None:
-        kept = f"; {one.name} keeps recordings for ever (`reenact team limits {one.name} --keep 90d`)"
+        there = place.options(project=False)
+        kept = f"; {one.name} keeps recordings for ever (`reenact team limits {one.name} --keep 90d{there}`)"
     kept += f"; {many(done.held, 'old recording')} held stay" if done.held else ""
     room = f" ({size(done.bytes)} of lines)" if done.ids else ""
     say(f"{verb} {many(len(done.ids), 'recording')}{room}{loose}{kept}")

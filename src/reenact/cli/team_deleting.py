@@ -163,7 +163,10 @@ def hold_remove(options: ReleaseOptions, _context: TerminalContext) -> None:
     filter = options.filter
     with _team(options) as team:
         if not team.release(filter):
-            raise UsageError(f"there is no hold '{filter}'; `reenact team hold list` shows those there are")
+            there = team.database.place.options()
+            raise UsageError(
+                f"there is no hold '{filter}'; `reenact team hold list{there}` shows those there are"
+            )
     say(f"reenact: '{filter}' is held no longer")
 
 

@@ -160,6 +160,7 @@ class HeldRecordings:
     def __init__(self, store: DeletingStore, ids: Sequence[str]) -> None:
         with store.database.begin() as connection:
             self._holds = holds(connection, store.database.project)
+        self._place = store.database.place
         self._by: dict[str, Hold] = {}
         if self._holds:
             # The search is built on top of the store, which checks here before it deletes.
@@ -191,7 +192,7 @@ class HeldRecordings:
         if found is not None:
             raise RecordingHeld(
                 f"{id} is held by '{found.filter}' ({found.why}, by {found.who}): "
-                f"`reenact team hold remove {shlex.quote(found.filter)}` removes the hold"
+                f"`reenact team hold remove {shlex.quote(found.filter)}{self._place.options()}` removes the hold"
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -40,6 +41,22 @@ class TeamPlace:
         host = parts.netloc.rpartition("@")[2] or "local"
         return f"postgresql://{host}{parts.path} ({self.project})"
 
+    def options(self, *, project: bool = True) -> str:
+        """Return the options that name this store in a command, each after a space.
+
+        Empty where the environment names it. An address with a password is left to the reader, as URL.
+        """
+        here = {
+            "--store": os.environ.get(STORE, "").strip(),
+            "--objects": os.environ.get(OBJECTS, "").strip(),
+            "--project": os.environ.get(PROJECT, "").strip() or DEFAULT,
+        }
+        shown = "URL" if _secret(self.database) else self.database
+        words = ["--store", shown] if self.database != here["--store"] else []
+        words += ["--objects", self.objects] if self.objects != here["--objects"] else []
+        words += ["--project", self.project] if project and self.project != here["--project"] else []
+        return "".join(f" {shlex.quote(word)}" for word in words)
+
     @classmethod
     def of(
         cls, environ: Mapping[str, str], *, store: str = "", objects: str = "", project: str = ""
@@ -70,6 +87,11 @@ class TeamPlace:
     def of_project(self, project: str, cache: Path) -> TeamPlace:
         """Another project in the same store."""
         return TeamPlace(self.database, self.objects, project, cache)
+
+
+def _secret(database: str) -> bool:
+    parts = urlsplit(database)
+    return parts.password is not None or "password=" in parts.query
 
 
 def _cache(environ: Mapping[str, str], database: str, project: str) -> Path:
