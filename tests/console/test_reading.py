@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import threading
 import time
 
@@ -10,6 +11,7 @@ import pytest
 from playwright.async_api import expect
 
 import reenact
+from reenact.cli import main
 from reenact.core.store import bundle
 from reenact.core.store.local import LocalStore
 
@@ -141,6 +143,26 @@ async def test_what_is_not_there_is_said_in_a_sentence(window):
     await expect(page.get_by_role("alert")).to_contain_text("no recording")
     await page.goto("/nowhere/at/all")
     await expect(page.get_by_text("This page does not exist")).to_be_visible()
+
+
+@driven
+@pytest.mark.parametrize("button", ["Run again", "Export"])
+async def test_the_commands_of_a_recording_s_dialogs_have_all_that_they_need(
+    window, ids, capsys, tmp_path, button
+):
+    page = await window()
+    await page.goto(f"/r/{ids['first']}")
+    await page.get_by_role("button", name=button).click()
+    shown = page.get_by_role("dialog").locator(".command code")
+    await shown.first.wait_for()
+    commands = await shown.all_inner_texts()
+    assert len(commands) >= 2
+    for command in commands:
+        program, *words = shlex.split(command.replace("STEP", "1"))
+        # A folder without recordings: the command is understood, and names what it does not find.
+        status = main([*words, "--home", str(tmp_path)])
+        assert (program, status) == ("reenact", 2)
+        assert "no recording" in capsys.readouterr().err, command
 
 
 @driven

@@ -3,7 +3,7 @@
 import { Link } from "wouter";
 import type { Whole } from "../../model";
 import { useBegin } from "../../parts/jobs";
-import { Command, Dialog } from "../../ui";
+import { type Way, Ways } from "../../parts/ways";
 
 export function Again({ line, step, close }: { line: Whole; step: number | null; close: () => void }) {
   const { id } = line;
@@ -13,65 +13,52 @@ export function Again({ line, step, close }: { line: Whole; step: number | null;
       {label}
     </Link>
   );
-  const ways: [string, string, React.ReactNode][] = [
-    [
-      "Replay: the same code, with the recorded answers",
-      `reenact replay ${id}`,
-      <button
-        key="replay"
-        type="button"
-        className="button primary"
-        disabled={under}
-        onClick={() => begin({ kind: "reproduce", recording: id, options: { times: 1 } })}
-      >
-        {under ? "Starting …" : "Replay now"}
-      </button>,
-    ],
-    [
-      "Reproduce: several replays, to see if the failure comes each time",
-      `reenact reproduce ${id}`,
-      job("reproduce", "Reproduce …"),
-    ],
-    [
-      "Debug: stop at steps, look at the state",
-      `reenact debug --web ${id}`,
-      <Link key="debug" to={`/debug/${id}`} className="button">
-        Debug
-      </Link>,
-    ],
-    [
-      step
+  const ways: Way[] = [
+    {
+      about: "Replay: the same code, with the recorded answers",
+      command: `reenact replay ${id}`,
+      here: (
+        <button
+          type="button"
+          className="button primary"
+          disabled={under}
+          onClick={() => begin({ kind: "reproduce", recording: id, options: { times: 1 } })}
+        >
+          {under ? "Starting …" : "Replay now"}
+        </button>
+      ),
+    },
+    {
+      about: "Reproduce: several replays, to see if the failure comes each time",
+      command: `reenact reproduce ${id}`,
+      here: job("reproduce", "Reproduce …"),
+    },
+    {
+      about: "Debug: stop at steps, look at the state",
+      command: `reenact debug --web ${id}`,
+      here: (
+        <Link to={`/debug/${id}`} className="button">
+          Debug
+        </Link>
+      ),
+    },
+    {
+      about: step
         ? `Fork at step ${step}: recorded answers before it, real calls after it`
         : "Fork: open a step, then Edit and fork",
-      `reenact fork ${id} --at ${step ?? "STEP"}`,
-      null,
-    ],
-    [
-      "Bisect: find the answers of a good run that turn this run good",
-      `reenact bisect ${id} --good GOOD`,
-      job("bisect", "Bisect …"),
-    ],
-    ["Keep as a pytest test", `reenact keep ${id}`, job("keep", "Keep …")],
-    ["Report of the failure, one page to send", `reenact report ${id}`, job("report", "Report …")],
-    ["Export as one file, for a bug report", `reenact export ${id}`, job("export", "Export …")],
+      command: `reenact fork ${id} --at ${step ?? "STEP"}`,
+    },
+    {
+      about: "Bisect: find the answers of a good run that turn this run good",
+      command: `reenact bisect ${id} --good GOOD --check-output`,
+      here: job("bisect", "Bisect …"),
+    },
+    { about: "Keep as a pytest test", command: `reenact keep ${id}`, here: job("keep", "Keep …") },
+    {
+      about: "Report of the failure, one page to send",
+      command: `reenact report ${id} -o report.html`,
+      here: job("report", "Report …"),
+    },
   ];
-  return (
-    <Dialog title="Ways to run it again" close={close} className="again">
-      <h2>Ways to run it again</h2>
-      <dl>
-        {ways.map(([about, command, here]) => (
-          <div key={command}>
-            <dt>{about}</dt>
-            <dd>
-              {here}
-              <Command text={command} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-      <button type="button" className="button" onClick={close}>
-        Close
-      </button>
-    </Dialog>
-  );
+  return <Ways title="Ways to run it again" ways={ways} close={close} />;
 }

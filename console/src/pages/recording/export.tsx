@@ -4,9 +4,9 @@ import { useState } from "react";
 import { get, path, Refused } from "../../client";
 import type { Whole } from "../../model";
 import { useBegin } from "../../parts/jobs";
+import { Ways } from "../../parts/ways";
 import type { operations } from "../../schema";
 import { complain } from "../../toasts";
-import { Dialog } from "../../ui";
 
 type Exported =
   operations["export_api_v1_recordings__id__export_get"]["responses"]["200"]["content"]["application/json"];
@@ -40,35 +40,30 @@ export function ExportDialog({ line, close }: { line: Whole; close: () => void }
       setPacking(false);
     }
   };
-  return (
-    <Dialog title="Export" close={close} className="again">
-      <h2>Export</h2>
-      <dl>
-        <div>
-          <dt>A page for any browser: conversation, film, timeline, files. A job writes it.</dt>
-          <dd>
-            <button
-              type="button"
-              className="button primary"
-              disabled={under}
-              onClick={() => begin({ kind: "export", recording: line.id, options: { html: true } })}
-            >
-              {under ? "Starting …" : "Page (.html)"}
-            </button>
-          </dd>
-        </div>
-        <div>
-          <dt>The recording itself, for Reenact's commands and for the viewer.</dt>
-          <dd>
-            <button type="button" className="button" disabled={packing} onClick={file}>
-              {packing ? "Packing …" : "File (.reenact)"}
-            </button>
-          </dd>
-        </div>
-      </dl>
-      <button type="button" className="button" onClick={close}>
-        Close
-      </button>
-    </Dialog>
-  );
+  const ways = [
+    {
+      about: "A page for any browser: conversation, film, timeline, files. A job writes it.",
+      command: `reenact export ${line.id} -o run.html`,
+      here: (
+        <button
+          type="button"
+          className="button primary"
+          disabled={under}
+          onClick={() => begin({ kind: "export", recording: line.id, options: { html: true } })}
+        >
+          {under ? "Starting …" : "Page (.html)"}
+        </button>
+      ),
+    },
+    {
+      about: "The recording itself, for Reenact's commands and for the viewer.",
+      command: `reenact export ${line.id}`,
+      here: (
+        <button type="button" className="button" disabled={packing} onClick={file}>
+          {packing ? "Packing …" : "File (.reenact)"}
+        </button>
+      ),
+    },
+  ];
+  return <Ways title="Export" ways={ways} close={close} />;
 }
