@@ -80,12 +80,35 @@ def test_the_quickstart_of_a_browser_script_works_as_written(walk):
 
 
 @pytest.mark.thorough
+def test_the_quickstart_of_an_exported_file_works_as_written(walk, provider):
+    (program,) = (
+        text
+        for _, title, text in blocks((ROOT / "docs" / "quickstart" / "sdk.md").read_text(encoding="utf-8"))
+        if title
+    )
+    failing = program.replace('return "shipped"', 'raise TimeoutError("no answer within 5 s")')
+    agent = walk.folder / "agent.py"
+    for name, text in (("good", program), ("bug", failing)):
+        agent.write_text(text, encoding="utf-8")
+        failed = "" if name == "good" else " || true"
+        walk.run(f"REENACT_HOME=theirs reenact record -- python agent.py{failed}")
+        walk.run(f"REENACT_HOME=theirs reenact export last -o {name}.reenact")
+    asked = provider.asked
+    page = (ROOT / "docs" / "quickstart" / "exported-file.md").read_text(encoding="utf-8")
+    before, mended = page.split("## 6.")
+    walk.page(before)
+    agent.write_text(program, encoding="utf-8")
+    walk.page(mended)
+    assert provider.asked == asked
+
+
+@pytest.mark.thorough
 def test_the_tutorial_from_a_red_run_to_a_test_works_as_written(walk, provider):
     walk.page((ROOT / "docs" / "tutorials" / "red-run.md").read_text(encoding="utf-8"))
     assert provider.asked == 0
 
 
 def test_no_quickstart_is_left_out():
-    assert {page.stem for page in PAGES} == {*NEEDED, "browser", "proxy"}
+    assert {page.stem for page in PAGES} == {*NEEDED, "browser", "proxy", "exported-file"}
     for page in PAGES:
         assert any(kind == "console" for kind, _, _ in blocks(page.read_text(encoding="utf-8")))

@@ -15,6 +15,9 @@ BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE |
 SKIPPED = ("pip install",)
 """Commands that need a package index, or a person."""
 
+DIFFERS = ("CHANGED", "FAILED", "1 failed", "First difference")
+"""What a page shows of the output of a command that ends with a status other than 0."""
+
 LONGEST = 300
 
 
@@ -84,7 +87,7 @@ class Walk:
             ["sh", "-c", command], cwd=self.folder, env=self.environ, capture_output=True, text=True, timeout=LONGEST, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         self.output = done.stdout + done.stderr
-        fails = any("CHANGED" in line or "FAILED" in line or "1 failed" in line for line in shown)
+        fails = any(sign in line for line in shown for sign in DIFFERS)
         assert (done.returncode != 0) == fails, f"$ {command}\n{self.output}"
         for line in shown:
             pattern = ".*".join(re.escape(part) for part in line.strip().split("…"))
