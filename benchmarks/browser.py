@@ -69,7 +69,7 @@ def measure(plan: Plan) -> Section:
                 total[filmed] += ms[filmed]
             rows.append([kind, f"{ms[True]:.1f}", f"{ms[False]:.1f}", f"{ms[True] / ms[False]:.3f}"])
         plan.tell("browser: an endless animation")
-        busy = _growth(Path(folder), site, 3 if plan.quick else 15)
+        busy = _growth(Path(folder), site, 3 if plan.quick else 60)
     ratio = total[True] / total[False]
     section.tables.append(table)
     section.figure(

@@ -182,6 +182,25 @@ async def test_an_endless_animation_costs_eight_pictures_a_second_and_fewer_when
     assert 1 <= len(idle) <= 2 * (times[-1] - first - 2) + 2
 
 
+@pytest.mark.thorough
+async def test_a_heavy_endless_animation_is_looked_at_seldom_and_at_each_action(
+    browser, shop, folder, monkeypatch
+):
+    monkeypatch.setattr("reenact.browser.camera.frames.CREDIT", 0)
+    # Two looks are fifty seconds apart, which is longer than this test waits.
+    monkeypatch.setattr("reenact.browser.camera.frames.RESTS", ((60.0, 1), (float("inf"), 400)))
+    async with filmed(browser, folder) as (page, camera):
+        driver = Driver(camera, page)
+        await driver.do("goto", url=shop + "/clock?moves")
+        await asyncio.sleep(4)
+        # Eight a second would be thirty; the first come before the page is known to move on and on.
+        assert len(frames(folder)) <= 14
+        for _ in range(3):
+            await driver.do("goto", url=shop + "/clock?moves")
+            done = max(one.t for one in footage(folder).entries("after"))
+            await until(lambda done=done: any(one.t >= done for one in frames(folder)))
+
+
 async def test_equal_pictures_are_stored_once(browser, shop, folder):
     async with filmed(browser, folder) as (page, _):
         await page.goto(shop + "/colours")

@@ -29,6 +29,8 @@ REMEMBERED = 32
 """Pictures, by time, of which an anchor may be one."""
 RESTS = ((5.0, 1), (60.0, 4), (float("inf"), 16))
 """Seconds since the last action, and the factor on an endless animation's picture interval."""
+CREDIT, RATE = 500_000, 1_000_000 / 60
+"""Bytes of pictures at once and a second; an endless animation beyond is looked at seldom."""
 
 
 @dataclass(slots=True)
@@ -77,7 +79,7 @@ class FrameRecorder:
     A page that does not change gives none. A page that changes gives at most `rate` a second: of those between only
     the last is kept, and it is kept in any case, so the final picture is never missing. Around an action (`cut`) the
     last picture before it and the first after it are kept whatever the rate. A page that never rests is looked at
-    instead of filmed, and less often the longer no action was done.
+    instead of filmed, and less often the longer no action was done, or the more its pictures weigh.
     """
 
     def __init__(
@@ -102,6 +104,7 @@ class FrameRecorder:
         self._fast = self._looking = False
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._held = 0
+        self._spent, self._counted = 0.0, log.now()
         self._written: list[CapturedFrame] = []
         self._anchors: list[RequestedFrame] = []
         self._running = False
@@ -163,8 +166,9 @@ class FrameRecorder:
         if not self._running or self._gate.shut:
             return
         if self._looking:
-            self._stream.off()
-            self._later("look", self._rest(), self._look)
+            if t >= self._acted + SETTLED:
+                self._stream.off()
+                self._later("look", self._rest(), self._look)
         elif len(self._arrivals) == ENDLESS and t - self._arrivals[0] < 1:
             self._looking = True
             self._stream.off()
@@ -177,7 +181,15 @@ class FrameRecorder:
 
     def _rest(self) -> float:
         idle = self._log.now() - self._acted
-        return self._gap * next(times for seconds, times in RESTS if idle < seconds)
+        times = next(times for seconds, times in RESTS if idle < seconds)
+        return self._gap * (RESTS[-1][1] if self._overspent() else times)
+
+    def _overspent(self, more: int = 0) -> bool:
+        """Count a picture's bytes; return True beyond the limit of an endless animation."""
+        now = self._log.now()
+        self._spent = max(0.0, self._spent - (now - self._counted) * RATE) + more
+        self._counted = now
+        return self._spent > CREDIT
 
     def _look(self) -> None:
         if self._running and not self._gate.shut:
@@ -208,7 +220,8 @@ class FrameRecorder:
         """Film again after an action."""
         held, self._held = self._held, 0
         if self._running:
-            self._looking = False
+            if not self._overspent():
+                self._looking = False
             self._arrivals.clear()
             self._stream.on()
             if held >= HELD:  # the browser may have dropped the last one
@@ -237,6 +250,7 @@ class FrameRecorder:
         place = bisect_right(self._written, picture.t, key=lambda one: one.t)
         if place == 0 or self._written[place - 1].mark != picture.mark:
             picture.blob = self._log.blob(data)
+            self._overspent(len(data))
             self._log.write("frame", t=picture.t, **_told(picture, self._tab))
             self._written.insert(place, picture)
             del self._written[:-REMEMBERED]
