@@ -176,6 +176,9 @@ def _lending(settings: Settings) -> PresignedFiles | None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await asyncio.to_thread(app.state.collecting.resume)
     yield
+    # The packages of browser sessions may be missing, and then there is none.
+    if (hosting := getattr(app.state, "hosting", None)) is not None:
+        await asyncio.to_thread(hosting.close)
     app.state.jobs.close()
     await asyncio.to_thread(app.state.collecting.close)
     await asyncio.to_thread(app.state.desks.close)

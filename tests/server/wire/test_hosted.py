@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
+from datetime import UTC, datetime
 
 import pytest
 
@@ -125,6 +127,40 @@ def test_only_so_many_are_open_at_once(tmp_path):
     hosting = Hosting(most=0)
     with pytest.raises(BusyError, match="0 sessions are open, as many as this server allows"):
         hosting.start("default", tmp_path, {})
+
+
+def test_a_server_that_stops_waits_for_a_session_that_is_just_ending(monkeypatch):
+    from reenact.server.wire.hosted import Hosted
+
+    ending, sealed, order = threading.Event(), threading.Event(), []
+
+    class SlowSession:
+        id = "slow"
+
+        def stop(self):
+            ending.set()
+            sealed.wait(60)
+            order.append("sealed")
+
+    hosting, now = Hosting(), datetime.now(UTC)
+    hosted = Hosted(SlowSession(), "default", None, created=now, used=now)
+    monkeypatch.setitem(hosting._all, hosted.id, hosted)
+    idle = threading.Thread(target=hosting.stop, args=(hosted,), kwargs={"reason": "it was idle"})
+    idle.start()
+    assert ending.wait(60)
+
+    def close():
+        hosting.close()
+        order.append("stopped")
+
+    server = threading.Thread(target=close)
+    server.start()
+    server.join(0.2)
+    sealed.set()
+    idle.join(60)
+    server.join(60)
+    assert order == ["sealed", "stopped"]
+    assert hosted.reason == "it was idle"
 
 
 @pytest.mark.thorough

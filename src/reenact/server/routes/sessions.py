@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, FastAPI, Query, Request
-from fastapi.concurrency import run_in_threadpool
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel
 
@@ -33,20 +31,11 @@ GOOD_FOR = 3600.0
 """Seconds that a video's address is good for."""
 
 
-@asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    yield
-    hosting: Hosting | None = getattr(app.state, "hosting", None)
-    if hosting is not None:
-        await run_in_threadpool(hosting.close)
-
-
 router = APIRouter(
     prefix="/sessions",
     tags=["sessions"],
     route_class=WireRoute,
     responses=refusals(400, 401, 403, 404, 409),
-    lifespan=_lifespan,
 )
 
 

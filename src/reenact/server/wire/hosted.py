@@ -58,6 +58,7 @@ class Hosted:
         reason: The reason of its end, in words; `cause` in one.
         agents: The agents that work or worked in it, by id.
         key: The secret in the address of its browser, for programs; valid for this session only.
+        ended: Set once its recording is sealed, some time after `closed`.
     """
 
     session: Session
@@ -70,6 +71,12 @@ class Hosted:
     cause: str | None = None
     agents: dict[str, Agent] = field(default_factory=dict)
     key: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    ended: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    def __post_init__(self) -> None:
+        """One that was closed before it is known here has ended."""
+        if self.closed is not None:
+            self.ended.set()
 
     @property
     def id(self) -> str:
@@ -156,23 +163,28 @@ class Hosting:
         raise UnknownSessionError(f"there is no agent {id} here")
 
     def stop(self, hosted: Hosted, *, reason: str = "it was stopped", cause: str = "manual") -> None:
-        """End a session. Harmless where it has ended."""
+        """End a session, or wait until another thread has ended it."""
         with self._lock:
-            if hosted.closed is not None:
-                return
-            hosted.closed, hosted.reason, hosted.cause = datetime.now(UTC), reason, cause
-        for agent in _at_work(hosted):
-            agent.halt()
+            first = hosted.closed is None
+            if first:
+                hosted.closed, hosted.reason, hosted.cause = datetime.now(UTC), reason, cause
+        if not first:
+            hosted.ended.wait()
+            return
         try:
+            for agent in _at_work(hosted):
+                agent.halt()
             hosted.session.stop()
         except Exception as error:
             warn(f"session {hosted.id} did not end well: {type(error).__name__}: {error}")
+        finally:
+            hosted.ended.set()
 
     def close(self) -> None:
         """Close all sessions, agents first. No other one is opened any more."""
         with self._lock:
             self._stopping = True
-            running = [one for one in self._all.values() if one.closed is None]
+            running = [one for one in self._all.values() if not one.ended.is_set()]
         for hosted in running:
             for agent in _at_work(hosted):
                 agent.halt()
