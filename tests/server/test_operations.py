@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import time
 from collections import namedtuple
 
 import pytest
@@ -72,6 +73,10 @@ def told(client, **more):
 def test_health_and_readiness_need_no_key_and_tell_no_secrets(serve, tmp_path):
     client = serve()
     assert client.get("/health").json()["status"] == "ok"
+    # It is not ready before it has read its recordings, however long that takes.
+    limit = time.monotonic() + 120
+    while client.get("/ready").status_code != 200:
+        assert time.monotonic() < limit
     for path in ("/ready", "/api/v1/ready"):
         answer = client.get(path)
         assert answer.status_code == 200
