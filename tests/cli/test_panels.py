@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 import reenact
-from reenact.cli.framing import Framed, paged
+from reenact.cli.framing import Framed, paged, print_framed
 from reenact.cli.interfaces import GROUPS, INTERFACES
 from reenact.cli.panels import PANELS, panel_of
 from reenact.verbs.registry import VERBS
@@ -51,6 +51,13 @@ def test_a_command_without_a_recording_takes_the_newest(run, recorded, command):
 def test_a_command_without_a_recording_says_so_where_there_is_none(run, home):
     status, out, err = run("show")
     assert (status, out, len(err.splitlines())) == (2, "", 1)
+
+
+def test_a_frame_that_is_forced_by_the_environment_in_a_pipe_cuts_no_words(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    print_framed(Framed(Text("diverged"), Text("there " * 40), "red"))
+    assert capsys.readouterr().err.count("there") == 40
 
 
 @pytest.mark.parametrize("terminal", [True, False])

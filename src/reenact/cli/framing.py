@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,7 +40,9 @@ class Framed:
 
 def print_framed(framed: Framed) -> None:
     """Print on standard error: in a frame that fits a terminal, as whole lines in a pipe."""
-    Terminal(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty()).print(framed)
+    console = Terminal(stderr=True, highlight=False)
+    console.soft_wrap = not console.is_terminal
+    console.print(framed)
 
 
 @contextmanager
