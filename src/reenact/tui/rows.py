@@ -92,7 +92,7 @@ def columns(width: int) -> list[tuple[str, int]]:
     found = dict([*_FIXED, *(column for least, column in _WIDER if width >= least)])
     left = width - sum(found.values()) - len(found) - len(_TEXTS) + 1
     part = left / sum(_TEXTS.values())
-    found["agent"], found["prompt"] = max(int(part), 9), max(int(2 * part), 9)
+    found["agent"], found["prompt"] = max(int(part), 12), max(int(2 * part), 9)
     found["outcome"] = max(left - found["agent"] - found["prompt"], 9)
     return [(name, found[name]) for name in ORDER if name in found]
 
