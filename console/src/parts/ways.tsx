@@ -11,7 +11,7 @@ export interface Way {
 
 export function Ways({ title, ways, close }: { title: string; ways: Way[]; close: () => void }) {
   return (
-    <Dialog title={title} close={close} className="ways">
+    <Dialog title={title} close={close} className="ways-dialog">
       <h2>{title}</h2>
       <dl>
         {ways.map(({ about, here, command }) => (
