@@ -7,7 +7,9 @@ hostile: they stand in code blocks that they cannot leave, and mention and link 
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
+import operator
 import os
 import re
 import subprocess
@@ -60,9 +62,12 @@ def main() -> int:
         verify(report, files, output)
         if true("PROVE"):
             prove(report, files)
+        changed = pull_request_files(report)
         for file, outcome in report.outcomes:
             if outcome["status"] not in GOOD:
                 export(report, file, output)
+            else:
+                compare_files(report, file, changed)
     text = written(report)
     (output / "comment.md").write_text(text, encoding="utf-8")
     append("GITHUB_STEP_SUMMARY", text)
@@ -125,7 +130,7 @@ def verify(report: Report, files: list[str], output: Path) -> None:
 
 def prove(report: Report, files: list[str]) -> None:
     """Replay the recordings that the pull request adds under other conditions."""
-    added = new_files(report)
+    added = {Path(repository(), name).resolve() for name in pull_request_files(report, "A")}
     good = {file for file, outcome in report.outcomes if outcome["status"] in GOOD}
     for file in files:
         if Path(file).resolve() in added and file in good:
@@ -139,18 +144,40 @@ def prove(report: Report, files: list[str]) -> None:
             report.status = max(report.status, done.returncode)
 
 
-def new_files(report: Report) -> set[Path]:
-    """Return the files that the pull request adds."""
+def pull_request_files(report: Report, kind: str = "") -> set[str]:
+    """Return the files that the pull request changes, or of one kind of `git diff --diff-filter`."""
     base = event().get("pull_request", {}).get("base", {}).get("sha", "")
     if not re.fullmatch(r"[0-9a-f]{40,64}", str(base)):
         return set()
-    words = ["git", "diff", "--name-only", "--diff-filter=A", "-z", f"{base}...HEAD"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    top = subprocess.run(["git", "rev-parse", "--show-toplevel"], capture_output=True, text=True, check=False)
-    if done.returncode or top.returncode:
-        report.problems.append("new recordings are not known: check out with fetch-depth: 0")
+    words = ["git", "diff", "--name-only", "--no-renames", f"--diff-filter={kind}", "-z", f"{base}...HEAD"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=repository() or None)
+    if done.returncode:
+        problem = "the pull request's files are not known: check out with fetch-depth: 0"
+        report.problems += [] if problem in report.problems else [problem]
         return set()
-    return {Path(top.stdout.strip(), name).resolve() for name in done.stdout.split("\0") if name}
+    return {name for name in done.stdout.split("\0") if name}
+
+
+def repository() -> str:
+    """Return the folder of the Git repository; empty if there is none."""
+    words = ["git", "rev-parse", "--show-toplevel"]
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def compare_files(report: Report, file: str, changed: set[str]) -> None:
+    """Name the changed files that a replay did not see: it reads the recorded ones, of a prompt as of all data."""
+    if not changed:
+        return
+    done = reenact("files", "--json", file)
+    try:
+        recorded = [each["path"] for each in json.loads(done.stdout)["files"] if each["change"] != "added"]
+    except (ValueError, KeyError):
+        return
+    for name in sorted(name for name in changed if any(f"/{path}".endswith(f"/{name}") for path in recorded)):
+        report.problems.append(
+            f"{file} was replayed with its recorded {name}, which this pull request changes"
+        )
+        print(f"::warning::{line(report.problems[-1])}")
 
 
 def export(report: Report, file: str, output: Path) -> None:
@@ -212,22 +239,44 @@ def section(report: Report, file: str, outcome: dict[str, Any]) -> Iterator[str]
 
 def shown(value: Any) -> str:
     """Return a value as text."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def words(old: str, new: str) -> str:
     """Compare two texts word by word, with the marks of `git diff --word-diff`."""
-    ours, theirs = (re.findall(r"\w+|\s+|[^\w\s]", text) for text in (old, new))
-    parts = []
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, ours, theirs, autojunk=True).get_opcodes():
+    ours, theirs = (re.findall(r"\w{1,40}|\s{1,40}|[^\w\s]", text) for text in (old, new))
+    start = common(ours, theirs)
+    end = common(ours[start:][::-1], theirs[start:][::-1])
+    parts = [equal("".join(ours[:start]))]
+    # Only what stands between the common ends is cut: a difference at the end of a long text is shown.
+    old_words, new_words = (cut(each[start : len(each) - end]) for each in (ours, theirs))
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, old_words, new_words, autojunk=True).get_opcodes():
         if kind == "equal":
-            same = "".join(ours[a:b])
-            parts.append(same if len(same) <= 160 else f"{same[:80]}…{same[-80:]}")
+            parts.append(equal("".join(old_words[a:b])))
             continue
-        parts += [f"[-{''.join(ours[a:b])}-]"] if b > a else []
-        parts += [f"{{+{''.join(theirs[c:d])}+}}"] if d > c else []
-    return "".join(parts)
+        parts += [f"[-{''.join(old_words[a:b])}-]"] if b > a else []
+        parts += [f"{{+{''.join(new_words[c:d])}+}}"] if d > c else []
+    return "".join([*parts, equal("".join(ours[len(ours) - end :]))])
+
+
+def common(ours: list[str], theirs: list[str]) -> int:
+    """Count the equal words at the beginning of both."""
+    equals = map(operator.eq, ours, theirs)
+    return sum(1 for _ in itertools.takewhile(bool, equals))
+
+
+def equal(text: str) -> str:
+    """Return a text that both sides have, without its middle if it is long."""
+    return text if len(text) <= 160 else f"{text[:80]}…{text[-80:]}"
+
+
+def cut(words: list[str]) -> list[str]:
+    """Return the first words of a long text."""
+    ends = itertools.accumulate(map(len, words))
+    kept = [word for word, end in zip(words, ends, strict=True) if end <= LONGEST_VALUE]
+    return (
+        kept if len(kept) == len(words) else [*kept, f"…{sum(map(len, words[len(kept) :]))} more characters"]
+    )
 
 
 def line(text: str) -> str:

@@ -169,6 +169,26 @@ def test_a_difference_is_commented_word_by_word_with_a_page(pull, github):
     assert "status=1" in (pull.folder / "output").read_text()
 
 
+def test_a_file_that_the_replay_read_as_recorded_is_named_if_the_pull_request_changes_it(pull, github):
+    pull.folder.joinpath("prompt.txt").write_text("Be polite.")
+    agent = pull.folder / "agent.py"
+    agent.write_text(agent.read_text() + "\nopen('prompt.txt').read()\n")
+    pull.record("prompted")
+    pull.git("add", ".")
+    pull.git("commit", "-qm", "two")
+    base = pull.git("rev-parse", "HEAD")
+    pull.folder.joinpath("prompt.txt").write_text("Be short.")
+    pull.git("commit", "-qam", "three")
+    pull.folder.joinpath("event.json").write_text(
+        json.dumps({"pull_request": {"number": 7, "base": {"sha": base}}})
+    )
+    done = pull(RECORDINGS="recordings/prompted.reenact")
+    sentence = "prompted.reenact was replayed with its recorded prompt.txt, which this pull request changes"
+    assert f"::warning::recordings/{sentence}" in done.stdout
+    assert sentence in github.comments[0]["body"]
+
+
+@pytest.mark.thorough
 def test_a_second_run_replaces_its_own_comment_and_no_other(pull, github):
     for _ in range(101):
         github.add("hello")
@@ -271,7 +291,15 @@ def test_a_long_report_is_cut_and_says_so(script):
 
 def test_long_values_are_compared_in_a_short_time(script):
     old, new = "a b " * 100_000, "b a " * 100_000
-    assert len(script.words(script.shown(old), script.shown(new))) < 100_000
+    assert len(script.words(old, new)) < 100_000
+
+
+def test_a_difference_at_the_end_of_a_long_text_is_shown(script):
+    rules = "Answer in a short way.\n" * 900
+    assert "never [-promise-]{+offer+} it" in script.words(
+        f"{rules}never promise it", f"{rules}never offer it"
+    )
+    assert "{+!+}" in script.words("x" * 90_000, "x" * 90_000 + "!")
 
 
 def test_every_input_of_the_action_reaches_the_script_and_is_documented():
