@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -114,3 +115,35 @@ def test_a_file_of_a_process_that_was_killed_is_not_called_changed(shell):
     again = shell.replay()
     assert (again.status, again.out) == (0, done.out), again.err
     assert "made.txt: a process that used it was killed" in " ".join(again.err.split())
+
+
+def test_a_forked_process_is_redirected_once(shell):
+    shell.write("text", "1")
+    shell.write(
+        "agent.py",
+        """
+        import multiprocessing, os, sys
+        def opener(path, flags):
+            frame, names = sys._getframe(), []
+            while frame is not None:
+                names.append(frame.f_code.co_filename.rpartition("/")[2])
+                frame = frame.f_back
+            assert names.count("redirect.py") <= 2, names
+            return os.open(path, flags)
+        def read():
+            with open("text", opener=opener) as file:
+                file.read()
+        if __name__ == "__main__":
+            process = multiprocessing.get_context("fork").Process(target=read)
+            process.start()
+            process.join()
+            print(open("text").read(), process.exitcode)
+        """,
+    )
+    shell.record("agent.py")
+    again = subprocess.run(
+        [sys.executable, "-m", "reenact", "replay", "last"],
+        cwd=shell.folder, env={**shell.environ, "REENACT_PORTABLE": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "1 0\n" in again.stdout, again.stderr
+    assert "AssertionError" not in again.stderr

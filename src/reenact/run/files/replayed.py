@@ -22,7 +22,7 @@ from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
 from reenact.run.files import stand_ins
 from reenact.run.files.comparison import FileComparison
-from reenact.run.files.disk import LIVE, Disk, Laid, blob, is_state_of
+from reenact.run.files.disk import LIVE, Disk, Laid, Layer, blob, is_state_of
 from reenact.run.files.final import content_of
 from reenact.run.files.placing import kind_of, other_names, put
 from reenact.run.files.recorded_changes import RecordedChanges, apart
@@ -30,6 +30,9 @@ from reenact.run.files.redirect import NOT_COVERED, FileRedirection
 from reenact.run.files.renames import FolderRenames
 from reenact.run.files.upper import Upper
 from reenact.run.files.uses import ReplayedUses, store_of
+
+_REDIRECTIONS: dict[FileRedirection, tuple[int, tuple[Layer, ...]]] = {}
+"""The redirections that are in use, each with the process that began it and its layers."""
 
 
 class ReplayedFiles:
@@ -190,6 +193,7 @@ class ReplayedFiles:
         """Let the program see the user's files again, and remove the scratch of a block."""
         if self._redirection is not None:
             self._redirection.uninstall()
+            _REDIRECTIONS.pop(self._redirection, None)
         self._renames.uninstall()
         if self._disk is not None:
             with entered(None):
@@ -375,9 +379,14 @@ def redirect(scratch: str) -> RedirectedView | None:
 
 
 def _redirected(laid: Laid) -> FileRedirection:
+    """Redirect this process to scratch; a fork keeps its parent's redirection, which it has got with all else."""
+    for redirection, (process, layers) in _REDIRECTIONS.items():
+        if process != os.getpid() and layers == laid.layers:
+            return redirection
     uppers = [Upper(Path(layer.path), Path(layer.upper)) for layer in laid.layers]
     redirection = FileRedirection(uppers, list(laid.keep))
     redirection.install()
+    _REDIRECTIONS[redirection] = os.getpid(), laid.layers
     return redirection
 
 

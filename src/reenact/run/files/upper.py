@@ -71,7 +71,7 @@ class Upper:
             fresh = hidden(target)
             if _there(target):
                 target.unlink()
-            target.mkdir()
+            target.mkdir(exist_ok=True)
             if fresh:
                 close(target)
             below = self.root / inner

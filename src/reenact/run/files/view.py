@@ -6,6 +6,8 @@ import errno
 import os
 import shutil
 import stat
+import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -94,11 +96,11 @@ class OverlayView:
         source = self._real(full)
         if fresh or not os.path.lexists(source):
             if hidden(target):
-                target.unlink()
+                target.unlink(missing_ok=True)
         elif os.path.isdir(source) and not os.path.islink(source):
             upper.folder(inner)
         else:
-            shutil.copy2(source, target, follow_symlinks=False)
+            _copy(source, target, upper.path.parent)
         return str(target)
 
     def hide(self, path: str) -> None:
@@ -202,3 +204,15 @@ class OverlayView:
             return stat.S_ISLNK(os.lstat(self._real(full)).st_mode)
         except OSError:
             return False
+
+
+def _copy(source: str, target: Path, beside: Path) -> None:
+    """Copy a file into the layer in one act: another process or thread may have done so, and written to it."""
+    whole = beside / f"copied-{threading.get_native_id()}"
+    shutil.copy2(source, whole, follow_symlinks=False)
+    try:
+        os.link(whole, target, follow_symlinks=sys.platform == "win32")
+    except FileExistsError:
+        pass
+    finally:
+        whole.unlink()
