@@ -379,7 +379,7 @@ def redirect(scratch: str) -> RedirectedView | None:
 
 
 def _redirected(laid: Laid) -> FileRedirection:
-    """Redirect this process to scratch; a fork keeps its parent's redirection, which it has got with all else."""
+    """Redirect this process to scratch. A fork has its parent's redirection, and keeps it."""
     for redirection, (process, layers) in _REDIRECTIONS.items():
         if process != os.getpid() and layers == laid.layers:
             return redirection

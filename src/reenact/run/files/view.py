@@ -207,7 +207,10 @@ class OverlayView:
 
 
 def _copy(source: str, target: Path, beside: Path) -> None:
-    """Copy a file into the layer in one act: another process or thread may have done so, and written to it."""
+    """Copy a file into the layer in one act, unless it is there.
+
+    Another process or thread may have copied it, and written to it.
+    """
     whole = beside / f"copied-{threading.get_native_id()}"
     shutil.copy2(source, whole, follow_symlinks=False)
     try:
