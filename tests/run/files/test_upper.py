@@ -96,3 +96,10 @@ def test_a_file_takes_the_place_of_a_folder_and_the_other_way_round(upper, tmp_p
     upper.folder(Path("a"), 0o755)
     upper.write(Path("a/x"), b"x", FileState("file", mode=0o600))
     assert copied(upper, tmp_path / "two")["a/x"] == "x"
+
+
+def test_a_folder_that_was_copied_whole_gets_nothing_more_from_below(upper):
+    upper.hide(Path("a/b"))
+    upper.own(Path("a"))
+    upper.own(Path("a"))
+    assert os.listdir(upper.path / "a") == []

@@ -100,7 +100,7 @@ class Upper:
     def own(self, inner: Path) -> None:
         """Copy a whole folder into the layer: a folder of the layer below cannot be renamed."""
         source = self.root / inner
-        if not self.folder(inner) or not _folder(source):
+        if not self.folder(inner) or not _folder(source) or not self._open(inner):
             return
         for path, folders, files in os.walk(source):
             within = Path(path).relative_to(self.root)
@@ -113,7 +113,8 @@ class Upper:
                     shutil.copystat(below, target)
                 elif below.is_symlink() or below.is_file():
                     shutil.copy2(below, target, follow_symlinks=False)
-            folders[:] = [name for name in folders if _folder(self.path / within / name)]
+            above = self.path / within
+            folders[:] = [name for name in folders if _folder(above / name) and not is_opaque(above / name)]
         close(self.path / inner)
 
     def copy(self, into: Path, without: Sequence[str]) -> None:
