@@ -154,6 +154,14 @@ def test_a_setting_that_is_not_valid_is_one_line_with_its_place(write, text, tol
     ("text", "told"),
     [
         ("[verify]\nworkers = -1", "2:11: verify.workers: -1: it should be greater than or equal to 0"),
+        ("[verify]\nworkers = true", "verify.workers: true is no whole number"),
+        ("[verify]\ntimeout = 2026-01-02", "verify.timeout: 2026-01-02 is no number"),
+        ("[verify]\ntimeout = nan", "verify.timeout: nan: it should be greater than or equal to 0.1"),
+        ("[verify]\ntimeout = 1" + "0" * 400, "is no number"),
+        (
+            "[verify]\nfrom-zero = true\nfrom_zero = false",
+            "3:1: verify.from_zero: it is there already, as from-zero",
+        ),
         ("[verify]\nworkers = '4'", "verify.workers: '4' is no whole number"),
         ("[verify]\nresume = 'yes'", "verify.resume: 'yes' is no truth value: true or false"),
         ("[verify]\nengine = 'rai'", "verify.engine: 'rai' is not one of local, ray; did you mean ray?"),

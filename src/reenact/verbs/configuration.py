@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date, time
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_origin
@@ -168,6 +169,8 @@ def _table(file: ConfigurationFile, command: str, options: type[Options]) -> Ite
     if not isinstance(table, dict):
         raise file.error((command,), f"a table is expected: [{command}], and its options below")
     for key in table:
+        if "_" in key and key.replace("_", "-") in table:
+            raise file.error((command, key), f"it is there already, as {key.replace('_', '-')}")
         if not options.reads_settings or field_of(key, options.fields()) is not None:
             yield key, (command, key)
 
@@ -234,7 +237,8 @@ def _near(key: str, known: Iterable[str]) -> str | None:
 
 def _refusal(error: NotValid, info: OptionField) -> str:
     """Return the reason that a value is not valid, and what is expected."""
-    shown = repr(error.value)
+    shown = str(error.value) if isinstance(error.value, (date, time)) else repr(error.value)
+    shown = shown.lower() if isinstance(error.value, bool) else shown
     shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
     if listed := words(_type_of(info)):
         near = _near(str(error.value), listed)

@@ -6,6 +6,7 @@ Importing pydantic takes longer than all that `reenact list` does. The server ma
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -86,9 +87,9 @@ class OptionField:
                 value = mark.by(value)
         found = _as(self.kind, value)
         about = self.about
-        if found is not None and about.ge is not None and found < about.ge:
+        if found is not None and about.ge is not None and not found >= about.ge:
             raise NotValid(value, f"it should be greater than or equal to {about.ge:g}", limit=True)
-        if found is not None and about.le is not None and found > about.le:
+        if found is not None and about.le is not None and not found <= about.le:
             raise NotValid(value, f"it should be less than or equal to {about.le:g}", limit=True)
         return found
 
@@ -135,7 +136,8 @@ def _as(kind: Any, value: Any) -> Any:
     elif isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
         return value
     elif kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        with suppress(OverflowError):
+            return float(value)
     elif kind is Path and isinstance(value, str):
         return Path(value)
     elif issubclass(kind, Enum) and value in words(kind):

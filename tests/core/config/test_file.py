@@ -116,6 +116,8 @@ def test_a_file_of_another_user_is_refused(project, monkeypatch):
         (b"[policy", "1:8", "Expected"),
         (b"a = 1\r\na = 2", "2:6", "Cannot overwrite a value"),
         (b"x = '\xff'", "1:1", "not UTF-8"),
+        (b"home = 'a'\nx = " + b"9" * 5000, "2:5", "a number has too many digits"),
+        (b"[a.b]\n[c]\n[a.b]\n", "3:5", "the table [a.b] is there already"),
         (b"a = " + b"[" * 5000 + b"]" * 5000, "1:1", "nested too deeply"),
         (b"#" * (1 << 20) + b"\n\n", "1:1", "at most 1 MB"),
     ],
@@ -186,3 +188,14 @@ def test_a_replay_takes_the_policy_of_the_file_before_its_own(project):
     for run in (reenact.replay, lambda path: reenact.fork(path, at=1)):
         with pytest.raises(UsageError, match="lets calls run for real"):
             run(recording.path)
+
+
+def test_a_mark_of_an_editor_before_the_text_is_passed_over(project):
+    (project / "reenact.toml").write_bytes(b"\xef\xbb\xbf" + b'home = "recs"\r\n')
+    assert home() == project / "recs"
+
+
+def test_a_value_in_the_place_of_the_whole_table_is_named(project):
+    (project / "pyproject.toml").write_text("[tool]\nreenact = 3")
+    with pytest.raises(UsageError, match=r"pyproject.toml:2:1: tool.reenact: a table is expected"):
+        config.found()

@@ -32,6 +32,8 @@ _LONGEST = 1 << 20
 _NAMED = lazy(rb"""\breenact["']?[ \t]*(?:\]|\.|=[^=])""")
 """The key `reenact`; the name of the package in a list of dependencies is none."""
 _PLACE = lazy(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_TWICE = lazy(r"^Cannot declare \((.*?),?\) twice$")
+_DIGITS = lazy(r"[0-9][0-9_]*")
 _PLAIN_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -72,7 +74,7 @@ class ConfigurationFile:
 
     def error(self, path: KeyPath, message: str, *, value: bool = False) -> UsageError:
         """Make the error for a key or a value that is not valid."""
-        named = ".".join(str(part) if isinstance(part, int) else part[:80] for part in path)
+        named = ".".join(str(part) if isinstance(part, int) else part[:80] for part in path or self._above)
         return UsageError(f"{self.place(path, value=value)}: {named}: {message}")
 
     def need_trust(self, path: KeyPath, reason: str) -> None:
@@ -182,8 +184,8 @@ def _parsed(path: Path, data: bytes, shown: str) -> ConfigurationFile | None:
     import tomllib  # noqa: PLC0415 - most programs under Reenact have no such file
 
     try:
-        # As tomllib does it.
-        text = data.decode().replace("\r\n", "\n")
+        # As tomllib does it; some editors put a mark before the text.
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
         tree: Any = tomllib.loads(text)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
@@ -191,6 +193,10 @@ def _parsed(path: Path, data: bytes, shown: str) -> ConfigurationFile | None:
     except tomllib.TOMLDecodeError as error:
         where, why = _refused(str(error), text)
         raise UsageError(f"{shown}:{where.line}:{where.column}: {why}: see docs/configuration.md") from None
+    except ValueError:
+        # Python's limit of digits. tomllib names no place for it.
+        where = _position(text, max(_DIGITS.finditer(text), key=lambda number: len(number[0])).start())
+        raise UsageError(f"{shown}:{where.line}:{where.column}: a number has too many digits") from None
     except RecursionError:
         raise UsageError(f"{shown}:1:1: its values are nested too deeply") from None
     if path.name == NAMES[1]:
@@ -202,7 +208,7 @@ def _parsed(path: Path, data: bytes, shown: str) -> ConfigurationFile | None:
         path, tree if isinstance(tree, dict) else {}, text, hashlib.sha256(data).hexdigest()
     )
     if not isinstance(tree, dict):
-        raise file.error((), "[tool.reenact] is a table")
+        raise file.error((), "a table is expected: [tool.reenact]")
     return file
 
 
@@ -242,6 +248,12 @@ def _refused(message: str, text: str) -> tuple[TextPosition, str]:
     """Return the place and the reason in an error of `tomllib`."""
     place = _PLACE.search(message)
     reason = message[: place.start()] if place is not None else message
+    if twice := _TWICE.match(reason):
+        reason = f"the table [{twice[1].replace(chr(39), '').replace(', ', '.')}] is there already"
     if place is not None and place[1] is not None:
         return TextPosition(int(place[1]), int(place[2])), reason
-    return TextPosition(text.count("\n") + 1, len(text) - text.rfind("\n")), reason
+    return _position(text, len(text)), reason
+
+
+def _position(text: str, offset: int) -> TextPosition:
+    return TextPosition(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
