@@ -86,6 +86,8 @@ async def over_before_it_is_asked():
         command.terminate()
     except ProcessLookupError:
         return code, "over"
+    # The loop has not noticed the end yet.
+    return code, "asked"
 
 
 async def into_a_file():

@@ -243,7 +243,8 @@ class RecordedRun:
         return iter(self.steps)
 
     def __repr__(self) -> str:
-        return f"<Recording {self.id} {self.name!r}: {len(self.steps)} steps, {self.status}>"
+        steps = f"{len(self.steps)} step{'s' * (len(self.steps) != 1)}"
+        return f"<Recording {self.id} {self.name!r}: {steps}, {self.status}>"
 
 
 def _verb(name: str) -> Callable[..., Any]:
