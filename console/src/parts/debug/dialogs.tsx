@@ -22,16 +22,18 @@ export function EditAnswer({
   taken: (state: Standing) => void;
 }) {
   const where = path("debug", id, "steps", step, "answer");
+  const [giving, setGiving] = useState(false);
   const draft = useQuery({
     queryKey: ["draft", id, step],
     queryFn: () => get<AnswerDraft>(where),
+    // A given answer lets the program run, and a running program has no answers to edit.
+    enabled: !giving,
     staleTime: 0,
     gcTime: 0,
     retry: false,
   });
   const [text, setText] = useState<string | null>(null);
   const [wrong, setWrong] = useState("");
-  const [giving, setGiving] = useState(false);
   const shown = text ?? draft.data?.text ?? "";
   useEffect(() => {
     // A given answer lets the program run, and no text can be checked meanwhile.
