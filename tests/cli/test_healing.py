@@ -9,8 +9,10 @@ import pytest
 
 import reenact
 from reenact.browser.heal.heal_record import HealRecord, digest
+from reenact.browser.heal.patch_trial import untried
 from reenact.core import boundary
 from reenact.core.model.event import Effect
+from tests.hints import followed
 
 OLD = 'with s:\n    s.execute(type="click", selector="#buy")\n'
 
@@ -123,6 +125,19 @@ def test_the_patch_is_printed_and_written_only_when_asked(run, ran, tmp_path):
     status, out, err = run("heals", "--patch", "shop.py")
     assert (status, "--- shop.py" in out) == (0, False)
     assert "nothing to change in shop.py" in err
+
+
+def test_a_patch_that_is_still_to_be_tried_names_the_command_that_does_it(run, ran, tmp_path):
+    ran(rung="alternative")
+    heal = HealRecord(
+        key="click #buy @/ #0", action="click", rung="alternative", file=str(tmp_path / "shop.py"), line=2,
+        old="#buy", new={"css": "css=#buy2"}, verified_by="consequence: as before",
+    )  # fmt: skip
+    (trial,) = untried([heal])
+    words = followed(trial.told, "browser/heal/patch_trial.py", "heals --patch")
+    status, out, err = run(*words)
+    assert (status, err) == (0, "")
+    assert '+    s.execute(type="click", selector="#buy2")' in out
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ async def test_what_is_not_there_is_said_in_a_sentence(window):
 
 
 @driven
-@pytest.mark.parametrize("button", ["Run again", "Export"])
+@pytest.mark.parametrize("button", ["More", "Export"])
 async def test_the_commands_of_a_recording_s_dialogs_have_all_that_they_need(
     window, ids, capsys, tmp_path, button
 ):

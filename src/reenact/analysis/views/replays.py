@@ -49,6 +49,7 @@ class VerdictView(View):
     answered: dict[str, str]
     compared: tuple[str, ...]
     uncompared: tuple[str, ...]
+    changed_since: tuple[str, ...]
 
 
 class ReplayedView(View):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal
 
 from reenact.analysis.views.base import View
@@ -13,6 +13,8 @@ from reenact.core.model.divergence import Verdict
 from reenact.errors import Divergence
 
 _SHOWN = 8
+_FILES = 3
+"""The number of changed files that are named."""
 _LISTED = re.compile(r"\b(live|ignore|policy|tools)=\['([^']*)'\]")
 _AT = re.compile(r"\bat=(\d+)")
 _POLICY = re.compile(r"\b(on_divergence|inserted)='(\w+)'")
@@ -85,12 +87,22 @@ def facts(verdict: Verdict) -> Iterator[FactView]:
         yield FactView(before=f"compared: {', '.join(verdict.compared)}", tone="quiet")
     for thing in verdict.uncompared:
         yield FactView(before=f"not compared: {thing}", tone="quiet")
+    if verdict.changed_since:
+        text = f"{changed_since(verdict.changed_since)}; --files live reads what is there now"
+        yield FactView(before="! ", after=text, tone="warning")
     for label, count in sorted(verdict.live.items()):
         yield FactView(before="ran for real: ", subject=label, after=f" × {count}")
     for rule in verdict.rules:
         yield FactView(before="rule applied: ", subject=rule)
     for note in verdict.notes:
         yield FactView(before="! ", after=note, tone="warning")
+
+
+def changed_since(files: Collection[str]) -> str:
+    """Return the sentence on files that a replay read as recorded, and that have another content now."""
+    first = list(files)[:_FILES]
+    more = f" and {many(len(files) - len(first), 'more file')}" if len(files) > len(first) else ""
+    return f"read as recorded, and changed since: {', '.join(first)}{more}"
 
 
 def place(divergence: Divergence) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -117,7 +118,10 @@ def untried(heals: Sequence[HealRecord]) -> list[PatchTrial | None]:
         trial = None
         if _learns(heal):
             with suppress(UnchangeableSelector):
-                trial = PatchTrial(offers(heal), "not tried on recorded pages: `reenact heals --patch` does")
+                script = shlex.quote(heal.file)
+                trial = PatchTrial(
+                    offers(heal), f"not tried on recorded pages; that does `reenact heals --patch {script}`"
+                )
         found.append(trial)
     return found
 

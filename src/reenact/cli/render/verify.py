@@ -7,6 +7,7 @@ from rich.table import Table
 
 from reenact.analysis.views.terminal import Terminal
 from reenact.analysis.views.text import many
+from reenact.analysis.views.verdict import changed_since
 from reenact.analysis.views.verification import Status, Tone
 from reenact.cli.context import TerminalContext
 from reenact.verbs.verify.verb import Options, Result
@@ -43,6 +44,16 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
             )
         console.print(table)
         console.print()
+    since = {
+        file: one.recording
+        for one in reversed(found.outcomes)
+        if one.verdict is not None
+        for file in one.verdict.changed_since
+    }
+    if since:
+        console.print(f"[yellow]![/] {escape(changed_since(sorted(since)))}")
+        hint = f"reenact replay {since[min(since)]} --files live"
+        console.print(f"  {escape(hint)} reads what is there now", soft_wrap=True)
     said = [_said(status, f"{count} ") for status, count in found.counts.items()]
     console.print(
         f"{many(len(found.outcomes), 'recording')}: {', '.join(said)}  "

@@ -34,6 +34,7 @@ class Verdict:
         answered: The tools of the program that were answered without running, with the reason.
         compared: The things that were compared: calls, and at the end results, output and state.
         uncompared: The recorded things that could not be compared, with the reason.
+        changed_since: The files with another content now, which the replay read as recorded.
         notes: Further facts for a careful reader: holes in the recording, clock reads that had no record.
     """
 
@@ -49,6 +50,7 @@ class Verdict:
     answered: dict[str, str] = field(default_factory=dict)
     compared: tuple[str, ...] = ()
     uncompared: tuple[str, ...] = ()
+    changed_since: tuple[str, ...] = ()
 
     @property
     def faithful(self) -> bool:
@@ -81,6 +83,7 @@ class Verdict:
         parts += [f"under rule: {rule}" for rule in self.rules]
         parts += [str(divergence) for divergence in self.divergences]
         parts += [f"not compared: {thing}" for thing in self.uncompared]
+        parts += [f"read as recorded, and changed since: {file}" for file in self.changed_since]
         parts += list(self.notes)
         return f"{self._word}: " + "; ".join(parts)
 
@@ -119,6 +122,7 @@ def verdict_of(tree: Mapping[str, Any]) -> Verdict:
         answered=dict(tree.get("answered", {})),
         compared=tuple(tree.get("compared", ())),
         uncompared=tuple(tree.get("uncompared", ())),
+        changed_since=tuple(tree.get("changed_since", ())),
     )
 
 
@@ -139,6 +143,7 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
         again=dict(again),
         compared=tuple(dict.fromkeys(item for verdict in verdicts for item in verdict.compared)),
         uncompared=tuple(dict.fromkeys(item for verdict in verdicts for item in verdict.uncompared)),
+        changed_since=tuple(dict.fromkeys(item for verdict in verdicts for item in verdict.changed_since)),
         answered={label: reason for verdict in verdicts for label, reason in verdict.answered.items()},
         rules=tuple(dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)),
         missing=tuple(sorted(item for verdict in verdicts for item in verdict.missing)),

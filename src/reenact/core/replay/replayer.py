@@ -89,6 +89,7 @@ class Replayer(Handler):
         self.compared: list[str] = []
         """The things beside calls that were compared at the end."""
         self.uncompared: list[str] = []
+        self.changed_since: list[str] = []
         """The recorded things that could not be compared, with the reason."""
         self._log = log
         self._steps = steps
@@ -345,6 +346,7 @@ class Replayer(Handler):
             answered={**self.tools.answered, **self._own_requests.left},
             compared=("calls", *self.compared),
             uncompared=tuple(self.uncompared),
+            changed_since=tuple(self.changed_since),
         )
 
     def remark(self, text: str) -> None:

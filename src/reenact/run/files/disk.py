@@ -63,6 +63,7 @@ class Laid:
         lacking: What could not be laid, in words.
         keep: Folders inside of the program's that stay the real ones.
         stand_ins: Files whose bytes are not recorded, as the recorded run saw them in a list.
+        older: Files that have another content now: the recorded one was laid.
         forbidden: The reason that no overlay is possible; empty if it was not tried.
     """
 
@@ -71,6 +72,7 @@ class Laid:
     lacking: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     stand_ins: tuple[str, ...] = ()
+    older: tuple[str, ...] = ()
     forbidden: str = ""
 
     @classmethod
@@ -84,6 +86,7 @@ class Laid:
             tuple(tree["lacking"]),
             tuple(tree["keep"]),
             tuple(tree["stand_ins"]),
+            tuple(tree["older"]),
             forbidden.read_text(encoding="utf-8") if forbidden.exists() else "",
         )
 
@@ -159,6 +162,7 @@ class Disk:
         layers: list[Layer] = []
         lacking: list[str] = []
         standing: list[str] = []
+        self._older: list[str] = []
         for number, (root, path) in enumerate(self._places(cwd)):
             base = self.folder / f"run-{self._runs}-{number}"
             layer = Layer(str(root), path, str(base / "upper"), str(base / "work"))
@@ -169,7 +173,14 @@ class Disk:
             lacking += self._filled(layer, own, standing)
         known = {layer.recorded for layer in layers}
         lacking += [f"the folder {root} is not here" for root in self._roots if str(root) not in known]
-        laid = Laid(str(self.folder), tuple(layers), tuple(lacking), tuple(self._keep), tuple(standing))
+        laid = Laid(
+            str(self.folder),
+            tuple(layers),
+            tuple(lacking),
+            tuple(self._keep),
+            tuple(standing),
+            tuple(self._older),
+        )
         laid.write()
         return laid
 
@@ -260,7 +271,10 @@ class Disk:
             return upper.folder(inner, state.mode)
         if not state.blob:
             return state.why == "unread"
-        return upper.write(inner, blob(self._recording, state.blob), state)
+        data = blob(self._recording, state.blob)
+        if _holds_other(upper.root / inner, data):
+            self._older.append(str(upper.root / inner))
+        return upper.write(inner, data, state)
 
     def _listed(
         self, upper: Upper, path: Path, inner: Path, names: tuple[str, ...], own: set[Path]
@@ -350,6 +364,17 @@ def _looks_like(path: Path, state: FileState) -> bool:
         return False
     known = stat.S_ISREG(status.st_mode) and state.mtime in (None, status.st_mtime_ns)
     return known and status.st_size == state.size and stat.S_IMODE(status.st_mode) == state.mode
+
+
+def _holds_other(path: Path, data: bytes) -> bool:
+    """Return True for a file with other bytes than these."""
+    try:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            return False
+        return status.st_size != len(data) or path.read_bytes() != data
+    except OSError:
+        return False
 
 
 def content(path: Path, salt: bytes, *, plain: bool) -> str:

@@ -15,7 +15,7 @@ from reenact.core.boundary import Answer, entered
 from reenact.core.boundary.file_sensor import RedirectedView
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
-from reenact.core.files.trees import FileChange, first_states, has_files
+from reenact.core.files.trees import FileChange, changes, first_states, has_files
 from reenact.core.model.log import RESUMED, Log
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.replayer import Replayer
@@ -152,6 +152,7 @@ class ReplayedFiles:
             return
         for what in self._laid.lacking:
             self._say(what)
+        self._replayer.changed_since += self._changed_since()
         for number in self._recorded.after.get(None, ()):
             change = self._recorded.all[number]
             if change.how == "outside":
@@ -159,6 +160,25 @@ class ReplayedFiles:
                 if change.t < self._resumed_at():
                     self._say("files were changed from outside before the first call: the time is not known")
                 self._bring(number)
+
+    def _changed_since(self) -> list[str]:
+        """Return the files that this replay reads as recorded, and that have another content now.
+
+        Those that the recorded run has changed itself are left out.
+        """
+        own = {
+            path
+            for log in self._recording.logs
+            for change in changes(log)
+            if change.how != "first"
+            for path in change.states
+        }
+        here = Path.cwd()
+        return [
+            os.path.relpath(path, here) if Path(path).is_relative_to(here) else path
+            for path in self._laid.older
+            if self._laid.recorded(Path(path)) not in own
+        ]
 
     def _resumed_at(self) -> float:
         """Return the time at which the recorded run was resumed first."""
@@ -171,13 +191,13 @@ class ReplayedFiles:
         """Put the files back as they were at this place: a later part has changed them."""
         behind = len(self._replayer.cursor.asked) - 1
         known = first_states(self._recording)
-        changes = [change for change in self._recorded.all if change.how != "first"]
-        for change in changes:
+        made = [change for change in self._recorded.all if change.how != "first"]
+        for change in made:
             for path, state in change.states.items():
                 known.setdefault(path, NOTHING)
                 if change.began <= behind:
                     known[path] = state
-        changed = {path: known[path] for change in changes for path in change.states}
+        changed = {path: known[path] for change in made for path in change.states}
         with self._seen():
             for path, state in sorted(changed.items()):
                 with suppress(OSError):
