@@ -225,7 +225,7 @@ def _paired() -> bool:
 def _resolve(heard: _Event, arguments: tuple[Any, ...]) -> None:
     host = arguments[0]
     name = os.fsdecode(host) if isinstance(host, (str, bytes)) else ""
-    if name in _LOOKUPS or _numeric(name) or name == socket.gethostname():
+    if name in _LOOKUPS or _numeric(name) or name == socket.gethostname() or name in unseen.machine_names:
         return
     _reach(heard, f"looked up {name}", f"lookup:{name}")
 

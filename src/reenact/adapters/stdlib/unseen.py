@@ -44,6 +44,9 @@ _NUMBERS = {
 }
 _own = {"getpid": os.getpid, "getppid": os.getppid, "get_native_id": threading.get_native_id}
 
+machine_names: set[str] = set()
+"""The names of this machine, or of the recorded one, that the program was given."""
+
 _asked: set[str] = set()
 """Functions that the program has called for a number of its process or thread."""
 
@@ -223,12 +226,17 @@ def install() -> None:
     early.replace(shutil, "disk_usage", _recorded("machine:disk_usage", shutil.disk_usage, usage))
     when_imported("resource", _resource_loaded)
     for module, name in ((socket, "gethostname"), (socket, "getfqdn"), (platform, "node")):
-        early.replace(module, name, _recorded(f"machine:{name}", getattr(module, name), str))
+        early.replace(module, name, _recorded(f"machine:{name}", getattr(module, name), _name_of_machine))
     for module, name in ((os, "getpid"), (os, "getppid"), (threading, "get_native_id")):
         early.replace(module, name, _noted(name, getattr(module, name)))
     native_id = threading.Thread.native_id.fget  # type: ignore[attr-defined]
     threading.Thread.native_id = property(_noted("get_native_id", native_id))  # type: ignore[assignment]
     ports.install(_chosen_port)
+
+
+def _name_of_machine(name: Any) -> str:
+    machine_names.add(str(name))
+    return str(name)
 
 
 def _resource_loaded(module: Any) -> None:
