@@ -54,9 +54,6 @@ def walked(page) -> list[str]:
     for _ in range(MOST):
         page.keyboard.press("Tab")
         one = page.evaluate(FOCUSED)
-        if one is None and not steps:
-            # The browser may still have had the focus in its own parts.
-            continue
         if one is None or (one["again"] and not one["frame"]):
             break
         if not one["again"]:  # the controls of a frame are reached within it
@@ -71,9 +68,6 @@ async def awalked(page) -> list[str]:
     for _ in range(MOST):
         await page.keyboard.press("Tab")
         one = await page.evaluate(FOCUSED)
-        if one is None and not steps:
-            # The browser may still have had the focus in its own parts.
-            continue
         if one is None or (one["again"] and not one["frame"]):
             break
         if not one["again"]:  # the controls of a frame are reached within it

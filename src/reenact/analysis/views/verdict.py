@@ -99,7 +99,7 @@ def facts(verdict: Verdict) -> Iterator[FactView]:
 
 
 def changed_since(files: Collection[str]) -> str:
-    """Return the sentence on files that a replay read as recorded, and that have another content now."""
+    """Return the sentence on files that have changed, and that a replay read as recorded."""
     first = list(files)[:_FILES]
     more = f" and {many(len(files) - len(first), 'more file')}" if len(files) > len(first) else ""
     return f"read as recorded, and changed since: {', '.join(first)}{more}"
