@@ -67,8 +67,7 @@ def opened(tab, folder):
         tab.goto((folder / name).as_uri())
         if name in {"watch.html", "two.html"}:
             tab.locator("#list [role=option]").first.wait_for()
-        if name in {"exported.html", "report.html"}:
-            # Without its film, the frame takes the focus and gives it to nothing.
+        if name == "exported.html":
             tab.frame_locator("iframe.film").locator("#list [role=option]").first.wait_for()
         return tab
 
