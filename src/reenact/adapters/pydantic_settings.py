@@ -28,7 +28,7 @@ _none_type: Callable[[str], str] = str
 def install(module: ModuleType) -> None:
     """Patch the source that reads the environment."""
     global _none_type
-    _none_type = sys.modules["pydantic_settings.sources.types"].EnvNoneType
+    _none_type = vars(sys.modules[module.EnvSettingsSource.__module__])["EnvNoneType"]
     patch(module.EnvSettingsSource, "_load_env_vars", _recorded, library="pydantic_settings")
 
 

@@ -52,7 +52,7 @@ _UNSEEN: dict[int, tuple[object, str]] = {
     for words, found in {
         "the process's number": (os.getpid, os.getppid),
         "a thread's number": (threading.get_ident, threading.get_native_id),
-        "the file system": tuple(getattr(os, name) for name in ("statvfs",) if hasattr(os, name)),
+        "the file system": (os.statvfs,) if hasattr(os, "statvfs") else (),
         "an object's address": (builtins.id,),
     }.items()
     for one in found

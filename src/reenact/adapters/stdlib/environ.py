@@ -140,8 +140,10 @@ def variable(run: Run, name: str, live: Callable[[], str | None]) -> str | None:
         known = _known.setdefault(run, {})
         if name not in known:
             known[name] = _drawn(run, name, live)
+        if not (run.replaying or run.forked):
+            return live()
         own = {each.lower() for each in (*_written_names.get(run, ()), *_given)}
-        return known[name] if (run.replaying or run.forked) and name.lower() not in own else live()
+        return live() if name.lower() in own else known[name]
 
 
 def _drawn(run: Run, key: str, live: Callable[[], str | None]) -> str | None:

@@ -184,12 +184,15 @@ class FrameRecorder:
         times = next(times for seconds, times in RESTS if idle < seconds)
         return self._gap * (RESTS[-1][1] if self._overspent() else times)
 
-    def _overspent(self, more: int = 0) -> bool:
-        """Count a picture's bytes; return True beyond the limit of an endless animation."""
+    def _overspent(self) -> bool:
+        """Return True if the kept pictures weigh more than those of an endless animation may."""
+        return self._spent - (self._log.now() - self._counted) * RATE > CREDIT
+
+    def _count(self, size: int) -> None:
+        """Count the bytes of a picture that is kept."""
         now = self._log.now()
-        self._spent = max(0.0, self._spent - (now - self._counted) * RATE) + more
+        self._spent = max(0.0, self._spent - (now - self._counted) * RATE) + size
         self._counted = now
-        return self._spent > CREDIT
 
     def _look(self) -> None:
         if self._running and not self._gate.shut:
@@ -250,7 +253,7 @@ class FrameRecorder:
         place = bisect_right(self._written, picture.t, key=lambda one: one.t)
         if place == 0 or self._written[place - 1].mark != picture.mark:
             picture.blob = self._log.blob(data)
-            self._overspent(len(data))
+            self._count(len(data))
             self._log.write("frame", t=picture.t, **_told(picture, self._tab))
             self._written.insert(place, picture)
             del self._written[:-REMEMBERED]

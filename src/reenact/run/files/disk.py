@@ -259,9 +259,8 @@ class Disk:
 
     def _laid(self, upper: Upper, inner: Path, state: FileState) -> bool:
         """Lay one state. Return False if its bytes are not recorded, and are not the user's."""
-        if is_state_of(upper.root / inner, state, self.salt) and (
-            not state.blob or _looks_like(upper.root / inner, state)
-        ):
+        same = is_state_of(upper.root / inner, state, self.salt)
+        if same and (not state.blob or _looks_like(upper.root / inner, state)):
             return True
         if state.kind == "none":
             return upper.hide(inner)
@@ -272,7 +271,7 @@ class Disk:
         if not state.blob:
             return state.why == "unread"
         data = blob(self._recording, state.blob)
-        if _holds_other(upper.root / inner, data):
+        if not same and _holds_other(upper.root / inner, data):
             self._older.append(str(upper.root / inner))
         return upper.write(inner, data, state)
 
