@@ -12,7 +12,7 @@ from pathlib import Path
 
 from buy import buy, opened
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from reenact.browser.executable import find
 from reenact.browser.watch import write
@@ -42,6 +42,8 @@ def shot(file: Path) -> bytes:
         page.goto(file.as_uri())
         page.locator("body[data-whole]").wait_for()
         page.keyboard.press("g")
+        for side in page.locator("canvas[role=img]").all():
+            expect(side).not_to_have_attribute("aria-busy", "true", timeout=60_000)
         seen = Image.open(io.BytesIO(still(page)))
         browser.close()
     made = io.BytesIO()

@@ -47,16 +47,16 @@ def found(steps: list[dict], missed: list[str]) -> list[str]:
     return wrong + [f"Tab does not reach {one}" for one in missed]
 
 
-# A frame of another process takes the focus a moment later than the page gives it away: one look at nothing is no end.
+# A frame in another process gets the focus late: for one key the page has no element in focus, and the walk goes on.
 def walked(page) -> list[str]:
     """Walk a page by Tab from its beginning, and return what is wrong; for a page of Playwright's blocking kind."""
     page.evaluate(BEGIN)
-    steps, nowhere = [], 0
+    steps, unfocused = [], 0
     for _ in range(MOST):
         page.keyboard.press("Tab")
         one = page.evaluate(FOCUSED)
-        nowhere = nowhere + 1 if one is None else 0
-        if nowhere == 1:
+        unfocused = unfocused + 1 if one is None else 0
+        if unfocused == 1:
             continue
         if one is None or (one["again"] and not one["frame"]):
             break
@@ -68,12 +68,12 @@ def walked(page) -> list[str]:
 async def awalked(page) -> list[str]:
     """The same, for a page of Playwright's other kind."""
     await page.evaluate(BEGIN)
-    steps, nowhere = [], 0
+    steps, unfocused = [], 0
     for _ in range(MOST):
         await page.keyboard.press("Tab")
         one = await page.evaluate(FOCUSED)
-        nowhere = nowhere + 1 if one is None else 0
-        if nowhere == 1:
+        unfocused = unfocused + 1 if one is None else 0
+        if unfocused == 1:
             continue
         if one is None or (one["again"] and not one["frame"]):
             break

@@ -85,9 +85,8 @@ def colour(page, screen=0):
 
 def settled(page):
     """Wait until what was asked for is painted."""
-    page.evaluate(
-        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))"
-    )
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.wait_for_function("() => !document.querySelector('canvas[aria-busy=true]')")
 
 
 def tab(page, name):
@@ -100,6 +99,16 @@ def press(page, *keys):
 
 
 # -- moving together -----------------------------------------------------------------------------------------
+
+
+def test_a_picture_that_cannot_be_shown_leaves_none_of_another_moment(opened, bad):
+    page = opened(bad)
+    page.locator("canvas[data-picture]").wait_for()
+    page.evaluate("() => { HTMLImageElement.prototype.decode = () => Promise.reject(new Error('broken')) }")
+    page.click("text=Click button “Pay”")
+    settled(page)
+    drawn = "(canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)"
+    assert not page.locator("canvas[role=img]").evaluate(drawn)
 
 
 def test_a_click_on_a_step_takes_screen_address_and_details_there(opened, bad):

@@ -82,16 +82,26 @@ class Player {
   paint(number) {
     const image = this.pictures.get(number);
     if (!image) {
-      this.element.getContext("2d").clearRect(0, 0, this.element.width, this.element.height);
+      this.clear();
       return;
     }
+    this.element.ariaBusy = "true";
     image.decode().then(() => {
       if (this.shown !== number) return;
       this.element.width = image.naturalWidth;
       this.element.height = image.naturalHeight;
       this.element.getContext("2d").drawImage(image, 0, 0);
       this.element.dataset.picture = String(number);
-    }, () => {});
+      this.element.ariaBusy = "false";
+    }, () => {
+      // The picture of another moment must not stay.
+      if (this.shown === number) this.clear();
+    });
+  }
+
+  clear() {
+    this.element.getContext("2d").clearRect(0, 0, this.element.width, this.element.height);
+    this.element.ariaBusy = "false";
   }
 
   /** How large the page was, in its own pixels. */
