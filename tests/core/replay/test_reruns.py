@@ -159,6 +159,38 @@ def test_a_tool_that_wrote_a_file_writes_to_scratch_in_a_replay(home: str, tmp_p
     assert replay.verdict.again == {"tool:note": 1}
 
 
+@pytest.mark.parametrize(
+    ("mode", "told"), [("a", "open"), ("r", "open for reading"), ("r+", "open")], ids=["append", "read", "both"]
+)
+def test_a_tool_beside_a_file_that_the_program_holds_open_is_answered(
+    home: str, tmp_path: Path, mode: str, told: str
+) -> None:
+    file, link = tmp_path / "notes.txt", tmp_path / "link.txt"
+    file.write_text("buy tea")
+    link.symlink_to(file)
+
+    def program() -> str:
+        with link.open(mode):
+            return add([], "tea")
+
+    with reenact.replay(recorded(program)) as replay:
+        program()
+    assert replay.verdict.answered == {"tool:add": f"the program holds the file {link} {told}"}
+
+
+def test_a_tool_after_the_last_use_of_a_file_runs_again(home: str, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+
+    def program() -> str:
+        file.write_text("buy tea")
+        file.read_text()
+        return add([], "tea")
+
+    with reenact.replay(recorded(program)) as replay:
+        program()
+    assert replay.verdict.again == {"tool:add": 1}
+
+
 def test_a_changed_tool_that_acts_on_the_world_is_stopped_before_it_does(home: str, tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
 

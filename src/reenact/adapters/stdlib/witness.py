@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 import sysconfig
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -242,7 +243,8 @@ class _Held:
     """The things that the program of one run has opened outside of tools."""
 
     def __init__(self) -> None:
-        self.files: set[str] = set()
+        self.files: dict[str, str] = {}
+        """The names by which files were opened, by their real paths."""
         self.others: dict[str, None] = {}
 
 
@@ -253,7 +255,7 @@ def opened_file(run: Run, name: str) -> None:
     """The program opens a file outside of its tools, which may use it later."""
     held = _held.setdefault(run, _Held())
     if len(held.files) < _MOST:
-        held.files.add(name)
+        held.files[os.path.realpath(name)] = name
 
 
 def opened_other(run: Run, what: str) -> None:
@@ -272,22 +274,30 @@ def _ended(run: Run, tool: ToolInside) -> None:
             _look_for_files(held.files, tool)
 
 
-def _look_for_files(names: set[str], tool: ToolInside) -> None:
-    open_now: dict[tuple[int, int], bool] = {}
-    for descriptor in Path("/dev/fd").iterdir():
+def _look_for_files(files: Mapping[str, str], tool: ToolInside) -> None:
+    open_now: dict[str, bool] = {}
+    for number in os.listdir("/dev/fd"):
         with suppress(OSError, ValueError):
-            status = os.fstat(int(descriptor.name))
-            if stat.S_ISREG(status.st_mode):
-                key = status.st_dev, status.st_ino
-                open_now[key] = open_now.get(key, False) or _can_write(int(descriptor.name))
-    for name in list(names):
-        try:
-            status = Path(name).stat()
-        except OSError:
-            continue
-        writes = open_now.get((status.st_dev, status.st_ino))
-        if writes is not None:
-            tool.saw(f"the program holds the file {name} open{'' if writes else ' for reading'}")
+            descriptor = int(number)
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                path = _path_of_open(descriptor, files)
+                open_now[path] = open_now.get(path, False) or _can_write(descriptor)
+    for path in files.keys() & open_now.keys():
+        how = "open" if open_now[path] else "open for reading"
+        tool.saw(f"the program holds the file {files[path]} {how}")
+
+
+def _path_of_open(descriptor: int, files: Collection[str]) -> str:
+    """Return the path of an open file, or an empty text where it is none of `files`."""
+    if sys.platform == "linux":
+        return os.readlink(f"/proc/self/fd/{descriptor}")
+    return next((path for path in files if _is_same(path, descriptor)), "")
+
+
+def _is_same(path: str, descriptor: int) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    return False
 
 
 def _can_write(descriptor: int) -> bool:
