@@ -131,3 +131,18 @@ def test_nothing_is_written_after_closing(tmp_path: Path) -> None:
     writer.close()
     assert not writer.append(b'{"event":"noted"}')
     assert (tmp_path / "events.jsonl").read_bytes() == chained([b'{"event":"noted"}'])
+
+
+def test_nothing_is_written_between_a_signature_and_the_line_that_it_signs(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "events.jsonl")
+    finalised = []
+
+    def sign(_: str) -> dict[str, str]:
+        # A finaliser of the program's runs in the middle: it closes a stream of which the recording has the beginning.
+        finalised.append(writer.append(b'{"event":"closed"}'))
+        return {"key": "k"}
+
+    assert writer.seal(b'{"event":"sealed"}', sign)
+    assert finalised == [False]
+    assert b"closed" not in (tmp_path / "events.jsonl").read_bytes()
+    assert b'"sealed","signed":{"key":"k"}' in (tmp_path / "events.jsonl").read_bytes()

@@ -135,11 +135,17 @@ class Writer:
         with self._lock:
             with contextlib.suppress(OSError):
                 self._look()
-            body = _signed(self._sum, line[:-1], sign)
-            written = self.append(body + b"}")
-            self._sealed = written
+            if self.stopped is None:
+                # A finaliser that runs while the line is signed writes no more: the lines so far are signed.
+                self.stopped = "closed"
+                body = _signed(self._sum, line[:-1], sign)
+                try:
+                    self._write(body, body)
+                    self._sealed = True
+                except OSError as error:
+                    self._stop(error)
             self.close()
-            return written
+            return self._sealed
 
     def rewrite(self, change: Callable[[Sequence[bytes]], Sequence[bytes]]) -> bool:
         """Replace events that are written already; return True if any was replaced.
