@@ -27,7 +27,9 @@ from typing import Any
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, pause
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
+from reenact.adapters.stdlib.descriptors import can_read, end_of
 from reenact.adapters.stdlib.pipes import again
+from reenact.core.dataclass import dataclass
 
 _READY = "threads:ready"
 """The source of the places of what was ready."""
@@ -38,7 +40,8 @@ _LENGTH = "threads:length"
 _UNLIMITED = 2.0
 _MOMENT = 0.02
 _MOST = 4096
-_select, _read, _fdopen = select.select, os.read, os.fdopen
+_select, _read, _write, _fdopen = select.select, os.read, os.write, os.fdopen
+_poll: Any = getattr(select, "poll", None)
 
 Replace = Callable[[Any, str, Callable[..., Any]], None]
 
@@ -58,7 +61,9 @@ def install(replace: Replace) -> None:
     early.replace(select, "select", _of_lists)
     if hasattr(select, "poll"):
         early.replace(os, "read", _of_number)
+        early.replace(os, "write", _written)
         early.replace(os, "fdopen", _opened)
+        early.replace(select, "poll", _Poll)
 
 
 @contextmanager
@@ -75,33 +80,56 @@ def resting() -> Iterator[None]:
         scope.run.turnstile.unblocks()
 
 
-def _wait(what: str, limit: float | None, caller: FrameType | None) -> Deadline | None:
-    """Return the wait if it is the program's own; its scope is that of the thread."""
+def _wait(
+    what: str, limit: float | None, caller: FrameType | None, *, always: bool = False
+) -> Deadline | None:
+    """Return the wait if it is the program's own, or `always`; its scope is that of the thread."""
     while caller is not None and caller.f_code.co_filename == socket.__file__:
         caller = caller.f_back
     if caller is None:
         return None
-    return deadline(what, _UNLIMITED if limit is None else max(limit, 0.0), caller, callers.program)
+    counts = (lambda _: True) if always else callers.program
+    return deadline(what, _UNLIMITED if limit is None else max(limit, 0.0), caller, counts)
 
 
 # -- selectors -----------------------------------------------------------------------------------------------
+
+_Event = tuple[int, int]
+"""The place of a watched thing among all, and what may happen to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """The things that a selector watches.
+
+    Args:
+        now: Waits for the given seconds; returns the events that came.
+        value: Returns what the program gets for an event. Raises IndexError for a place that is none.
+        command: Returns True for an event at whose other end is a command, in a replay an answered one.
+    """
+
+    now: Callable[[float | None], list[_Event]]
+    value: Callable[[int, int], Any]
+    command: Callable[[int, int], bool]
 
 
 def _of_selector(original: Callable[..., Any], selector: Any, timeout: float | None = None) -> Any:
     """`select` of a selector."""
     if asyncio._get_running_loop() is not None or listening() is None:
         return original(selector, timeout)
-    limited = _wait("select", timeout, _getframe(2))
+    keys = list(selector.get_map().values())
+    places = {key.fd: place for place, key in enumerate(keys)}
+    commands = {place for place, key in enumerate(keys) if end_of(key.fd)}
+    limited = _wait("select", timeout, _getframe(2), always=bool(commands))
     if limited is None:
         with resting():
             return original(selector, timeout)
-    keys = list(selector.get_map().values())
-    places = {key.fd: place for place, key in enumerate(keys)}
-
-    def now(seconds: float | None) -> dict[tuple[int, int], Any]:
-        return {(places[key.fd], mask): (key, mask) for key, mask in original(selector, seconds)}
-
-    return _ready(limited, timeout, now, list)
+    watched = _Watched(
+        lambda seconds: [(places[key.fd], mask) for key, mask in original(selector, seconds)],
+        lambda place, mask: (keys[place], mask),
+        lambda place, _: place in commands,
+    )
+    return _ready(limited, timeout, watched)
 
 
 def _of_lists(
@@ -109,70 +137,110 @@ def _of_lists(
 ) -> tuple[list[Any], list[Any], list[Any]]:
     if asyncio._get_running_loop() is not None or listening() is None:
         return _select(reading, writing, exceptional, timeout)
-    limited = _wait("select", timeout, _getframe(1))
+    given = [list(part) for part in (reading, writing, exceptional)]
+    split: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+
+    def now(seconds: float | None) -> list[_Event]:
+        found = enumerate(_select(given[0], given[1], given[2], seconds))
+        return [(_place(given[number], item), number) for number, part in found for item in part]
+
+    commands = {
+        (place, number)
+        for number, part in enumerate(given)
+        for place, item in enumerate(part)
+        if end_of(item)
+    }
+    limited = _wait("select", timeout, _getframe(1), always=bool(commands))
     if limited is None:
         with resting():
             return _select(reading, writing, exceptional, timeout)
-    given = [list(part) for part in (reading, writing, exceptional)]
+    watched = _Watched(
+        now,
+        lambda place, number: (number, given[number][place]),
+        lambda place, number: (place, number) in commands,
+    )
+    for number, item in _ready(limited, timeout, watched):
+        split[number].append(item)
+    return split
 
-    def now(seconds: float | None) -> dict[tuple[int, int], Any]:
-        found = _select(given[0], given[1], given[2], seconds)
-        return {
-            (_place(given[number], item), number): (number, item)
-            for number, part in enumerate(found)
-            for item in part
-        }
 
-    def lists(found: Any) -> tuple[list[Any], list[Any], list[Any]]:
-        split: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
-        for number, item in found:
-            split[number].append(item)
-        return split
+class _Poll:
+    """An object of `select.poll`: its waits for commands have their turn."""
 
-    return _ready(limited, timeout, now, lists)  # type: ignore[no-any-return]
+    def __init__(self) -> None:
+        self._real = _poll()
+        self._numbers: dict[int, None] = {}
+
+    def register(self, thing: Any, /, *events: int) -> None:
+        """Watch a descriptor."""
+        self._real.register(thing, *events)
+        self._numbers[_number(thing)] = None
+
+    def modify(self, thing: Any, events: int, /) -> None:
+        """Watch a descriptor for other events."""
+        self._real.modify(thing, events)
+
+    def unregister(self, thing: Any, /) -> None:
+        """Watch a descriptor no more."""
+        self._real.unregister(thing)
+        self._numbers.pop(_number(thing), None)
+
+    def poll(self, timeout: float | None = None, /) -> list[tuple[int, int]]:
+        """Wait for milliseconds, or for good; return the descriptors with their events."""
+        numbers = list(self._numbers)
+        seen = asyncio._get_running_loop() is None and listening() is not None
+        commands = {place for place, number in enumerate(numbers) if seen and end_of(number)}
+        limit = None if timeout is None or timeout < 0 else timeout / 1000
+        limited = _wait("poll", limit, _getframe(1), always=True) if commands else None
+        if limited is None:
+            with resting():
+                return self._real.poll(timeout)  # type: ignore[no-any-return]
+
+        def now(seconds: float | None) -> list[_Event]:
+            found = self._real.poll(None if seconds is None else seconds * 1000)
+            return [(numbers.index(number), events) for number, events in found]
+
+        watched = _Watched(
+            now, lambda place, events: (numbers[place], events), lambda place, _: place in commands
+        )
+        return _ready(limited, limit, watched)
+
+
+def _number(thing: Any) -> int:
+    return thing if isinstance(thing, int) else int(thing.fileno())
 
 
 def _place(items: list[Any], sought: Any) -> int:
     return next(place for place, item in enumerate(items) if item is sought)
 
 
-def _ready(
-    limited: Deadline,
-    timeout: float | None,
-    now: Callable[[float | None], dict[tuple[int, int], Any]],
-    answer: Callable[[Any], Any],
-) -> Any:
-    """Wait for what is ready; in a replay for what was.
-
-    Args:
-        limited: The wait.
-        timeout: The time limit that the program gives.
-        now: Waits for the given seconds; returns what is ready by its place and kind.
-        answer: Makes the result.
-    """
+def _ready(limited: Deadline, timeout: float | None, watched: _Watched) -> list[Any]:
+    """Wait for what is ready, in a replay for what was; return it as the program gets it."""
     scope, handler = limited.scope, limited.scope.run.handler
     met = limited.recorded()
     if met is None:
         with resting():
-            found = now(timeout)
+            found = watched.now(timeout)
         text = ",".join(f"{place}:{kind}" for place, kind in found)
         write = (lambda: handler.draw(scope, _READY, lambda: text)) if found else None
         limited.over(bool(found), write)
-        return answer(found.values())
+        return [watched.value(*event) for event in found]
     if not met:
-        return answer([])
+        return []
     wanted = _parsed(handler.draw(scope, _READY, str))
+    real = {event for event in wanted if not watched.command(*event)}
 
-    def attempt(seconds: float) -> dict[tuple[int, int], Any]:
-        found = now(seconds)
-        if not found.keys() >= set(wanted):
+    def attempt(seconds: float) -> None:
+        if not real <= set(watched.now(seconds)):
             # Other things are ready, and would be at once again.
             pause(_MOMENT)
             raise TooLate
-        return found
 
-    found = limited.until(attempt)
-    return answer([found[key] for key in wanted])
+    if real:
+        limited.until(attempt)
+    with suppress(IndexError):
+        return [watched.value(*event) for event in wanted]
+    return []
 
 
 def _parsed(text: Any) -> list[tuple[int, int]]:
@@ -205,9 +273,19 @@ def _of_socket(what: str, original: Callable[..., Any], thing: Any, *args: Any, 
 
 
 def _of_number(fd: int, length: int, /) -> bytes:
-    if listening() is None or asyncio._get_running_loop() is not None or not _blocks(fd):
+    if listening() is None:
+        return _read(fd, length)
+    end = end_of(fd)
+    if end is not None:
+        return end.take(length)
+    if asyncio._get_running_loop() is not None or not _blocks(fd):
         return _read(fd, length)
     return _of_pipe(fd, length, _getframe(1))
+
+
+def _written(fd: int, data: Any, /) -> int:
+    end = end_of(fd)
+    return _write(fd, data) if end is None else end.give(bytes(data))
 
 
 def _of_pipe(fd: int, length: int, caller: FrameType | None) -> bytes:
@@ -239,19 +317,31 @@ class _PipeFile(io.RawIOBase):
         self._raw = raw
 
     def readable(self) -> bool:
-        return True
+        return bool(self._raw.readable())
+
+    def writable(self) -> bool:
+        return bool(self._raw.writable())
 
     def fileno(self) -> int:
         return int(self._raw.fileno())
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: Any) -> int | None:
         view = memoryview(buffer).cast("B")
-        if listening() is None or asyncio._get_running_loop() is not None:
+        end = end_of(self._raw.fileno())
+        if end is not None:
+            try:
+                data = end.take(len(view))
+            except BlockingIOError:
+                return None
+        elif listening() is None or asyncio._get_running_loop() is not None:
             data = _read(self._raw.fileno(), len(view))
         else:
             data = _of_pipe(self._raw.fileno(), len(view), _getframe(1))
         view[: len(data)] = data
         return len(data)
+
+    def write(self, data: Any) -> int:
+        return _written(self._raw.fileno(), data)
 
     def close(self) -> None:
         if not self.closed:
@@ -262,6 +352,8 @@ class _PipeFile(io.RawIOBase):
 def _opened(fd: int, mode: str = "r", buffering: int = -1, *args: Any, **options: Any) -> Any:
     """`os.fdopen`."""
     stream = _fdopen(fd, mode, buffering, *args, **options)
+    if end_of(fd) is not None:
+        return again(stream, _PipeFile, buffering)
     reads = listening() is not None and "r" in mode and "+" not in mode and callers.program(_getframe(1))
     return again(stream, _PipeFile, buffering) if reads and _blocks(fd) else stream
 
@@ -278,24 +370,16 @@ def _readable(limited: Deadline, thing: Any, limit: float | None) -> None:
     """Wait until there is something to read, in this thread's turn. Raises `TooLate`."""
 
     def attempt(seconds: float | None) -> None:
-        if not _can_read(thing, seconds):
+        if not can_read(thing, seconds):
             raise TooLate
 
     met = limited.recorded()
     if met is None:
         with resting():
-            came = _can_read(thing, limit)
+            came = can_read(thing, limit)
         limited.over(came)
         met = came
     elif met:
         limited.until(attempt)
     if not met:
         raise TooLate
-
-
-def _can_read(thing: Any, seconds: float | None) -> bool:
-    if sys.platform != "win32" and hasattr(select, "poll"):
-        poll = select.poll()
-        poll.register(thing, select.POLLIN)
-        return bool(poll.poll(None if seconds is None else seconds * 1000))
-    return bool(_select([thing], [], [], seconds)[0])

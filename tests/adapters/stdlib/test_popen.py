@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
+import select
+import selectors
 import signal
 import subprocess
 import sys
@@ -330,16 +333,149 @@ def test_a_secret_in_output_that_comes_in_pieces_is_not_kept():
     assert secret[half:].encode() not in kept
 
 
-def test_a_pipe_that_is_read_by_its_number_is_named_and_refused(capfd):
-    def work():
-        with subprocess.Popen(["date"], stdout=subprocess.PIPE) as command:
+def read_by_number():
+    with subprocess.Popen(["date", "+%N"], stdout=subprocess.PIPE) as command:
+        return os.read(command.stdout.fileno(), 100), os.read(command.stdout.fileno(), 100)
+
+
+SLOWLY = "for i in 1 2 3; do date +%N; sleep 0.1; done"
+
+
+def read_without_waiting():
+    with subprocess.Popen(SLOWLY, shell=True, stdout=subprocess.PIPE) as command:
+        os.set_blocking(command.stdout.fileno(), False)
+        found, empty = [], 0
+        while command.poll() is None:
+            piece = command.stdout.read()
+            found += [piece] if piece else []
+            empty += piece is None
+            time.sleep(0.02)
+        return found, empty, command.stdout.read()
+
+
+def read_until_it_would_block():
+    with subprocess.Popen(SLOWLY, shell=True, stdout=subprocess.PIPE) as command:
+        number, empty, found = command.stdout.fileno(), 0, []
+        os.set_blocking(number, False)
+        while not found or found[-1]:
+            try:
+                found.append(os.read(number, 100))
+            except BlockingIOError:
+                empty += 1
+                time.sleep(0.01)
+        return found, empty
+
+
+def select_from_two_pipes():
+    both = f"date +%N >&2; {SLOWLY}"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(both, shell=True, **pipes) as command:
+        names = {command.stdout: "output", command.stderr: "errors"}
+        found, late = [], 0
+        while names:
+            ready, _, _ = select.select(list(names), [], [], 0.03)
+            late += not ready
+            for pipe in ready:
+                piece = os.read(pipe.fileno(), 1024)
+                found.append((names[pipe], piece))
+                if not piece:
+                    names.pop(pipe)
+        return found, late, command.wait()
+
+
+def talk_to_a_shell():
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(["sh"], **pipes) as shell, selectors.DefaultSelector() as selector:
+        selector.register(shell.stdout, selectors.EVENT_READ)
+        said, late = [], 0
+        for line in ("date +%N", "sleep 0.2; date +%N", "false"):
+            os.write(shell.stdin.fileno(), f"{line}; echo done $?\n".encode())
+            said.append(b"")
+            while b"done" not in said[-1]:
+                ready = selector.select(0.05)
+                late += not ready
+                said[-1] += b"".join(os.read(key.fd, 4096) for key, _ in ready)
+        return said, late
+
+
+def poll_a_pipe():
+    with subprocess.Popen(SLOWLY, shell=True, stdout=subprocess.PIPE) as command:
+        poll = select.poll()
+        poll.register(command.stdout, select.POLLIN)
+        found = []
+        while not found or found[-1] != [b""]:
+            found.append([os.read(number, 100) for number, _ in poll.poll(30)])
+        return found
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        read_by_number,
+        read_without_waiting,
+        read_until_it_would_block,
+        select_from_two_pipes,
+        talk_to_a_shell,
+        poll_a_pipe,
+    ],
+)
+def test_a_pipe_that_is_read_by_its_number_is_answered(work):
+    with reenact.record("number") as recording:
+        recorded = work()
+    with reenact.replay(recording.id) as replay:
+        assert work() == recorded
+    assert replay.verdict.faithful
+
+
+def test_another_input_by_number_is_a_departure():
+    def talk(text):
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as command:
+            os.write(command.stdin.fileno(), text)
+            command.stdin.close()
             return os.read(command.stdout.fileno(), 100)
 
-    with reenact.record("number") as recording:
-        work()
+    with reenact.record("talk") as recording:
+        assert talk(b"yes") == b"yes"
     with pytest.raises(DivergenceError) as caught, reenact.replay(recording.id):
-        work()
-    assert "by the number of its pipe" in str(caught.value)
+        talk(b"no")
+    assert "process:cat input" in str(caught.value)
+
+
+def test_a_number_that_is_another_file_by_now_is_read_for_real(tmp_path):
+    def work():
+        with subprocess.Popen(["date"], stdout=subprocess.PIPE) as command:
+            number = command.stdout.fileno()
+            os.read(number, 100)
+        ours, theirs = os.pipe()
+        if ours != number:
+            os.dup2(ours, number)
+            os.close(ours)
+        os.write(theirs, b"mine")
+        try:
+            return os.read(number, 100)
+        finally:
+            os.close(number)
+            os.close(theirs)
+
+    with reenact.record("reused") as recording:
+        assert work() == b"mine"
+    with reenact.replay(recording.id):
+        assert work() == b"mine"
+
+
+def test_a_pipe_that_an_event_loop_watches_is_named_and_refused():
+    async def work():
+        loop = asyncio.get_running_loop()
+        with subprocess.Popen(["date"], stdout=subprocess.PIPE) as command:  # noqa: ASYNC220
+            reader = asyncio.StreamReader()
+            await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), command.stdout)
+            return await reader.read()
+
+    with reenact.record("watched") as recording:
+        asyncio.run(work())
+    with pytest.raises(DivergenceError) as caught, reenact.replay(recording.id):
+        asyncio.run(work())
+    assert "an event loop watches its output" in str(caught.value)
 
 
 def test_a_command_that_shares_more_than_pipes_is_refused_in_a_replay(capfd):

@@ -160,7 +160,9 @@ def test_a_tool_that_wrote_a_file_writes_to_scratch_in_a_replay(home: str, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("mode", "told"), [("a", "open"), ("r", "open for reading"), ("r+", "open")], ids=["append", "read", "both"]
+    ("mode", "told"),
+    [("a", "open"), ("r", "open for reading"), ("r+", "open")],
+    ids=["append", "read", "both"],
 )
 def test_a_tool_beside_a_file_that_the_program_holds_open_is_answered(
     home: str, tmp_path: Path, mode: str, told: str

@@ -19,7 +19,7 @@ from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import interpreters
 from reenact.adapters.stdlib.redirection import content_of, is_file
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
-from reenact.core.boundary import Call, Run, Scope, begin, entered, perform
+from reenact.core.boundary import Call, Run, Scope, begin, draw, entered, perform
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Effect
 from reenact.core.patterns import lazy
@@ -102,6 +102,15 @@ class Acts:
             return checked()
         with entered(self._inside):
             return perform(self.command.effect(part, **more), checked)
+
+    def draw(self, part: str, now: Callable[[], Any]) -> Any:
+        """Ask whether something has come or ended; a replay gives the recorded answer."""
+
+        def checked() -> Any:
+            self.check()
+            return now()
+
+        return now() if listening() is None else draw(f"process:{self.command.title}:{part}", checked)
 
     def begin(self, part: str) -> Call | None:
         """Begin a part that comes in chunks or later.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from reenact.adapters.stdlib import descriptors
 from reenact.adapters.stdlib.command import Acts
 from reenact.core.boundary import Call, current, entered
 
@@ -25,27 +27,59 @@ class CommandOutput(io.RawIOBase):
         self._over = False
         self.reenact_pipe = acts.command.title
 
+    @property
+    def answered(self) -> bool:
+        """True in a replay: no command writes to it."""
+        return not self._acts.real
+
     def readable(self) -> bool:
         return True
 
     def fileno(self) -> int:
-        _note_number(self._acts, f"its {self._part}")
-        return int(self._raw.fileno())
+        number = int(self._raw.fileno())
+        _by_number(self, number, self._acts, f"its {self._part}")
+        return number
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: Any) -> int | None:
         view = memoryview(buffer).cast("B")
-        if not self._left and not self._over:
-            self._left = self._next(len(view))
-        data, self._left = self._left[: len(view)], self._left[len(view) :]
+        data = self._some(len(view))
+        if data is None:
+            return None
         view[: len(data)] = data
         return len(data)
+
+    def take(self, most: int) -> bytes:
+        """Return the next bytes, as `os.read`. Raises BlockingIOError."""
+        data = self._some(most)
+        if data is None:
+            raise descriptors.would_block()
+        return data
+
+    def give(self, data: bytes) -> int:
+        """Raise the error of a write to the end of a pipe that is read."""
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    def _some(self, most: int) -> bytes | None:
+        """Return the next bytes; None if there are none yet and the program does not wait."""
+        if not self._left and not self._over:
+            if not self._came():
+                return None
+            self._left = self._next(most)
+        data, self._left = self._left[:most], self._left[most:]
+        return data
+
+    def _came(self) -> bool:
+        number = self._raw.fileno()
+        if descriptors.blocks(number):
+            return True
+        return bool(self._acts.draw(f"{self._part} came", lambda: descriptors.can_read(number, 0)))
 
     def _next(self, most: int) -> bytes:
         if self._call is None:
             self._call = self._acts.begin(self._part)
             if self._call is None:
                 # Within another effect, which is answered whole.
-                return os.read(self._raw.fileno(), most)
+                return self._read(most)
             if self._call.answer is not None:
                 self._recorded = _pieces(self._call)
             else:
@@ -54,13 +88,16 @@ class CommandOutput(io.RawIOBase):
             data = next(self._recorded, b"")
         else:
             with entered(self._call.inner):
-                data = os.read(self._raw.fileno(), most)
+                data = self._read(most)
             if data:
                 self._call.chunk(data)
             else:
                 self._call.over()
         self._over = not data
         return data
+
+    def _read(self, most: int) -> bytes:
+        return os.read(self._raw.fileno(), most)
 
     def close(self) -> None:
         if not self.closed:
@@ -77,17 +114,30 @@ class CommandInput(io.RawIOBase):
         self._raw = raw
         self._acts = acts
 
+    @property
+    def answered(self) -> bool:
+        """True in a replay: no command reads from it."""
+        return not self._acts.real
+
     def writable(self) -> bool:
         return True
 
     def fileno(self) -> int:
-        _note_number(self._acts, "its input")
-        return int(self._raw.fileno())
+        number = int(self._raw.fileno())
+        _by_number(self, number, self._acts, "its input")
+        return number
 
     def write(self, data: Any) -> int:
-        piece = bytes(data)
+        return self.give(bytes(data))
+
+    def take(self, most: int) -> bytes:
+        """Raise the error of a read from the end of a pipe that is written."""
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    def give(self, data: bytes) -> int:
+        """Write bytes, as `os.write`; return their number. Raises OSError."""
         number = self._raw.fileno()
-        written: int = self._acts.perform("input", lambda: os.write(number, piece), data=piece)
+        written: int = self._acts.perform("input", lambda: os.write(number, data), data=data)
         return written
 
     def close(self) -> None:
@@ -116,20 +166,30 @@ def again(stream: Any, raw: Callable[[Any], Any], bufsize: int) -> Any:
     return io.TextIOWrapper(outer, how[0], how[1], line_buffering=how[2], write_through=how[3])
 
 
-def _note_number(acts: Acts, what: str) -> None:
-    """Name a pipe that is used by its number, past the recording; refuse it in a replay."""
-    frame = sys._getframe(2)
+def _by_number(end: descriptors.CommandEnd, number: int, acts: Acts, what: str) -> None:
+    """The program takes the number of a pipe: it may read or write by it, and wait for it."""
+    name = str(sys._getframe(2).f_globals.get("__name__", ""))
+    if name in ("subprocess", "io", __name__):
+        return
+    if name.partition(".")[0] == "asyncio":
+        in_loop(acts, what)
+    else:
+        descriptors.register(number, end)
+
+
+def in_loop(acts: Acts, what: str) -> None:
+    """Name a pipe that an event loop watches, past the recording; refuse it in a replay."""
     scope = current()
-    if scope is None or scope.hidden or frame.f_globals.get("__name__") in ("subprocess", "io", __name__):
+    if scope is None or scope.hidden:
         return
     title = acts.command.title
     if scope.run.replaying and not acts.real:
         raise scope.run.handler.refuse(
             f"{scope.path}/process:{title}",
-            f"the program uses {what} by the number of its pipe, which has no recorded answers ({title})",
-            "read and write the streams themselves, or let it run: live=['process']",
+            f"an event loop watches {what}, which has no recorded answers ({title})",
+            "start it by asyncio.create_subprocess_exec, or let it run: live=['process']",
         )
     if not scope.run.replaying:
         scope.run.handler.note(
-            "unrecorded", f"the program uses a pipe of {title} by its number: a replay needs --live process"
+            "unrecorded", f"an event loop watches a pipe of {title}: a replay needs --live process"
         )

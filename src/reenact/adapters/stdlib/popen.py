@@ -20,7 +20,7 @@ from reenact.adapters.stdlib import file_uses, other_processes
 from reenact.adapters.stdlib.command import Acts, ProgramStart, answered, asks_the_machine
 from reenact.adapters.stdlib.pipes import CommandInput, CommandOutput, again
 from reenact.adapters.stdlib.redirection import Redirection
-from reenact.core.boundary import Scope, current, draw, perform
+from reenact.core.boundary import Scope, current, perform
 
 
 def install() -> None:
@@ -182,11 +182,7 @@ def _poll(wrapped: Callable[..., Any], popen: Any, args: tuple[Any, ...], kwargs
         popen.returncode = 0
         return 0
 
-    def done() -> bool:
-        started.acts.check()
-        return wrapped() is not None
-
-    if not draw(f"process:{started.acts.command.title}:done", done):
+    if not started.acts.draw("done", lambda: wrapped() is not None):
         return None
     started.ended(started.acts.perform("exit", started.outcome))
     return popen.returncode

@@ -18,6 +18,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from reenact.adapters.stdlib import callers, file_uses
+from reenact.core import system
 from reenact.core.boundary import Run, Scope, ToolInside
 from reenact.core.boundary.inside import ENDS
 
@@ -276,9 +277,9 @@ def _ended(run: Run, tool: ToolInside) -> None:
 
 def _look_for_files(files: Mapping[str, str], tool: ToolInside) -> None:
     open_now: dict[str, bool] = {}
-    for number in os.listdir("/dev/fd"):
+    for entry in Path("/dev/fd").iterdir():
         with suppress(OSError, ValueError):
-            descriptor = int(number)
+            descriptor = int(entry.name)
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
                 path = _path_of_open(descriptor, files)
                 open_now[path] = open_now.get(path, False) or _can_write(descriptor)
@@ -289,14 +290,14 @@ def _look_for_files(files: Mapping[str, str], tool: ToolInside) -> None:
 
 def _path_of_open(descriptor: int, files: Collection[str]) -> str:
     """Return the path of an open file, or an empty text where it is none of `files`."""
-    if sys.platform == "linux":
-        return os.readlink(f"/proc/self/fd/{descriptor}")
+    if system.LINUX:
+        return str(Path(f"/proc/self/fd/{descriptor}").readlink())
     return next((path for path in files if _is_same(path, descriptor)), "")
 
 
 def _is_same(path: str, descriptor: int) -> bool:
     with suppress(OSError):
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+        return os.path.samestat(Path(path).stat(), os.fstat(descriptor))
     return False
 
 

@@ -1,0 +1,93 @@
+"""Descriptors of the program at whose other end is a command.
+
+What the program reads and writes by such a number is recorded as that of the command's streams is. In a replay the
+number is that of a pipe or terminal without a command, and must not be read for real.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import sys
+from contextlib import suppress
+from typing import Any, Protocol
+
+from reenact.core.boundary import current
+
+
+class CommandEnd(Protocol):
+    """The program's end of a pipe or terminal of a command."""
+
+    @property
+    def answered(self) -> bool:
+        """True in a replay: no command is at the other end."""
+        ...
+
+    def take(self, most: int) -> bytes:
+        """Return the next bytes, as `os.read`. Raises OSError as that does."""
+        ...
+
+    def give(self, data: bytes) -> int:
+        """Write bytes, as `os.write`; return their number. Raises OSError as that does."""
+        ...
+
+
+_Identity = tuple[int, int, int]
+_ends: dict[int, tuple[_Identity, CommandEnd]] = {}
+
+
+def register(number: int, end: CommandEnd) -> None:
+    """The program uses this end by its number from now on."""
+    _ends[number] = _identity(number), end
+
+
+def forget(number: int) -> None:
+    """The number is that of another file."""
+    _ends.pop(number, None)
+
+
+def end_of(thing: Any) -> CommandEnd | None:
+    """Return the end of a command with that number, or of a stream with it; None for others."""
+    scope = current() if _ends else None
+    if scope is None or scope.hidden:
+        return None
+    found = None
+    with suppress(OSError, ValueError, AttributeError, TypeError):
+        number = thing if isinstance(thing, int) else thing.fileno()
+        found = _ends.get(number)
+        if found is not None and found[0] != _identity(number):
+            forget(number)
+            found = None
+    return None if found is None else found[1]
+
+
+def blocks(number: int) -> bool:
+    """Return True if a read of this number waits for something to read."""
+    if sys.platform != "win32":
+        with suppress(OSError):
+            return os.get_blocking(number)
+    return True
+
+
+_poll: Any = getattr(select, "poll", None)
+_select = select.select
+
+
+def can_read(thing: Any, seconds: float | None) -> bool:
+    """Wait for the given seconds, or for good; return True if there is something to read."""
+    if sys.platform != "win32" and hasattr(select, "poll"):
+        poll = _poll()
+        poll.register(thing, select.POLLIN)
+        return bool(poll.poll(None if seconds is None else seconds * 1000))
+    return bool(_select([thing], [], [], seconds)[0])
+
+
+def would_block() -> BlockingIOError:
+    """The error of a read that finds nothing."""
+    return BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+
+def _identity(number: int) -> _Identity:
+    status = os.fstat(number)
+    return status.st_dev, status.st_ino, getattr(status, "st_rdev", 0)
