@@ -337,3 +337,14 @@ def terminal_of(file: int) -> str:
         return "CON"
     else:
         return os.ttyname(file)
+
+
+def has_ended(number: int) -> bool:
+    """Return True if a child process has ended or is none. It stays to be waited for."""
+    ended = False
+    if sys.platform == "linux":
+        try:
+            ended = os.waitid(os.P_PID, number, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            ended = True
+    return ended

@@ -27,9 +27,9 @@ VALUES = {
     "aiolimiter", "arrow", "attr", "attrs", "babel", "backoff", "cachetools", "croniter", "cuid", "cuid2",
     "dateparser", "dateutil", "delorean", "django.utils.crypto", "django.utils.timezone", "factory", "faker",
     "humanize", "isodate", "itsdangerous", "jwt", "ksuid", "maya", "mimesis", "msgspec", "nanoid", "numpy",
-    "pandas", "pendulum", "polars", "pydantic", "pydantic_core", "pytz", "ratelimit", "retrying", "shortuuid",
-    "sqlmodel", "stamina", "tenacity", "typeid", "typing_extensions", "tzlocal", "ulid", "uuid6", "uuid7",
-    "uuid_extensions", "whenever", "yaml",
+    "pandas", "pendulum", "pexpect", "polars", "ptyprocess", "pydantic", "pydantic_core", "pytz", "ratelimit",
+    "retrying", "shortuuid", "sqlmodel", "stamina", "tenacity", "typeid", "typing_extensions", "tzlocal", "ulid",
+    "uuid6", "uuid7", "uuid_extensions", "whenever", "yaml",
 }  # fmt: skip
 """Libraries that read on behalf of their caller. Extend it before the first run."""
 

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.scopes import listening
-from reenact.adapters.stdlib import interpreters
+from reenact.adapters.stdlib import descriptors, interpreters
 from reenact.adapters.stdlib.redirection import content_of, is_file
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
 from reenact.core.boundary import Call, Run, Scope, begin, draw, entered, perform
@@ -53,7 +53,7 @@ class ProgramStart:
             question["executable"] = os.fsdecode(given["executable"])
         if given.get("cwd") is not None:
             question["cwd"] = _short(os.fsdecode(given["cwd"]))
-        if given.get("env") is not None and (changed := _changed(given["env"])):
+        if given.get("env") is not None and (changed := changed_environment(given["env"])):
             question["env"] = changed
         if (origin := piped_from(given.get("stdin"))) is not None:
             question["stdin"] = f"the output of {origin}"
@@ -159,7 +159,9 @@ def _interpreter(command: Sequence[str], arguments: Mapping[str, Any], *, shell:
 def _known(handle: Any) -> bool:
     if handle is None or (isinstance(handle, int) and handle < 0):
         return True
-    return piped_from(handle) is not None or is_file(handle) or _standard(handle)
+    if piped_from(handle) is not None or is_file(handle) or _standard(handle):
+        return True
+    return descriptors.terminal_of(handle) is not None
 
 
 def _standard(handle: Any) -> bool:
@@ -176,7 +178,8 @@ def piped_from(handle: Any) -> str | None:
     return getattr(raw, "reenact_pipe", None) or None
 
 
-def _changed(environ: Mapping[Any, Any]) -> dict[str, str]:
+def changed_environment(environ: Mapping[Any, Any]) -> dict[str, str]:
+    """Return the variables of an environment that are not those of the program."""
     given = {os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()}
     # Names that are left out say more about the machine than about the question.
     return {name: value for name, value in sorted(given.items()) if os.environ.get(name) != value}

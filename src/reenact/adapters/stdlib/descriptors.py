@@ -32,9 +32,15 @@ class CommandEnd(Protocol):
         """Write bytes, as `os.write`; return their number. Raises OSError as that does."""
         ...
 
+    def watched(self) -> None:
+        """An event loop watches it, past the recording."""
+        ...
+
 
 _Identity = tuple[int, int, int]
 _ends: dict[int, tuple[_Identity, CommandEnd]] = {}
+_terminals: dict[int, int] = {}
+"""The program's numbers of terminals, by the devices that their commands see."""
 
 
 def register(number: int, end: CommandEnd) -> None:
@@ -45,6 +51,21 @@ def register(number: int, end: CommandEnd) -> None:
 def forget(number: int) -> None:
     """The number is that of another file."""
     _ends.pop(number, None)
+
+
+def paired(ours: int, theirs: int) -> None:
+    """The program has made a terminal: its own end, and that for a command."""
+    forget(ours)
+    _terminals[_identity(theirs)[2]] = ours
+
+
+def terminal_of(handle: Any) -> int | None:
+    """Return the program's number of a terminal that a command gets; None for other handles."""
+    with suppress(OSError, ValueError, AttributeError, TypeError):
+        number = handle if isinstance(handle, int) else handle.fileno()
+        if _terminals and number > 2 and os.isatty(number):
+            return _terminals.get(_identity(number)[2])
+    return None
 
 
 def end_of(thing: Any) -> CommandEnd | None:

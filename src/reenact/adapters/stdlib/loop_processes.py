@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from reenact.adapters.hooks import wrap
-from reenact.adapters.stdlib import file_uses, popen
+from reenact.adapters.stdlib import descriptors, file_uses, popen
 from reenact.adapters.stdlib.command import Acts, ProgramStart
 from reenact.adapters.stdlib.redirection import Redirection
 from reenact.core.boundary import Call, aperform, current
@@ -28,6 +28,8 @@ def install() -> None:
     # On Windows only the other loop starts commands.
     loop: Any = getattr(asyncio, "ProactorEventLoop", asyncio.SelectorEventLoop)
     wrap(loop, "_make_subprocess_transport", _make)
+    for name in ("add_reader", "add_writer"):
+        wrap(asyncio.SelectorEventLoop, name, _watch)
 
 
 class LoopProcess(asyncio.SubprocessTransport):
@@ -310,7 +312,8 @@ async def _make(
     given = popen.bound(
         (asked.arguments["args"],), {**{name: asked.arguments[name] for name in names}, **more}
     )
-    if given is None or not popen.records(given, sys._getframe()):
+    terminal = any(descriptors.terminal_of(asked.arguments[name]) is not None for name in names[1:])
+    if given is None or terminal or not popen.records(given, sys._getframe()):
         return await wrapped(*args, **kwargs)
     process = LoopProcess(
         loop, protocol, Acts(ProgramStart.of(given.arguments), scope), Redirection(given.arguments)
@@ -336,3 +339,10 @@ async def _start(
     except BaseException:
         process.redirection.close()
         raise
+
+
+def _watch(wrapped: Callable[..., Any], loop: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    end = descriptors.end_of(args[0]) if args else None
+    if end is not None:
+        end.watched()
+    return wrapped(*args, **kwargs)

@@ -11,6 +11,7 @@ from typing import Any
 
 from reenact.adapters.stdlib import descriptors
 from reenact.adapters.stdlib.command import Acts
+from reenact.core import system
 from reenact.core.boundary import Call, current, entered
 
 
@@ -37,7 +38,7 @@ class CommandOutput(io.RawIOBase):
 
     def fileno(self) -> int:
         number = int(self._raw.fileno())
-        _by_number(self, number, self._acts, f"its {self._part}")
+        _by_number(self, number)
         return number
 
     def readinto(self, buffer: Any) -> int | None:
@@ -54,6 +55,10 @@ class CommandOutput(io.RawIOBase):
         if data is None:
             raise descriptors.would_block()
         return data
+
+    def watched(self) -> None:
+        """An event loop watches the pipe: name it, and refuse it in a replay."""
+        _in_loop(self._acts, f"its {self._part}")
 
     def give(self, data: bytes) -> int:
         """Raise the error of a write to the end of a pipe that is read."""
@@ -124,11 +129,15 @@ class CommandInput(io.RawIOBase):
 
     def fileno(self) -> int:
         number = int(self._raw.fileno())
-        _by_number(self, number, self._acts, "its input")
+        _by_number(self, number)
         return number
 
     def write(self, data: Any) -> int:
         return self.give(bytes(data))
+
+    def watched(self) -> None:
+        """An event loop watches the pipe: name it, and refuse it in a replay."""
+        _in_loop(self._acts, "its input")
 
     def take(self, most: int) -> bytes:
         """Raise the error of a read from the end of a pipe that is written."""
@@ -144,6 +153,69 @@ class CommandInput(io.RawIOBase):
         if not self.closed:
             self._raw.close()
         super().close()
+
+
+class _Number:
+    """A descriptor that is the program's to close."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def fileno(self) -> int:
+        return self._number
+
+    def close(self) -> None:
+        """Leave it open."""
+
+
+class _TerminalOutput(CommandOutput):
+    """The output of a terminal: on Linux its end is an error."""
+
+    def _read(self, most: int) -> bytes:
+        try:
+            return super()._read(most)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            return b""
+
+
+class TerminalEnd:
+    """The program's end of a terminal at which a command works.
+
+    Args:
+        number: The program's descriptor.
+        acts: The command's acts.
+    """
+
+    def __init__(self, number: int, acts: Acts) -> None:
+        self._output = _TerminalOutput(_Number(number), acts, "output")
+        self._input = CommandInput(_Number(number), acts)
+        self._acts = acts
+
+    @property
+    def answered(self) -> bool:
+        """True in a replay: no command works at it."""
+        return self._output.answered
+
+    def take(self, most: int) -> bytes:
+        """Return the next bytes, as `os.read`. Raises OSError."""
+        data = self._output.take(most)
+        if not data and system.LINUX:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return data
+
+    def give(self, data: bytes) -> int:
+        """Write bytes, as `os.write`; return their number. Raises OSError."""
+        return self._input.give(data)
+
+    def watched(self) -> None:
+        """An event loop watches the terminal: name it, and refuse it in a replay."""
+        _in_loop(self._acts, "its terminal")
+
+    def mode(self, now: Callable[[], Any]) -> Any:
+        """Return the terminal's mode, which the command may change."""
+        return self._acts.draw("mode", now)
 
 
 def _pieces(call: Call) -> Iterator[bytes]:
@@ -166,18 +238,18 @@ def again(stream: Any, raw: Callable[[Any], Any], bufsize: int) -> Any:
     return io.TextIOWrapper(outer, how[0], how[1], line_buffering=how[2], write_through=how[3])
 
 
-def _by_number(end: descriptors.CommandEnd, number: int, acts: Acts, what: str) -> None:
+def _by_number(end: descriptors.CommandEnd, number: int) -> None:
     """The program takes the number of a pipe: it may read or write by it, and wait for it."""
     name = str(sys._getframe(2).f_globals.get("__name__", ""))
     if name in ("subprocess", "io", __name__):
         return
     if name.partition(".")[0] == "asyncio":
-        in_loop(acts, what)
+        end.watched()
     else:
         descriptors.register(number, end)
 
 
-def in_loop(acts: Acts, what: str) -> None:
+def _in_loop(acts: Acts, what: str) -> None:
     """Name a pipe that an event loop watches, past the recording; refuse it in a replay."""
     scope = current()
     if scope is None or scope.hidden:

@@ -16,9 +16,9 @@ from typing import Any
 
 from reenact.adapters.hooks import wrap
 from reenact.adapters.scopes import listening
-from reenact.adapters.stdlib import file_uses, other_processes
+from reenact.adapters.stdlib import descriptors, file_uses, process_numbers
 from reenact.adapters.stdlib.command import Acts, ProgramStart, answered, asks_the_machine
-from reenact.adapters.stdlib.pipes import CommandInput, CommandOutput, again
+from reenact.adapters.stdlib.pipes import CommandInput, CommandOutput, TerminalEnd, again
 from reenact.adapters.stdlib.redirection import Redirection
 from reenact.core.boundary import Scope, current, perform
 
@@ -35,10 +35,7 @@ def install() -> None:
     ):
         wrap(subprocess.Popen, name, hook)
     wrap(os, "system", _system)
-    wrap(os, "kill", _kill)
-    if hasattr(os, "killpg"):
-        wrap(os, "killpg", _kill)
-        wrap(os, "getpgid", _group)
+    process_numbers.install()
 
 
 _SIGNATURE = inspect.signature(subprocess.Popen.__init__)
@@ -62,14 +59,16 @@ class Started:
         scope: The scope of the start.
     """
 
-    numbers: dict[int, Started] = {}  # noqa: RUF012
-    """The commands by their process numbers."""
-
     def __init__(self, popen: Any, given: inspect.BoundArguments, scope: Scope) -> None:
         self.acts = Acts(ProgramStart.of(given.arguments), scope)
         self.popen = popen
         self.bufsize = given.arguments.get("bufsize", -1)
         self.redirection = Redirection(given.arguments)
+        handles = (given.arguments.get(name) for name in ("stdin", "stdout", "stderr"))
+        self.terminals = {
+            number for handle in handles if (number := descriptors.terminal_of(handle)) is not None
+        }
+        """The program's numbers of the terminals that the command gets."""
 
     def start(self, spawn: Callable[[], None], close: Callable[[], None]) -> None:
         """Start it, or take the recorded start."""
@@ -84,7 +83,7 @@ class Started:
         if not self.acts.real:
             self.popen._child_created = True
             close()
-        Started.numbers[self.popen.pid] = self
+        process_numbers.add(self.popen.pid, self.acts)
 
     def fill_pipes(self) -> None:
         """Put pipes in the place of its streams whose reads and writes are recorded."""
@@ -99,6 +98,8 @@ class Started:
             )
         if popen.stdin is not None:
             popen.stdin = again(popen.stdin, lambda raw: CommandInput(raw, self.acts), self.bufsize)
+        for number in self.terminals:
+            descriptors.register(number, TerminalEnd(number, self.acts))
 
     def outcome(self) -> dict[str, Any]:
         """Return what is known of its end, for the recording."""
@@ -118,7 +119,7 @@ class Started:
         if not self.acts.real:
             self.redirection.write(outcome.get("files", {}))
             self.redirection.close()
-        Started.numbers.pop(self.popen.pid, None)
+        process_numbers.remove(self.popen.pid)
 
 
 # -- hooks ---------------------------------------------------------------------------------------------------------
@@ -227,31 +228,6 @@ def _signal(wrapped: Callable[..., None], popen: Any, args: tuple[Any, ...], kwa
         return started.outcome()
 
     started.ended(started.acts.perform("signal", live, signal=int(args[0] if args else kwargs["sig"])))
-
-
-def _kill(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    started = _numbered(args)
-    if started is None or listening() is None:
-        group = wrapped.__name__ == "killpg"
-        if kwargs or len(args) != 2 or not other_processes.sends(wrapped, *args, group=group):
-            wrapped(*args, **kwargs)
-        return
-    started.acts.perform("signal", lambda: wrapped(*args, **kwargs), signal=int(args[1]), by=wrapped.__name__)
-
-
-def _numbered(args: tuple[Any, ...]) -> Started | None:
-    """Return the command of this run with that process number."""
-    started, scope = Started.numbers.get(args[0]) if args else None, current()
-    return (
-        started if started is not None and scope is not None and started.acts.belongs_to(scope.run) else None
-    )
-
-
-def _group(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
-    started = _numbered(args)
-    if started is None or started.acts.real:
-        return wrapped(*args, **kwargs)
-    return int(args[0])
 
 
 def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -27,6 +27,9 @@ from reenact.adapters.stdlib.command import asks_the_machine, is_python, plain, 
 from reenact.core.boundary import Family, Scope, current, entered
 from reenact.core.boundary.scope import _scope
 
+if sys.platform == "linux":
+    from reenact.adapters.stdlib import terminals
+
 _EXITING: list[Callable[[int | None], None]] = []
 """Called when the process ends by `os._exit`, which no other hook hears of."""
 
@@ -46,9 +49,10 @@ def install() -> None:
     wrap(multiprocessing.process.BaseProcess, "start", _start)
     _spawn_instead_of_serving()
     wrap(multiprocessing.util, "spawnv_passfds", _spawnv)
-    for name in ("fork", "forkpty"):
-        if hasattr(os, name):
-            wrap(os, name, _fork)
+    if hasattr(os, "fork"):
+        wrap(os, "fork", _fork)
+    if sys.platform == "linux":
+        terminals.install()
     for name in ("execv", "execve"):
         wrap(os, name, _exec)
     original = os._exit
@@ -217,14 +221,13 @@ def _fork(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
         result = wrapped(*args, **kwargs)
     finally:
         _forks.expected = False
-    pid = result[0] if isinstance(result, tuple) else result
-    if pid == 0:
+    if result == 0:
         with entered(None):
             environ.forked(scope.run)
             child = family.forked(path)
         _scope.set(child)
     else:
-        family.running(path, pid)
+        family.running(path, result)
     return result
 
 
@@ -236,6 +239,8 @@ def _after_fork() -> None:
 
 def _exec(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The process goes on as another program: a new scope, of the same process."""
+    if sys.platform == "linux":
+        terminals.asks(args[0], args[1], args[2] if len(args) > 2 else kwargs.get("env"))
     listening = _listening()
     if listening is None or getattr(_forks, "foreign", False) or not os.access(args[0], os.X_OK):
         return wrapped(*args, **kwargs)

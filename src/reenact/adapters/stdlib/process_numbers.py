@@ -1,0 +1,84 @@
+"""Signals to commands, and waits for them, by the numbers of their processes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from reenact.adapters.hooks import wrap
+from reenact.adapters.scopes import listening
+from reenact.adapters.stdlib import file_uses, other_processes
+from reenact.adapters.stdlib.command import Acts
+from reenact.core import system
+from reenact.core.boundary import current
+
+_commands: dict[int, Acts] = {}
+
+
+def install() -> None:
+    """Hook what is done to a process by its number."""
+    wrap(os, "kill", _kill)
+    if hasattr(os, "killpg"):
+        wrap(os, "killpg", _kill)
+        wrap(os, "getpgid", _group)
+    if sys.platform == "linux":
+        wrap(os, "waitpid", _wait)
+
+
+def add(number: int, acts: Acts) -> None:
+    """A command has started, for real or in the recording, with that number."""
+    _commands[number] = acts
+
+
+def remove(number: int) -> None:
+    """That command is over. Harmless when done."""
+    _commands.pop(number, None)
+
+
+def _command(args: tuple[Any, ...]) -> Acts | None:
+    """Return the command of this run with that number."""
+    acts, scope = _commands.get(args[0]) if args else None, current()
+    return acts if acts is not None and scope is not None and acts.belongs_to(scope.run) else None
+
+
+def _kill(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    acts = _command(args)
+    if acts is None or listening() is None:
+        group = wrapped.__name__ == "killpg"
+        if kwargs or len(args) != 2 or not other_processes.sends(wrapped, *args, group=group):
+            wrapped(*args, **kwargs)
+        return
+    acts.perform("signal", lambda: wrapped(*args, **kwargs), signal=int(args[1]), by=wrapped.__name__)
+
+
+def _group(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    acts = _command(args)
+    if acts is None or acts.real:
+        return wrapped(*args, **kwargs)
+    return int(args[0])
+
+
+def _wait(
+    wrapped: Callable[..., tuple[int, int]], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[int, int]:
+    acts = _command(args)
+    if acts is None or listening() is None or kwargs or len(args) != 2:
+        return wrapped(*args, **kwargs)
+    number, options = args
+    if (
+        sys.platform != "win32"
+        and options & os.WNOHANG
+        and not acts.draw("done", lambda: system.has_ended(number))
+    ):
+        return 0, 0
+
+    def live() -> dict[str, Any]:
+        status = wrapped(number, options)[1]
+        file_uses.command_ended()
+        return {"exit": os.waitstatus_to_exitcode(status), "status": status}
+
+    status: int = acts.perform("exit", live)["status"]
+    remove(number)
+    return number, status
