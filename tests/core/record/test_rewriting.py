@@ -165,7 +165,7 @@ def test_it_leaves_large_bytes_and_the_files_of_the_run(
 
     recording = recorded(program)
     assert leaks(recording.path) == []
-    states = [state for _, line in recording.logs[0].files for state in line["states"].values()]
+    states = [state for _, _, line in recording.logs[0].files for state in line["states"].values()]
     assert {state.get("why") for state in states if state["kind"] == "file"} == {"secret"}
 
 

@@ -64,6 +64,12 @@ def command_begins() -> None:
         scope.run.files.command_begins()
 
 
+def command_spoke(call: Call) -> None:
+    """The program has got output of a command, whose changes it may look at now."""
+    if call.scope.run.files is not None:
+        call.scope.run.files.command_spoke()
+
+
 def command_ended(call: Call | None = None) -> None:
     """A command has ended, in that call, or in the running one. Its outcome is not recorded yet."""
     scope = current() if call is None else call.scope

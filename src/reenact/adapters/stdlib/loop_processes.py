@@ -149,7 +149,12 @@ class LoopProcess(asyncio.SubprocessTransport):
 
     def came(self, fd: int, data: bytes) -> None:
         """Take output of the real command."""
-        self._live(lambda: self._calls[fd].post(self._loop, data, lambda: self._data(fd, data)))
+
+        def deliver() -> None:
+            self._data(fd, data)
+            file_uses.command_spoke(self._calls[fd])
+
+        self._live(lambda: self._calls[fd].post(self._loop, data, deliver))
 
     def lost(self, fd: int, error: BaseException | None) -> None:
         """Take the end of a pipe of the real command."""

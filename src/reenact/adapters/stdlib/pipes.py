@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from reenact.adapters.stdlib import descriptors
+from reenact.adapters.stdlib import descriptors, file_uses
 from reenact.adapters.stdlib.command import Acts
 from reenact.core import system
 from reenact.core.boundary import Call, current, entered
@@ -96,6 +96,7 @@ class CommandOutput(io.RawIOBase):
                 data = self._read(most)
             if data:
                 self._call.chunk(data)
+                file_uses.command_spoke(self._call)
             else:
                 self._call.over()
         self._over = not data

@@ -47,6 +47,7 @@ class FileChange:
         root: The folder that the paths are under.
         states: The states by absolute path.
         t: Seconds since the recording began.
+        chunk: The call and the place of the chunk that the program had got last, if no call began since.
         single: True for a folder of which only the files that the program itself changes are recorded.
         within: The call whose code made them; None: the program outside of calls; or `UNKNOWN`. Of a `first`, the one
             whose code is about to change the paths; `UNKNOWN`: it reads them.
@@ -60,6 +61,7 @@ class FileChange:
     t: float
     within: int | None = UNKNOWN
     single: bool = False
+    chunk: tuple[int, int] | None = None
 
     @property
     def own(self) -> bool:
@@ -69,7 +71,7 @@ class FileChange:
 
 def changes(log: Log) -> Iterator[FileChange]:
     """Yield the events of files of one process, in order. Raises CorruptRecording."""
-    for began, data in log.files:
+    for began, chunk, data in log.files:
         root = _root(data["root"])
         states = {
             root / _relative(name): FileState.from_tree(tree, f"the file {name!r}")
@@ -87,6 +89,7 @@ def changes(log: Log) -> Iterator[FileChange]:
             float(data["t"]),
             data.get("within", UNKNOWN),
             data.get("single", False),
+            chunk,
         )
 
 
@@ -97,14 +100,14 @@ def has_files(recording: RecordedRun) -> bool:
 
 def roots(recording: RecordedRun) -> tuple[Path, ...]:
     """The folders in which the run used files, in the order of their first use."""
-    return tuple(dict.fromkeys(_root(data["root"]) for log in recording.logs for _, data in log.files))
+    return tuple(dict.fromkeys(_root(data["root"]) for log in recording.logs for _, _, data in log.files))
 
 
 def whole_roots(recording: RecordedRun) -> tuple[Path, ...]:
     """The folders whose files were all recorded, so far as the run used them."""
     return tuple(
         dict.fromkeys(
-            _root(data["root"]) for log in recording.logs for _, data in log.files if not data.get("single")
+            _root(data["root"]) for log in recording.logs for _, _, data in log.files if not data.get("single")
         )
     )
 

@@ -166,7 +166,9 @@ class Log:
         self.printed: dict[int, list[tuple[int, int, str]]] = {}
         self.spawned: dict[str, Mapping[str, Tree]] = {}
         self.snapshots: dict[str, list[Mapping[str, Tree]]] = {}
-        self.files: list[tuple[int, Mapping[str, Tree]]] = []
+        self.files: list[tuple[int, tuple[int, int] | None, Mapping[str, Tree]]] = []
+        """Each event with the number of calls before it, and the chunk before it if no call began since."""
+        self._chunk: tuple[int, int] | None = None
         self.states: dict[tuple[str, int], Tree] = {}
         self.times: list[float] = []
         self.void: list[int] = []
@@ -195,6 +197,7 @@ class Log:
 
     def _on_called(self, data: Mapping[str, Tree]) -> None:
         self.calls[data["call"]] = CallRecord(data["call"], data, len(self.times))
+        self._chunk = None
 
     def _on_returned(self, data: Mapping[str, Tree]) -> None:
         call = self.calls.get(data["call"])
@@ -225,6 +228,7 @@ class Log:
     def _on_chunk(self, data: Mapping[str, Tree]) -> None:
         call = self.calls.get(data["call"])
         if call is not None:
+            self._chunk = call.number, len(call.pieces)
             call.pieces.append((self._place(data), float(data["t"]), data["value"]))
 
     def _on_ended(self, data: Mapping[str, Tree]) -> None:
@@ -255,7 +259,7 @@ class Log:
         self.snapshots.setdefault(data["name"], []).append(data)
 
     def _on_files(self, data: Mapping[str, Tree]) -> None:
-        self.files.append((len(self.calls), data))
+        self.files.append((len(self.calls), self._chunk, data))
 
     def _on_printed(self, data: Mapping[str, Tree]) -> None:
         self._prints += 1

@@ -16,7 +16,7 @@ from pathlib import Path
 from reenact.core import system
 from reenact.core.boundary import current
 from reenact.core.boundary.file_sensor import RedirectedView
-from reenact.core.files.keeping import FileKeeper, mark_of, status_of
+from reenact.core.files.keeping import FileKeeper, Mark, mark_of, status_of
 from reenact.core.files.listing import ListedEntry, entries_of, names_below
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, How
@@ -65,6 +65,8 @@ class FileRecorder:
         self._dirty: dict[str, int | None] = {}
         """Paths that are about to be changed, with the call whose code does it."""
         self._walk: FolderWalk | None = None
+        self._spoken = False
+        """True if a command that goes on has said something since the last walk."""
         self._lock = threading.RLock()
         self._thread = 0
         self._process = os.getpid()
@@ -194,11 +196,24 @@ class FileRecorder:
             except WalkTooLarge as error:
                 self._keeper.note(str(error))
 
+    def command_spoke(self) -> None:
+        """The program has got output of a command: it may look at what that has changed."""
+        self._spoken = self._walk is not None
+
     def settle(self) -> None:
-        """A step begins or ends: record what the program has changed since the last one."""
-        if self._watched and os.getpid() == self._process:
+        """A step begins or ends: record what has changed since the last one."""
+        if (self._watched or self._spoken) and os.getpid() == self._process:
             with self._own():
+                self._hear_command()
                 self._settle("change")
+
+    def _hear_command(self) -> None:
+        """Record what a command that goes on has changed, if it has said something."""
+        if self._spoken and self._walk is not None:
+            self._spoken = False
+            # The rest of what has changed, the command has.
+            self._settle("change", {*self._dirty, *self._held_open()})
+            self._take_changes(self._walk, None)
 
     def hide(self, without_secret: Callable[[FileState], FileState]) -> None:
         """Treat files as `secret` whose bytes were kept, and hold a secret that is known now."""
@@ -239,6 +254,7 @@ class FileRecorder:
         place = self._places.find(path, makes=writes)
         if place is None:
             return
+        self._hear_command()
         known = self._known.get(place.path)
         scope = current() if writes else None
         within = UNKNOWN if not writes else None if scope is None else scope.call
@@ -258,10 +274,25 @@ class FileRecorder:
             self._use(target, writes=writes, depth=depth + 1)
 
     def _first(self, place: Place, within: int | None) -> KnownFile:
+        changed, before = (False, None) if self._walk is None else self._walk.before(place.path)
+        if changed and self._walk is not None and not place.single:
+            return self._first_since(self._walk, place, before, within)
         state, mark = self._known.state(place)
         known = self._known.add(place, state, state, mark)
         known.announced = within != UNKNOWN
         self._events.write("first", {place: state}, within=within)
+        return known
+
+    def _first_since(
+        self, walk: FolderWalk, place: Place, before: Mark | None, within: int | None
+    ) -> KnownFile:
+        """Take the state of a path that a command has changed, which goes on or was not seen."""
+        first = self._known.before(place, before, walk)
+        known = self._known.add(place, first, first, before)
+        known.announced = within != UNKNOWN
+        self._events.write("first", {place: first}, within=within)
+        if self._known.renew(known):
+            self._events.write("command", {place: known.state})
         return known
 
     def _announce(self, known: KnownFile, within: int | None) -> None:
@@ -283,9 +314,11 @@ class FileRecorder:
 
     # -- changes -----------------------------------------------------------------------------------------------
 
-    def _settle(self, how: How) -> None:
+    def _settle(self, how: How, only: Collection[str] | None = None) -> None:
         changed: dict[int | None, dict[Place, FileState]] = {}
         for path in list(self._watched):
+            if only is not None and path not in only:
+                continue
             known = self._known[path]
             if path not in self._dirty and not known.racy and not self._differs(known):
                 continue
@@ -350,6 +383,7 @@ class FileRecorder:
         place = self._places.find(os.path.realpath(path), makes=False)
         if place is None:
             return
+        self._hear_command()
         fresh = place.path not in self._known
         known = self._known.get(place.path) or self._known.add(
             place, *(2 * (self._known.state(place)[0],)), None

@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 
-from reenact.core.files.keeping import Mark, mark_of
+from reenact.core.files.keeping import Mark, mark_of, status_of
 from reenact.core.record.places import Place, Places
 
 MOST = 100_000
@@ -69,6 +69,22 @@ class FolderWalk:
         for path in sorted(differing | (before.keys() - now.keys())):
             yield self._place(path), before.get(path), now.get(path)
 
+    def before(self, path: str) -> tuple[bool, Mark | None]:
+        """Return True if a path differs from the last walk, with its mark then."""
+        if self._marks is None or not self._enters(os.path.dirname(path)):
+            return False, None
+        before, status = self._marks.get(path), status_of(path)
+        return before != (None if status is None else _mark(status)), before
+
+    def _enters(self, folder: str) -> bool:
+        """Return True if a walk looks into a folder, if it is there."""
+        if folder in self._places.roots:
+            return True
+        root = next((one for one in self._places.roots if folder.startswith(f"{one}/")), None)
+        return root is not None and not any(
+            self._places.skips(Place(root, above[len(root) + 1 :], above)) for above in _below(root, folder)
+        )
+
     def saw(self, path: str) -> bool:
         """Return True if the last walk has met a path."""
         return self._marks is not None and path in self._marks
@@ -103,10 +119,20 @@ class FolderWalk:
             if self._places.skips(place):
                 return
             pending.append(place)
-            found[entry.path] = (0, 0, status.st_ino, 0, status.st_mode)
-        else:
-            found[entry.path] = mark_of(status)
+        found[entry.path] = _mark(status)
 
     def _place(self, path: str) -> Place:
         root = next(one for one in self._places.roots if path.startswith(f"{one}/"))
         return Place(root, path[len(root) + 1 :], path)
+
+
+def _mark(status: os.stat_result) -> Mark:
+    """Return the mark of an entry; that of a folder does not change with what is in it."""
+    return (0, 0, status.st_ino, 0, status.st_mode) if stat.S_ISDIR(status.st_mode) else mark_of(status)
+
+
+def _below(root: str, folder: str) -> Iterator[str]:
+    """Yield a folder, and those above it that lie below a root."""
+    while folder != root:
+        yield folder
+        folder = os.path.dirname(folder)

@@ -31,6 +31,8 @@ class RecordedChanges:
         self.due = dict(enumerate(self.all))
         self.after: dict[int | None, list[int]] = {}
         """Those from outside and of commands, by the call before them."""
+        self.at_chunk: dict[tuple[int, int], list[int]] = {}
+        """Those of a command that goes on, by the call and the place of the chunk before them."""
         self._commands = [
             (call.began, call.ended or float("inf")) for call in log.calls.values() if call.kind == "process"
         ]
@@ -38,7 +40,9 @@ class RecordedChanges:
         self._within: dict[int, list[int]] = {}
         self._states: dict[Path, list[int]] = {}
         for number, change in enumerate(self.all):
-            if change.how in ("outside", "command"):
+            if change.how in ("outside", "command") and change.chunk is not None:
+                self.at_chunk.setdefault(change.chunk, []).append(number)
+            elif change.how in ("outside", "command"):
                 self.after.setdefault(change.call, []).append(number)
             elif change.within is not None and change.within != UNKNOWN:
                 for call in self._calls_around(change.within):

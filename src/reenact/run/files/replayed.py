@@ -231,12 +231,11 @@ class ReplayedFiles:
 
     def passed(self, answer: Answer, piece: int | None) -> None:
         """An answer reaches the program: what its call had changed when it ran is brought."""
-        if (
-            answer.call is None
-            or piece is not None
-            or not self._recorded.due
-            or answer.call not in self._log.calls
-        ):
+        if answer.call is None or not self._recorded.due or answer.call not in self._log.calls:
+            return
+        if piece is not None:
+            for number in self._recorded.at_chunk.get((answer.call, piece), ()):
+                self._bring(number)
             return
         call = self._log.calls[answer.call]
         others = [self._log.calls[each] for each in [*self._replayer.answering] if each != call.number]

@@ -104,6 +104,9 @@ class ReplayedUses:
     def command_begins(self) -> None:
         """A replay answers commands."""
 
+    def command_spoke(self) -> None:
+        """A replay answers commands."""
+
     def command_ended(self, call: int | None) -> None:
         """A replay answers commands."""
 
