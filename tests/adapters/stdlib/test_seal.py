@@ -287,7 +287,8 @@ def test_processes_of_one_program_may_talk(tmp_path):
 def test_a_child_process_is_named(tmp_path, capfd):
     def work():
         subprocess.run(["true"], check=True, pass_fds=[1])
-        os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+        shared = [(os.POSIX_SPAWN_DUP2, 1, 1)]
+        os.waitpid(os.posix_spawn("/bin/true", ["true"], {}, file_actions=shared), 0)
 
     with reenact.record(home=tmp_path) as recording:
         work()

@@ -28,7 +28,7 @@ from reenact.core.boundary import Family, Scope, current, entered
 from reenact.core.boundary.scope import _scope
 
 if sys.platform == "linux":
-    from reenact.adapters.stdlib import terminals
+    from reenact.adapters.stdlib import spawned, terminals
 
 _EXITING: list[Callable[[int | None], None]] = []
 """Called when the process ends by `os._exit`, which no other hook hears of."""
@@ -53,6 +53,7 @@ def install() -> None:
         wrap(os, "fork", _fork)
     if sys.platform == "linux":
         terminals.install()
+        spawned.install()
     for name in ("execv", "execve"):
         wrap(os, name, _exec)
     original = os._exit

@@ -107,7 +107,10 @@ def whole_roots(recording: RecordedRun) -> tuple[Path, ...]:
     """The folders whose files were all recorded, so far as the run used them."""
     return tuple(
         dict.fromkeys(
-            _root(data["root"]) for log in recording.logs for _, _, data in log.files if not data.get("single")
+            _root(data["root"])
+            for log in recording.logs
+            for _, _, data in log.files
+            if not data.get("single")
         )
     )
 

@@ -167,7 +167,7 @@ class Log:
         self.spawned: dict[str, Mapping[str, Tree]] = {}
         self.snapshots: dict[str, list[Mapping[str, Tree]]] = {}
         self.files: list[tuple[int, tuple[int, int] | None, Mapping[str, Tree]]] = []
-        """Each event with the number of calls before it, and the chunk before it if no call began since."""
+        """Each with the number of calls before it, and the chunk before it if no call began since."""
         self._chunk: tuple[int, int] | None = None
         self.states: dict[tuple[str, int], Tree] = {}
         self.times: list[float] = []
