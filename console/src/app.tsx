@@ -4,25 +4,25 @@ import { Component, type ComponentType, lazy, type ReactNode, Suspense, useEffec
 import { Route, Switch, useLocation } from "wouter";
 import Recordings from "./pages/recordings";
 import { Shell, useTitle } from "./shell";
-import { Failure, Nothing } from "./ui";
+import { Failure, Nothing, Reading } from "./ui";
 
 const Login = lazy(() => import("./login"));
 
-/** The pages, by address. A page is the default export of its module; `:words` are in useParams(). */
-const PAGES: [string, ComponentType][] = [
-  ["/", Recordings],
+/** The pages, by address, with their heading until they are there. A page is the default export of its module. */
+const PAGES: [string, ComponentType, string][] = [
+  ["/", Recordings, "Recordings"],
 
-  ["/r/:id/:step?", lazy(() => import("./pages/recording"))],
-  ["/r/:id/session/:number", lazy(() => import("./pages/session"))],
+  ["/r/:id/:step?", lazy(() => import("./pages/recording")), "Recording"],
+  ["/r/:id/session/:number", lazy(() => import("./pages/session")), "Session"],
 
-  ["/compare/:a?/:b?", lazy(() => import("./pages/compare"))],
-  ["/debug/:id", lazy(() => import("./pages/debug"))],
+  ["/compare/:a?/:b?", lazy(() => import("./pages/compare")), "Compare"],
+  ["/debug/:id", lazy(() => import("./pages/debug")), "Debug"],
 
-  ["/trends", lazy(() => import("./pages/trends"))],
+  ["/trends", lazy(() => import("./pages/trends")), "Trends"],
 
-  ["/jobs/:id?", lazy(() => import("./pages/jobs"))],
+  ["/jobs/:id?", lazy(() => import("./pages/jobs")), "Jobs"],
 
-  ["/heals/:id?", lazy(() => import("./pages/heals"))],
+  ["/heals/:id?", lazy(() => import("./pages/heals")), "Heals"],
 ];
 
 export function App() {
@@ -46,16 +46,18 @@ export function App() {
   return (
     <Shell>
       <Whole key={at.split("/").slice(0, 3).join("/")}>
-        <Suspense fallback={null}>
-          <Switch>
-            {PAGES.map(([address, page]) => (
-              <Route key={address} path={address} component={page} />
-            ))}
-            <Route>
-              <Lost />
+        <Switch>
+          {PAGES.map(([address, Page, title]) => (
+            <Route key={address} path={address}>
+              <Suspense fallback={<Reading title={title} />}>
+                <Page />
+              </Suspense>
             </Route>
-          </Switch>
-        </Suspense>
+          ))}
+          <Route>
+            <Lost />
+          </Route>
+        </Switch>
       </Whole>
     </Shell>
   );

@@ -39,6 +39,34 @@ export function Nothing({
   );
 }
 
+/** A page that is still read: its heading is there from its first paint. */
+export function Reading({
+  title,
+  children,
+  className = "page",
+}: {
+  title: string;
+  children?: ReactNode;
+  className?: string;
+}) {
+  return (
+    <div className={className} aria-busy="true">
+      <h1 className="unseen">{title}</h1>
+      {children && <p className="quiet">{children}</p>}
+    </div>
+  );
+}
+
+/** A page that cannot be shown, and why. */
+export function Failed({ title, error }: { title: string; error: unknown }) {
+  return (
+    <div className="page">
+      <h1>{title}</h1>
+      <Failure error={error} />
+    </div>
+  );
+}
+
 /** Pictures of a step, by their places among all that it has. */
 export function Pictures({ id, step, places }: { id: string; step: number; places: readonly number[] }) {
   if (places.length === 0) return null;

@@ -43,7 +43,7 @@ PAGES = {
     "debug": ("/debug/support0001", "text=Start >> nth=0"),
     "trends": ("/trends", ".chart canvas >> nth=3"),
     "jobs": ("/jobs", "text=Start a job"),
-    "heals": ("/heals", "h1"),
+    "heals": ("/heals", "main > :not([aria-busy]) h1"),
 }
 """Each page's address, and what is there when it is drawn."""
 

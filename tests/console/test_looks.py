@@ -48,6 +48,7 @@ async def test_every_page_is_clean_in_both_themes_and_widths(window, ids, dark, 
         await page.goto(address)
         await expect(page.locator("#root")).to_contain_text(text)
         await expect(page.locator("h1")).not_to_have_count(0)
+        await expect(page.locator("main > [aria-busy=true]")).to_have_count(0)
         wrong += [f"{address}: {one}" for one in await faults(page)]
     assert wrong == []
     assert page.errors == []
@@ -62,6 +63,7 @@ async def test_tab_reaches_each_control_of_every_page_and_the_focus_is_seen(wind
         await page.goto(address)
         await expect(page.locator("#root")).to_contain_text(text)
         await expect(page.locator("h1")).not_to_have_count(0)
+        await expect(page.locator("main > [aria-busy=true]")).to_have_count(0)
         await page.wait_for_load_state("networkidle")
         wrong += [f"{address}: {one}" for one in await awalked(page)]
     assert wrong == []

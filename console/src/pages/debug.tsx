@@ -12,7 +12,7 @@ import { Timeline } from "../parts/debug/timeline";
 import type { components } from "../schema";
 import { useTitle } from "../shell";
 import { complain, say } from "../toasts";
-import { Command, Failure } from "../ui";
+import { Command, Failed, Failure, Reading } from "../ui";
 import { useWhole } from "./recording/data";
 import "../parts/film/film.css";
 import "../parts/debug/debug.css";
@@ -32,8 +32,8 @@ export default function Debug() {
   const { id = "" } = useParams();
   useTitle(`Debug ${id}`);
   const { state, error, order, taken } = useStanding(id);
-  if (error) return <Failure error={error} />;
-  if (state === undefined) return <div className="page" />;
+  if (error) return <Failed title={`Debug ${id}`} error={error} />;
+  if (state === undefined) return <Reading title={`Debug ${id}`} />;
   if (state === null) return <Begin id={id} taken={taken} />;
   return <Bench key={id} state={state} order={order} taken={taken} />;
 }

@@ -10,7 +10,7 @@ import { Table } from "../parts/table";
 import type { components } from "../schema";
 import { useTitle } from "../shell";
 import { copy } from "../toasts";
-import { Dialog, Failure, Nothing } from "../ui";
+import { Dialog, Failed, Failure, Nothing, Reading } from "../ui";
 import "../parts/jobs.css";
 
 type Schemas = components["schemas"];
@@ -45,15 +45,8 @@ export default function Heals() {
     j: { does: "Next step", run: () => choose(Math.min(here + 1, stories.length - 1)) },
     k: { does: "Previous step", run: () => choose(Math.max(here - 1, 0)) },
   });
-  if (heals.error) {
-    return (
-      <>
-        <h1>Heals</h1>
-        <Failure error={heals.error} />
-      </>
-    );
-  }
-  if (!heals.data) return <p className="quiet page">Reading the heals…</p>;
+  if (heals.error) return <Failed title="Heals" error={heals.error} />;
+  if (!heals.data) return <Reading title="Heals">Reading the heals…</Reading>;
   if (stories.length === 0) {
     return (
       <Nothing title="No script has needed help">

@@ -13,7 +13,7 @@ import { Result } from "../parts/results";
 import type { operations } from "../schema";
 import { useTitle } from "../shell";
 import { complain, say } from "../toasts";
-import { Failure, Nothing, Status } from "../ui";
+import { Failed, Failure, Nothing, Reading, Status } from "../ui";
 import "../parts/jobs.css";
 
 type Order = operations["start_api_v1_jobs_post"]["requestBody"]["content"]["application/json"];
@@ -246,8 +246,8 @@ function One({ id }: { id: string }) {
     }
   };
   useKeys("Job", { Escape: { does: "To all jobs", run: () => go("/jobs") } });
-  if (asked.error) return <Failure error={asked.error} />;
-  if (!job) return <div className="page" />;
+  if (asked.error) return <Failed title="Job" error={asked.error} />;
+  if (!job) return <Reading title="Job" />;
   return (
     <div className="page job">
       <header className="row">

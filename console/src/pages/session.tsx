@@ -13,7 +13,7 @@ import { faster, Transport } from "../parts/film/transport";
 import { type Film, type FilmStep, failed } from "../parts/film/types";
 import { busyOf, settled, useFilm, useLive, useVideo } from "../parts/film/use-film";
 import { useTitle } from "../shell";
-import { Failure, Nothing, Status } from "../ui";
+import { Failed, Nothing, Reading, Status } from "../ui";
 import "../parts/film/film.css";
 
 type Kinds = "actions" | "all" | "failed";
@@ -22,8 +22,8 @@ export default function Session() {
   const { id = "", number = "1" } = useParams();
   const film = useFilm(id, Number(number));
   useTitle(film.data ? `${film.data.name || id}, session ${number}` : `Session ${number}`);
-  if (film.error) return <Failure error={film.error} />;
-  if (!film.data) return <div className="page" />;
+  if (film.error) return <Failed title={`Session ${number}`} error={film.error} />;
+  if (!film.data) return <Reading title={`Session ${number}`} />;
   if (!film.data.steps.length && !film.data.scenes.length && film.data.over) {
     return <Nothing title="This session has no pictures" />;
   }

@@ -23,6 +23,7 @@ RIGHT = "Math.max(document.documentElement.scrollWidth, ...[...document.querySel
 def looks(page):
     """The places of a page's parts, by width and theme. None is beyond the window."""
     page.locator("main h1, main h2").first.wait_for()
+    page.locator("main [aria-busy=true]").first.wait_for(state="detached")
     while not page.evaluate(SHOWN):  # a page's own policy forbids `wait_for_function`
         page.wait_for_timeout(50)
     found = {}
@@ -110,13 +111,42 @@ def test_every_page_that_is_reached_by_clicking_looks_as_by_its_address(opened, 
             assert boxes == fresh[how], (where, how)
 
 
+@pytest.mark.parametrize("withheld", ["**/assets/*", "**/api/v1/**"])
+def test_a_page_has_its_heading_from_its_first_paint(opened, home, address, withheld):
+    recording = buy(home, consent=False).name
+    page = opened("/")
+    page.locator("main h1").wait_for(state="attached")
+    waiting = []
+
+    def withhold(route):
+        waiting.append(route)
+
+    page.route(withheld, withhold)
+    for place in ("Compare", "Trends", "Jobs", "Heals"):
+        page.get_by_role("navigation", name="Pages").get_by_role("link", name=place).click()
+        page.wait_for_url(re.compile(f"/{place.lower()}"))
+        page.evaluate(FRAMES)
+        assert len(page.get_by_role("heading", level=1).all()) == 1, place
+    for where in (
+        f"/r/{recording}",
+        f"/r/{recording}/session/1",
+        f"/debug/{recording}",
+        f"/compare/{recording}/{recording}",
+    ):
+        page.evaluate("where => { history.pushState(null, '', where) }", where)
+        page.wait_for_url(address + where)
+        page.evaluate(FRAMES)
+        assert len(page.get_by_role("heading", level=1).all()) == 1, where
+    assert waiting
+
+
 @pytest.mark.thorough
 def test_a_recording_shows_its_face_and_its_browser_steps_as_sentences(opened, home):
     recording = buy(home, consent=False).name
     page = opened("/")
     page.locator(".list .row").first.get_by_role("link").first.click()
     page.wait_for_url(re.compile(f"/r/{recording}"))
-    assert page.locator("h1").inner_text() == "buy a lamp, again"
+    assert page.locator("header h1").inner_text() == "buy a lamp, again"
     assert page.locator(".head .prompt").inner_text().split("\n") == ["Prompt:", "Buy the brass lamp."]
     page.locator(".said", has_text="at Shop").first.wait_for()
     assert '"success"' not in page.locator(".talk").inner_text()

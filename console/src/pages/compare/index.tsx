@@ -10,7 +10,7 @@ import { count, counted, duration, money, whenExactly } from "../../format";
 import { useKeys } from "../../keys";
 import type { Diff, Pair, Side } from "../../model";
 import { useTitle } from "../../shell";
-import { Failure, Status } from "../../ui";
+import { Failed, Reading, Status } from "../../ui";
 import { Choose } from "./choose";
 import { Differences, PairRow } from "./pair";
 import { Videos } from "./videos";
@@ -35,18 +35,13 @@ function Two({ a, b }: { a: string; b: string }) {
   });
   useTitle(`${a} and ${b}`);
   if (found.error) {
-    return (
-      <div className="page">
-        <h1>These two cannot be compared</h1>
-        <Failure error={found.error} />
-      </div>
-    );
+    return <Failed title="These two cannot be compared" error={found.error} />;
   }
   if (!found.data)
     return (
-      <p className="page quiet">
+      <Reading title={`${a} and ${b}`}>
         Comparing {a} and {b}…
-      </p>
+      </Reading>
     );
   return <Aligned diff={found.data} />;
 }

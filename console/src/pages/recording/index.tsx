@@ -7,7 +7,7 @@ import { titled } from "../../format";
 import { useKeys } from "../../keys";
 import { useTitle } from "../../shell";
 import { looked } from "../../text";
-import { Failure, Nothing } from "../../ui";
+import { Failure, Nothing, Reading } from "../../ui";
 import { About } from "./about";
 import { Again } from "./again";
 import { useBeginning, useFindings, useGrowth, useHits, useLanes, useWhole } from "./data";
@@ -124,7 +124,12 @@ function OneRecording({ id }: { id: string }) {
       </Nothing>
     );
   }
-  if (!line) return <p className="quiet reading">Reading {id}…</p>;
+  if (!line)
+    return (
+      <Reading title={id} className="reading">
+        Reading {id}…
+      </Reading>
+    );
   const marks = looked(meant(q));
   const lists = {
     id,
