@@ -239,7 +239,8 @@ async def test_the_output_is_what_was_written_up_to_here(shell):
 async def test_a_program_that_leaves_its_recording_shows_both_sides(shell, size):
     async with screen(shell, size, command=(sys.executable, str(shell.folder / "agent.py"), "other")) as at:
         await at.press("c")
-        assert "CHANGED at step 4" in at.status
+        assert at.status.strip().startswith("CHANGED at step 4, main/tool:")
+        assert "on_divergence" not in at.status, "the pane has the hint, by the command's option"
         assert "args.reason" in at.page
         recorded = at.page.index('"late"')
         assert at.page.index('"other"') > recorded

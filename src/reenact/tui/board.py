@@ -163,7 +163,7 @@ class Board(Vertical):
     def _head(self) -> Text:
         recording = self.facts.recording
         counted = f"  {many(len(recording.steps), 'step')}, {one_line(recording.status, 20)}"
-        name = f"  {one_line(recording.name, 40)}"
+        name = f"  {one_line(recording.name, max(40, self.app.size.width - 60))}"
         return Text.assemble(
             (" reenact ", "bold reverse"), (f" {recording.id}", "yellow"), (name, "bold"), (counted, "dim")
         )
@@ -200,8 +200,10 @@ class Board(Vertical):
             if state.at.extra and not state.actual.label:
                 where = f"after step {state.at.step}, between questions"
             return Text.assemble((f" stopped {where}", "bold green"), (f"  {why}", "magenta"))
-        if state.phase is Phase.DEPARTED:
-            return Text(f" {one_line(str(state.divergence))}", "bold red")
+        if state.phase is Phase.DEPARTED and (found := state.divergence) is not None:
+            # The pane has what differs, and the hint by the options of the command.
+            at = f" at step {found.step}" if found.step else ""
+            return Text(f" {found.kind.value}{at}, {one_line(found.address)}", "bold red")
         verdict = f"  {brief(state.verdict)}" if state.verdict is not None else ""
         return Text.assemble(
             (f" {why}", "bold" if state.phase is Phase.ENDED else "bold red"), (verdict, _colour(state))
