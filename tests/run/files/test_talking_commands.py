@@ -64,6 +64,20 @@ IN_A_LOOP = """
         await command.wait()
     asyncio.run(main())
 """
+IN_SILENCE = """
+    import subprocess, time
+    from pathlib import Path
+    line = "sleep 0.3; date +%N > state; sleep 0.3; date +%N >> state"
+    command = subprocess.Popen(["sh", "-c", line])
+    slept, seen = 0, set()
+    while len(seen) < 2:
+        time.sleep(0.05)
+        slept += 1
+        if Path("state").exists() and Path("state").read_text():
+            seen.add(Path("state").read_text())
+    command.wait()
+    print(slept > 0, sorted(seen))
+"""
 AT_A_TERMINAL = """
     import os, pexpect
     shell = pexpect.spawn("sh", env={**os.environ, "PS1": "$ "}, encoding="utf-8", timeout=60)
@@ -81,8 +95,8 @@ AT_A_TERMINAL = """
 
 @pytest.mark.parametrize(
     "program",
-    [SHELL, AT_ITS_PACE, BY_TIME, IN_A_LOOP, AT_A_TERMINAL],
-    ids=["shell", "pace", "time", "loop", "terminal"],
+    [SHELL, AT_ITS_PACE, BY_TIME, IN_A_LOOP, IN_SILENCE, AT_A_TERMINAL],
+    ids=["shell", "pace", "time", "loop", "silence", "terminal"],
 )
 def test_the_program_sees_each_change_when_it_saw_it_first(shell, program):
     shell.write("agent.py", program)
@@ -90,4 +104,5 @@ def test_the_program_sees_each_change_when_it_saw_it_first(shell, program):
     assert done.status == 0, done.err
     replay = shell.replay()
     assert (replay.status, replay.out) == (0, done.out), replay.err
+    assert replay.err.startswith("faithful"), replay.err
     assert "compared: calls, files, standard output" in replay.err

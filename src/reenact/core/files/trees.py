@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from reenact.core.dataclass import dataclass
 from reenact.core.files.states import LONGEST, NOTHING, FileState
 from reenact.core.model.event import Tree
-from reenact.core.model.log import Log
+from reenact.core.model.log import Log, Received
 from reenact.errors import CorruptRecording, TooLarge
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class FileChange:
         root: The folder that the paths are under.
         states: The states by absolute path.
         t: Seconds since the recording began.
-        chunk: The call and the place of the chunk that the program had got last, if no call began since.
+        received: The chunk or end of a wait that the program had received last, if no call began since.
         single: True for a folder of which only the files that the program itself changes are recorded.
         within: The call whose code made them; None: the program outside of calls; or `UNKNOWN`. Of a `first`, the one
             whose code is about to change the paths; `UNKNOWN`: it reads them.
@@ -61,7 +61,7 @@ class FileChange:
     t: float
     within: int | None = UNKNOWN
     single: bool = False
-    chunk: tuple[int, int] | None = None
+    received: Received | None = None
 
     @property
     def own(self) -> bool:
@@ -71,7 +71,7 @@ class FileChange:
 
 def changes(log: Log) -> Iterator[FileChange]:
     """Yield the events of files of one process, in order. Raises CorruptRecording."""
-    for began, chunk, data in log.files:
+    for began, received, data in log.files:
         root = _root(data["root"])
         states = {
             root / _relative(name): FileState.from_tree(tree, f"the file {name!r}")
@@ -89,7 +89,7 @@ def changes(log: Log) -> Iterator[FileChange]:
             float(data["t"]),
             data.get("within", UNKNOWN),
             data.get("single", False),
-            chunk,
+            received,
         )
 
 

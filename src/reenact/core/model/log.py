@@ -9,12 +9,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model import codec, delta
 from reenact.core.model.event import Event, Tree
 from reenact.errors import CorruptRecording, TooLarge
+
+Received: TypeAlias = tuple[int, int] | tuple[str, str]
+"""A chunk, by its call and its place there; or the end of a wait, by its scope and name."""
 
 RESUMED = "resumed"
 """The kind of a note where a run was resumed; with a call: it was made again."""
@@ -166,9 +169,9 @@ class Log:
         self.printed: dict[int, list[tuple[int, int, str]]] = {}
         self.spawned: dict[str, Mapping[str, Tree]] = {}
         self.snapshots: dict[str, list[Mapping[str, Tree]]] = {}
-        self.files: list[tuple[int, tuple[int, int] | None, Mapping[str, Tree]]] = []
-        """Each with the number of calls before it, and the chunk before it if no call began since."""
-        self._chunk: tuple[int, int] | None = None
+        self.files: list[tuple[int, Received | None, Mapping[str, Tree]]] = []
+        """Each with the number of calls before it, and the last thing that the program received."""
+        self._received: Received | None = None
         self.states: dict[tuple[str, int], Tree] = {}
         self.times: list[float] = []
         self.void: list[int] = []
@@ -197,7 +200,7 @@ class Log:
 
     def _on_called(self, data: Mapping[str, Tree]) -> None:
         self.calls[data["call"]] = CallRecord(data["call"], data, len(self.times))
-        self._chunk = None
+        self._received = None
 
     def _on_returned(self, data: Mapping[str, Tree]) -> None:
         call = self.calls.get(data["call"])
@@ -228,7 +231,7 @@ class Log:
     def _on_chunk(self, data: Mapping[str, Tree]) -> None:
         call = self.calls.get(data["call"])
         if call is not None:
-            self._chunk = call.number, len(call.pieces)
+            self._received = call.number, len(call.pieces)
             call.pieces.append((self._place(data), float(data["t"]), data["value"]))
 
     def _on_ended(self, data: Mapping[str, Tree]) -> None:
@@ -246,6 +249,7 @@ class Log:
 
     def _on_fired(self, data: Mapping[str, Tree]) -> None:
         place = self._place(data)
+        self._received = data["at"], data["name"]
         self.fired.setdefault((data["at"], data["name"]), []).append(place)
         self.fired_within.append((data.get("in"), place))
 
@@ -259,7 +263,7 @@ class Log:
         self.snapshots.setdefault(data["name"], []).append(data)
 
     def _on_files(self, data: Mapping[str, Tree]) -> None:
-        self.files.append((len(self.calls), self._chunk, data))
+        self.files.append((len(self.calls), self._received, data))
 
     def _on_printed(self, data: Mapping[str, Tree]) -> None:
         self._prints += 1

@@ -118,6 +118,8 @@ class Replayer(Handler):
         self.prints = RecordedPrints(log)
         self.on_answer: Callable[[Answer, int | None], None] = lambda _answer, _piece: None
         """Called when an answer, or a part of a stream (its number), reaches the program."""
+        self.on_fire: Callable[[tuple[str, str]], None] = lambda _fired: None
+        """Called at the end of a wait, with its scope and name."""
         self.answering: dict[int, None] = {}
         """The calls that are answered without running, whose answer is still to come."""
         self.on_run: Callable[[int | None], None] = lambda _call: None
@@ -249,6 +251,9 @@ class Replayer(Handler):
     def _compare(self, found: tuple[CallRecord, tuple[Mismatch, ...]] | None) -> None:
         if found is not None and found[1] and not self._gone_live and self._poison is None:
             self.depart(departure(found[0], self._steps[found[0].number], found[1]))
+
+    def fire(self, scope: Scope, name: str) -> None:
+        self.on_fire((self.terms.name(scope.path), name))
 
     def passed(self, answer: Answer, piece: int | None) -> None:
         self.prints.passed(answer, piece)

@@ -9,7 +9,7 @@ from pathlib import Path
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, changes, first_states
-from reenact.core.model.log import CallRecord, Log
+from reenact.core.model.log import CallRecord, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.run.files.disk import blob
 
@@ -31,8 +31,8 @@ class RecordedChanges:
         self.due = dict(enumerate(self.all))
         self.after: dict[int | None, list[int]] = {}
         """Those from outside and of commands, by the call before them."""
-        self.at_chunk: dict[tuple[int, int], list[int]] = {}
-        """Those of a command that goes on, by the call and the place of the chunk before them."""
+        self.behind: dict[Received, list[int]] = {}
+        """Those of a command that goes on, by the chunk or end of a wait before them."""
         self._commands = [
             (call.began, call.ended or float("inf")) for call in log.calls.values() if call.kind == "process"
         ]
@@ -40,8 +40,8 @@ class RecordedChanges:
         self._within: dict[int, list[int]] = {}
         self._states: dict[Path, list[int]] = {}
         for number, change in enumerate(self.all):
-            if change.how in ("outside", "command") and change.chunk is not None:
-                self.at_chunk.setdefault(change.chunk, []).append(number)
+            if change.how in ("outside", "command") and change.received is not None:
+                self.behind.setdefault(change.received, []).append(number)
             elif change.how in ("outside", "command"):
                 self.after.setdefault(change.call, []).append(number)
             elif change.within is not None and change.within != UNKNOWN:

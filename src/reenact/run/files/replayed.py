@@ -16,7 +16,7 @@ from reenact.core.boundary.file_sensor import RedirectedView
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import FileChange, changes, first_states, has_files
-from reenact.core.model.log import RESUMED, Log
+from reenact.core.model.log import RESUMED, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
@@ -117,6 +117,7 @@ class ReplayedFiles:
                     raise
         files = cls(recording, log, laid, replayer, say=say, disk=disk)
         replayer.on_answer, replayer.on_run = files.passed, files.ran
+        replayer.on_fire = files.received
         replayer.tools.disk = apart(recording)
         files.begin(first=log is recording.logs[0])
         return files
@@ -234,12 +235,16 @@ class ReplayedFiles:
         if answer.call is None or not self._recorded.due or answer.call not in self._log.calls:
             return
         if piece is not None:
-            for number in self._recorded.at_chunk.get((answer.call, piece), ()):
-                self._bring(number)
+            self.received((answer.call, piece))
             return
         call = self._log.calls[answer.call]
         others = [self._log.calls[each] for each in [*self._replayer.answering] if each != call.number]
         for number in self._recorded.of_answered(call, others):
+            self._bring(number)
+
+    def received(self, what: Received) -> None:
+        """A chunk or the end of a wait reaches the program: what had changed then is brought."""
+        for number in self._recorded.behind.get(what, ()):
             self._bring(number)
 
     def waits(self) -> None:

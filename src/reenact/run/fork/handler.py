@@ -212,6 +212,7 @@ class Forker(Handler):
             if line is None or self.gone_live:
                 self.recorder.fire(scope, name)
             elif self.replayer.poison is None:
+                self.replayer.fire(scope, name)
                 self._sharing.share(line)
 
     def due(self, scope: Scope, name: str) -> int | None:
