@@ -156,7 +156,9 @@ def test_a_setting_that_is_not_valid_is_one_line_with_its_place(write, text, tol
         ("[verify]\nworkers = -1", "2:11: verify.workers: -1: it should be greater than or equal to 0"),
         ("[verify]\nworkers = true", "verify.workers: true is no whole number"),
         ("[verify]\ntimeout = 2026-01-02", "verify.timeout: 2026-01-02 is no number"),
-        ("[verify]\ntimeout = nan", "verify.timeout: nan: it should be greater than or equal to 0.1"),
+        ("[verify]\ntimeout = nan", "verify.timeout: nan: it should be a finite number"),
+        ("[verify]\ntimeout = -inf", "verify.timeout: -inf: it should be a finite number"),
+        ("[verify]\ntimeout = inf", "2:11: verify.timeout: inf: it should be a finite number"),
         ("[verify]\ntimeout = 1" + "0" * 400, "is no number"),
         (
             "[verify]\nfrom-zero = true\nfrom_zero = false",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from math import isfinite
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
@@ -87,6 +88,8 @@ class OptionField:
                 value = mark.by(value)
         found = _as(self.kind, value)
         about = self.about
+        if isinstance(found, float) and not isfinite(found):
+            raise NotValid(value, "it should be a finite number", limit=True)
         if found is not None and about.ge is not None and not found >= about.ge:
             raise NotValid(value, f"it should be greater than or equal to {about.ge:g}", limit=True)
         if found is not None and about.le is not None and not found <= about.le:
