@@ -18,7 +18,7 @@ import socket
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from sys import _getframe
 from types import FrameType
@@ -27,7 +27,7 @@ from typing import Any
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, pause
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
-from reenact.adapters.stdlib.descriptors import can_read, end_of
+from reenact.adapters.stdlib.descriptors import any_end, can_read, end_of
 from reenact.adapters.stdlib.pipes import again
 from reenact.core.dataclass import dataclass
 
@@ -115,27 +115,24 @@ class _Watched:
 
 def _of_selector(original: Callable[..., Any], selector: Any, timeout: float | None = None) -> Any:
     """`select` of a selector."""
-    if asyncio._get_running_loop() is not None or listening() is None:
+    if _is_unheard(_getframe(2)):
         return original(selector, timeout)
     keys = list(selector.get_map().values())
     places = {key.fd: place for place, key in enumerate(keys)}
     commands = {place for place, key in enumerate(keys) if end_of(key.fd)}
-    limited = _wait("select", timeout, _getframe(2), always=bool(commands))
-    if limited is None:
-        with resting():
-            return original(selector, timeout)
     watched = _Watched(
         lambda seconds: [(places[key.fd], mask) for key, mask in original(selector, seconds)],
         lambda place, mask: (keys[place], mask),
         lambda place, _: place in commands,
     )
-    return _ready(limited, timeout, watched)
+    found = _awaited("select", timeout, watched, bool(commands), _getframe(2))
+    return _rested(original, selector, timeout) if found is None else found
 
 
 def _of_lists(
     reading: Any, writing: Any, exceptional: Any, timeout: float | None = None, /
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    if asyncio._get_running_loop() is not None or listening() is None:
+    if _is_unheard(_getframe(1)):
         return _select(reading, writing, exceptional, timeout)
     given = [list(part) for part in (reading, writing, exceptional)]
     split: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
@@ -150,16 +147,15 @@ def _of_lists(
         for place, item in enumerate(part)
         if end_of(item)
     }
-    limited = _wait("select", timeout, _getframe(1), always=bool(commands))
-    if limited is None:
-        with resting():
-            return _select(reading, writing, exceptional, timeout)
     watched = _Watched(
         now,
         lambda place, number: (number, given[number][place]),
         lambda place, number: (place, number) in commands,
     )
-    for number, item in _ready(limited, timeout, watched):
+    found = _awaited("select", timeout, watched, bool(commands), _getframe(1))
+    if found is None:
+        return _rested(_select, reading, writing, exceptional, timeout)  # type: ignore[no-any-return]
+    for number, item in found:
         split[number].append(item)
     return split
 
@@ -187,14 +183,11 @@ class _Poll:
 
     def poll(self, timeout: float | None = None, /) -> list[tuple[int, int]]:
         """Wait for milliseconds, or for good; return the descriptors with their events."""
+        if _is_unheard(_getframe(1)):
+            return self._real.poll(timeout)  # type: ignore[no-any-return]
         numbers = list(self._numbers)
-        seen = asyncio._get_running_loop() is None and listening() is not None
-        commands = {place for place, number in enumerate(numbers) if seen and end_of(number)}
+        commands = {place for place, number in enumerate(numbers) if end_of(number)}
         limit = None if timeout is None or timeout < 0 else timeout / 1000
-        limited = _wait("poll", limit, _getframe(1), always=True) if commands else None
-        if limited is None:
-            with resting():
-                return self._real.poll(timeout)  # type: ignore[no-any-return]
 
         def now(seconds: float | None) -> list[_Event]:
             found = self._real.poll(None if seconds is None else seconds * 1000)
@@ -203,7 +196,39 @@ class _Poll:
         watched = _Watched(
             now, lambda place, events: (numbers[place], events), lambda place, _: place in commands
         )
-        return _ready(limited, limit, watched)
+        found = _awaited("poll", limit, watched, bool(commands), _getframe(1)) if commands else None
+        return _rested(self._real.poll, timeout) if found is None else found
+
+
+def _is_unheard(caller: FrameType) -> bool:
+    """Return True for a wait without a line: outside of runs, or an event loop's own."""
+    if listening() is None:
+        return True
+    return asyncio._get_running_loop() is not None and (
+        not any_end() or caller.f_globals.get("__name__", "").startswith("asyncio.")
+    )
+
+
+def _rested(original: Callable[..., Any], *args: Any) -> Any:
+    with nullcontext() if asyncio._get_running_loop() is not None else resting():
+        return original(*args)
+
+
+def _awaited(
+    what: str, limit: float | None, watched: _Watched, commands: bool, caller: FrameType
+) -> list[Any] | None:
+    """Wait in this thread's turn, and return the events as the program gets them.
+
+    None for a wait without a line. Code in an event loop stops the loop while it waits for commands: it needs no turn.
+    """
+    if asyncio._get_running_loop() is not None:
+        scope = listening()
+        if scope is None or not commands:
+            return None
+        text = scope.run.handler.draw(scope, _READY, lambda: _text(watched.now(limit)))
+        return _values(watched, _parsed(text))
+    limited = _wait(what, limit, caller, always=commands)
+    return None if limited is None else _ready(limited, limit, watched)
 
 
 def _number(thing: Any) -> int:
@@ -221,8 +246,7 @@ def _ready(limited: Deadline, timeout: float | None, watched: _Watched) -> list[
     if met is None:
         with resting():
             found = watched.now(timeout)
-        text = ",".join(f"{place}:{kind}" for place, kind in found)
-        write = (lambda: handler.draw(scope, _READY, lambda: text)) if found else None
+        write = (lambda: handler.draw(scope, _READY, lambda: _text(found))) if found else None
         limited.over(bool(found), write)
         return [watched.value(*event) for event in found]
     if not met:
@@ -238,9 +262,17 @@ def _ready(limited: Deadline, timeout: float | None, watched: _Watched) -> list[
 
     if real:
         limited.until(attempt)
+    return _values(watched, wanted)
+
+
+def _values(watched: _Watched, events: list[_Event]) -> list[Any]:
     with suppress(IndexError):
-        return [watched.value(*event) for event in wanted]
+        return [watched.value(*event) for event in events]
     return []
+
+
+def _text(events: list[_Event]) -> str:
+    return ",".join(f"{place}:{kind}" for place, kind in events)
 
 
 def _parsed(text: Any) -> list[tuple[int, int]]:

@@ -408,9 +408,26 @@ def poll_a_pipe():
         return found
 
 
+def select_in_a_coroutine():
+    async def work():
+        with subprocess.Popen(SLOWLY, shell=True, stdout=subprocess.PIPE) as command:  # noqa: ASYNC220
+            found, late = [], 0
+            while not found or found[-1]:
+                ready, _, _ = select.select([command.stdout], [], [], 0.03)
+                if ready:
+                    found.append(os.read(command.stdout.fileno(), 1024))
+                else:
+                    late += 1
+                    await asyncio.sleep(0)
+            return found, late
+
+    return asyncio.run(work())
+
+
 @pytest.mark.parametrize(
     "work",
     [
+        select_in_a_coroutine,
         read_by_number,
         read_without_waiting,
         read_until_it_would_block,

@@ -53,6 +53,11 @@ def forget(number: int) -> None:
     _ends.pop(number, None)
 
 
+def any_end() -> bool:
+    """Return True if the program has used an end of a command by its number."""
+    return bool(_ends)
+
+
 def paired(ours: int, theirs: int) -> None:
     """The program has made a terminal: its own end, and that for a command."""
     forget(ours)
