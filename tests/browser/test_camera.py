@@ -201,29 +201,6 @@ async def test_a_heavy_endless_animation_is_looked_at_seldom_and_at_each_action(
             await until(lambda done=done: any(one.t >= done for one in frames(folder)))
 
 
-async def test_a_heavy_endless_animation_has_coarse_pictures_at_actions_and_a_fine_one_when_it_rests(
-    browser, shop, folder, monkeypatch
-):
-    monkeypatch.setattr("reenact.browser.camera.frames.CREDIT", 0)
-    monkeypatch.setattr("reenact.browser.camera.frames.RESTS", ((float("inf"), 1),))
-    async with filmed(browser, folder) as (page, camera):
-        driver = Driver(camera, page)
-        await driver.do("goto", url=shop + "/clock?moves")
-        await until(lambda: any(map(coarse, frames(folder))))
-        await driver.do("goto", url=shop + "/clock?moves")
-        done = max(one.t for one in footage(folder).entries("after"))
-        await until(lambda: any(one.t >= done and coarse(one) for one in frames(folder)))
-        await page.evaluate("moves = false; new Promise(requestAnimationFrame)")  # one is drawn yet
-        stood = int(await page.title()) / 1000
-        await until(lambda: not coarse(frames(folder)[-1]))
-        await until(lambda: decoded(footage(folder).blob(frames(folder)[-1]["blob"])) == stood)
-
-
-def coarse(picture):
-    """A picture smaller than its page."""
-    return picture["width"] < picture["viewport"][0]
-
-
 async def test_equal_pictures_are_stored_once(browser, shop, folder):
     async with filmed(browser, folder) as (page, _):
         await page.goto(shop + "/colours")

@@ -29,8 +29,8 @@ REMEMBERED = 32
 """Pictures, by time, of which an anchor may be one."""
 RESTS = ((5.0, 1), (60.0, 4), (float("inf"), 16))
 """Seconds since the last action, and the factor on an endless animation's picture interval."""
-CREDIT, RATE = 150_000, 500_000 / 60
-"""Bytes of pictures at once and a second; beyond, an endless animation has few, coarse ones."""
+CREDIT, RATE = 500_000, 1_000_000 / 60
+"""Bytes of pictures at once and a second; an endless animation beyond is looked at seldom."""
 
 
 @dataclass(slots=True)
@@ -79,8 +79,7 @@ class FrameRecorder:
     A page that does not change gives none. A page that changes gives at most `rate` a second: of those between only
     the last is kept, and it is kept in any case, so the final picture is never missing. Around an action (`cut`) the
     last picture before it and the first after it are kept whatever the rate. A page that never rests is looked at
-    instead of filmed, and less often the longer no action was done, or the more its pictures weigh. Heavy ones are
-    smaller and coarser until it rests.
+    instead of filmed, and less often the longer no action was done, or the more its pictures weigh.
     """
 
     def __init__(
@@ -170,8 +169,6 @@ class FrameRecorder:
             if t >= self._acted + SETTLED:
                 self._stream.off()
                 self._later("look", self._rest(), self._look)
-            else:
-                self._later("look", QUIET, self._look_again)  # it may rest since the action
         elif len(self._arrivals) == ENDLESS and t - self._arrivals[0] < 1:
             self._looking = True
             self._stream.off()
@@ -199,7 +196,7 @@ class FrameRecorder:
 
     def _look(self) -> None:
         if self._running and not self._gate.shut:
-            self._stream.on(coarse=self._looking and self._overspent())
+            self._stream.on()
 
     def _look_again(self) -> None:
         self._fast = False
@@ -229,7 +226,7 @@ class FrameRecorder:
             if not self._overspent():
                 self._looking = False
             self._arrivals.clear()
-            self._stream.on(coarse=self._looking)
+            self._stream.on()
             if held >= HELD:  # the browser may have dropped the last one
                 self._later("quiet", QUIET, self._look_again)
 
@@ -249,7 +246,6 @@ class FrameRecorder:
         if self._looking and self._written and self._written[-1].mark == picture.mark:
             self._looking = False  # it rests: from now on a change sends a picture by itself
             self._arrivals.clear()
-            self._stream.on()
         self._write(picture)
 
     def _write(self, picture: CapturedFrame) -> None:

@@ -14,8 +14,6 @@ AWAITED = 0.5
 """Seconds after which a stream without pictures is restarted; doubled each time."""
 SELDOM = 8.0
 """Most seconds between two such restarts: a page may hang for long."""
-COARSE = (0.5, 30)
-"""The scale and the JPEG quality of coarse pictures: they take a fifth of the room."""
 
 
 class Screencast:
@@ -40,18 +38,14 @@ class Screencast:
         self._keep = take
         self._take = log.guarded(self._arrived)
         self._gate = gate
-        self._options = {coarse: _options(size, quality, coarse=coarse) for coarse in (False, True)}
-        self._coarse = False
+        self._options: dict[str, Any] = {"size": {"width": size[0], "height": size[1]}, "quality": quality}
         self._wanted = self._is = False
         self._anew = self._switching = False
         self._awaited = AWAITED
         self._timer: asyncio.TimerHandle | None = None
 
-    def on(self, *, coarse: bool = False) -> None:
-        """Switch on. A stream that is on and coarse is restarted as a fine one, a fine one stays."""
-        if not self._is or self._coarse:
-            self._anew |= self._is and not coarse
-            self._coarse = coarse
+    def on(self) -> None:
+        """Switch on."""
         self._want(True)
 
     def off(self) -> None:
@@ -99,7 +93,7 @@ class Screencast:
                 else:
                     self._is = True
                     self._await(self._awaited)
-                    await self._page.screencast.start(on_frame=self._took, **self._options[self._coarse])
+                    await self._page.screencast.start(on_frame=self._took, **self._options)
         except Exception:
             if not self._page.is_closed():  # otherwise it is only too late
                 raise
@@ -117,9 +111,3 @@ class Screencast:
         self._await(0)
         with suppress(Exception):  # the page or its browser may be closed, and a crashed page never answers
             await asyncio.wait_for(self._switch(), 1)
-
-
-def _options(size: tuple[int, int], quality: int, *, coarse: bool) -> dict[str, Any]:
-    scale, most = COARSE if coarse else (1, quality)
-    width, height = (round(side * scale) for side in size)
-    return {"size": {"width": width, "height": height}, "quality": min(quality, most)}
