@@ -27,7 +27,7 @@ from typing import Any
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, pause
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
-from reenact.adapters.stdlib.descriptors import any_end, can_read, end_of
+from reenact.adapters.stdlib.descriptors import can_read, end_of
 from reenact.adapters.stdlib.pipes import again
 from reenact.core.dataclass import dataclass
 
@@ -204,9 +204,8 @@ def _is_unheard(caller: FrameType) -> bool:
     """Return True for a wait without a line: outside of runs, or an event loop's own."""
     if listening() is None:
         return True
-    return asyncio._get_running_loop() is not None and (
-        not any_end() or caller.f_globals.get("__name__", "").startswith("asyncio.")
-    )
+    in_loop = asyncio._get_running_loop() is not None
+    return in_loop and caller.f_globals.get("__name__", "").startswith("asyncio.")
 
 
 def _rested(original: Callable[..., Any], *args: Any) -> Any:

@@ -53,11 +53,6 @@ def forget(number: int) -> None:
     _ends.pop(number, None)
 
 
-def any_end() -> bool:
-    """Return True if the program has used an end of a command by its number."""
-    return bool(_ends)
-
-
 def paired(ours: int, theirs: int) -> None:
     """The program has made a terminal: its own end, and that for a command."""
     forget(ours)
@@ -75,11 +70,12 @@ def terminal_of(handle: Any) -> int | None:
 
 def end_of(thing: Any) -> CommandEnd | None:
     """Return the end of a command with that number, or of a stream with it; None for others."""
-    scope = current() if _ends else None
+    scope = current() if _ends or not isinstance(thing, int) else None
     if scope is None or scope.hidden:
         return None
     found = None
     with suppress(OSError, ValueError, AttributeError, TypeError):
+        # A command's stream registers itself, where its number is asked for.
         number = thing if isinstance(thing, int) else thing.fileno()
         found = _ends.get(number)
         if found is not None and found[0] != _identity(number):
