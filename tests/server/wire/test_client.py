@@ -86,7 +86,7 @@ def calls(session, pages, model):
         value="a@b.example",
     )
     did(type="click", selector="#nowhere", timeout=100)
-    did(type="select_dropdown_option", selector="#colour", value="Gold", timeout=100)
+    did(type="select_dropdown_option", selector="#colour", value="Gold", timeout=1000)
     did(type="evaluate_js", code="() => ({a: [1, null, 'é']})")
     did(type="goto", url=pages("secrets.html"))
     did(type="fill", selector="input[type=password] >> nth=0", value="hunter2")
