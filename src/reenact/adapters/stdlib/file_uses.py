@@ -64,10 +64,10 @@ def command_begins() -> None:
         scope.run.files.command_begins()
 
 
-def command_spoke(call: Call) -> None:
+def command_printed(call: Call) -> None:
     """The program has got output of a command, whose changes it may look at now."""
     if call.scope.run.files is not None:
-        call.scope.run.files.command_spoke()
+        call.scope.run.files.command_printed()
 
 
 def command_ended(call: Call | None = None) -> None:

@@ -152,7 +152,7 @@ class LoopProcess(asyncio.SubprocessTransport):
 
         def deliver() -> None:
             self._data(fd, data)
-            file_uses.command_spoke(self._calls[fd])
+            file_uses.command_printed(self._calls[fd])
 
         self._live(lambda: self._calls[fd].post(self._loop, data, deliver))
 

@@ -96,7 +96,7 @@ class CommandOutput(io.RawIOBase):
                 data = self._read(most)
             if data:
                 self._call.chunk(data)
-                file_uses.command_spoke(self._call)
+                file_uses.command_printed(self._call)
             else:
                 self._call.over()
         self._over = not data

@@ -40,7 +40,7 @@ class FileSensor(Protocol):
     def command_begins(self) -> None:
         """Take notice that a command is started."""
 
-    def command_spoke(self) -> None:
+    def command_printed(self) -> None:
         """Take notice that the program has read output of a command that goes on."""
 
     def command_ended(self, call: int | None) -> None:

@@ -32,6 +32,11 @@ class KnownFile:
     announced: bool = False
     """The recording has that the program is about to change it."""
 
+    def differs(self) -> bool:
+        """Return True if the path has another mark than at the last look."""
+        status = status_of(self.place.path)
+        return (None if status is None else mark_of(status)) != self.mark
+
 
 class KnownFiles:
     """The used files of one process, by their paths.

@@ -16,14 +16,14 @@ from pathlib import Path
 from reenact.core import system
 from reenact.core.boundary import current
 from reenact.core.boundary.file_sensor import RedirectedView
-from reenact.core.files.keeping import FileKeeper, Mark, mark_of, status_of
+from reenact.core.files.keeping import FileKeeper, mark_of, status_of
 from reenact.core.files.listing import ListedEntry, entries_of, names_below
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, How
+from reenact.core.record.command_changes import CommandChanges
 from reenact.core.record.file_events import FileEvents, Write
 from reenact.core.record.known_files import KnownFile, KnownFiles, real_time
 from reenact.core.record.places import Place, Places
-from reenact.core.record.walk import FolderWalk, WalkTooLarge
 
 _WATCHED = 16
 """The number of changed files up to which all are looked at after each step."""
@@ -64,9 +64,7 @@ class FileRecorder:
         self._lasting: set[str] = set()
         self._dirty: dict[str, int | None] = {}
         """Paths that are about to be changed, with the call whose code does it."""
-        self._walk: FolderWalk | None = None
-        self._spoken = False
-        """True if a command that goes on has said something since the last walk."""
+        self._commands = CommandChanges(places, keeper, self._known, self._events)
         self._lock = threading.RLock()
         self._thread = 0
         self._process = os.getpid()
@@ -170,50 +168,41 @@ class FileRecorder:
     def command_begins(self) -> None:
         """The program is about to start a command, whose changes are found by a walk."""
         with self._own():
-            if self._walk is None:
+            if not self._commands.begun:
                 self._settle("change")
-                self._walk = FolderWalk(self._places, self._keeper.read)
-                try:
-                    self._walk.begin()
-                except WalkTooLarge as error:
-                    self._keeper.note(str(error))
+                self._commands.begin()
 
     def command_ended(self, call: int | None) -> None:
         """A command has ended: record what it has changed."""
         with self._own():
-            if self._walk is not None:
-                self._take_changes(self._walk, call)
+            self._commands.take(call)
+
+    def command_printed(self) -> None:
+        """The program has got output of a command: it may look at what that has changed."""
+        self._commands.printed = self._commands.begun
 
     def walked(self) -> None:
         """Record what a program that is not seen has changed since the last walk; the first begins."""
         with self._own():
-            if self._walk is not None:
-                self._take_changes(self._walk, None, "change")
-                return
-            self._walk = FolderWalk(self._places, self._keeper.read)
-            try:
-                self._walk.begin()
-            except WalkTooLarge as error:
-                self._keeper.note(str(error))
-
-    def command_spoke(self) -> None:
-        """The program has got output of a command: it may look at what that has changed."""
-        self._spoken = self._walk is not None
+            if self._commands.begun:
+                self._commands.take(None, "change")
+            else:
+                self._commands.begin()
 
     def settle(self) -> None:
         """A step begins or ends: record what has changed since the last one."""
-        if (self._watched or self._spoken) and os.getpid() == self._process:
+        if (self._watched or self._commands.printed) and os.getpid() == self._process:
             with self._own():
-                self._hear_command()
+                self._look_at_command()
                 self._settle("change")
 
-    def _hear_command(self) -> None:
-        """Record what a command that goes on has changed, if it has said something."""
-        if self._spoken and self._walk is not None:
-            self._spoken = False
-            # The rest of what has changed, the command has.
+    def _look_at_command(self) -> None:
+        """Record what a running command has changed, if it has printed since the last look."""
+        if self._commands.printed:
+            self._commands.printed = False
+            # What the program itself has not changed since, the command has.
             self._settle("change", {*self._dirty, *self._held_open()})
-            self._take_changes(self._walk, None)
+            self._commands.take(None)
 
     def hide(self, without_secret: Callable[[FileState], FileState]) -> None:
         """Treat files as `secret` whose bytes were kept, and hold a secret that is known now."""
@@ -254,7 +243,7 @@ class FileRecorder:
         place = self._places.find(path, makes=writes)
         if place is None:
             return
-        self._hear_command()
+        self._look_at_command()
         known = self._known.get(place.path)
         scope = current() if writes else None
         within = UNKNOWN if not writes else None if scope is None else scope.call
@@ -274,25 +263,12 @@ class FileRecorder:
             self._use(target, writes=writes, depth=depth + 1)
 
     def _first(self, place: Place, within: int | None) -> KnownFile:
-        changed, before = (False, None) if self._walk is None else self._walk.before(place.path)
-        if changed and self._walk is not None and not place.single:
-            return self._first_since(self._walk, place, before, within)
+        if (changed := self._commands.first(place, within)) is not None:
+            return changed
         state, mark = self._known.state(place)
         known = self._known.add(place, state, state, mark)
         known.announced = within != UNKNOWN
         self._events.write("first", {place: state}, within=within)
-        return known
-
-    def _first_since(
-        self, walk: FolderWalk, place: Place, before: Mark | None, within: int | None
-    ) -> KnownFile:
-        """Take the state of a path that a command has changed, which goes on or was not seen."""
-        first = self._known.before(place, before, walk)
-        known = self._known.add(place, first, first, before)
-        known.announced = within != UNKNOWN
-        self._events.write("first", {place: first}, within=within)
-        if self._known.renew(known):
-            self._events.write("command", {place: known.state})
         return known
 
     def _announce(self, known: KnownFile, within: int | None) -> None:
@@ -320,7 +296,7 @@ class FileRecorder:
             if only is not None and path not in only:
                 continue
             known = self._known[path]
-            if path not in self._dirty and not known.racy and not self._differs(known):
+            if path not in self._dirty and not known.racy and not known.differs():
                 continue
             if self._known.renew(known):
                 within = self._dirty.get(path, UNKNOWN)
@@ -330,11 +306,6 @@ class FileRecorder:
             self._events.write(how, states, within=within)
         if len(self._watched) > _WATCHED:
             self._watched = dict.fromkeys(self._held_open())
-
-    @staticmethod
-    def _differs(known: KnownFile) -> bool:
-        status = status_of(known.place.path)
-        return (None if status is None else mark_of(status)) != known.mark
 
     def _held_open(self) -> list[str]:
         """Return the changed files that may change further without a new use."""
@@ -349,41 +320,13 @@ class FileRecorder:
             if path in self._lasting or ((mark := self._known[path].mark) is not None and mark[2] in numbers)
         ]
 
-    def _take_changes(self, walk: FolderWalk, call: int | None, how: How = "command") -> None:
-        firsts: dict[Place, FileState] = {}
-        changed: dict[Place, FileState] = {}
-        try:
-            found = list(walk.changes())
-        except WalkTooLarge as error:
-            self._keeper.note(str(error))
-            return
-        for place, before, mark in found:
-            known = self._known.get(place.path)
-            if known is None:
-                first = self._known.before(place, before, walk)
-                if first.kind != "none":
-                    firsts[place] = first
-                known = self._known.add(place, first, first, before)
-            elif mark == known.mark and not known.racy:
-                continue
-            if self._known.renew(known):
-                changed[place] = known.state
-            self._known.rename_listed(place, known.state)
-        for known in self._known:
-            # A file that the program has made since the last walk is in neither of them.
-            gone = known.state.kind != "none" and not walk.saw(known.place.path)
-            if gone and known.place not in changed and self._differs(known) and self._known.renew(known):
-                changed[known.place] = known.state
-        self._events.write("first", firsts)
-        self._events.write(how, changed, call=call)
-
     # -- lists -------------------------------------------------------------------------------------------------
 
     def _list(self, path: str) -> None:
         place = self._places.find(os.path.realpath(path), makes=False)
         if place is None:
             return
-        self._hear_command()
+        self._look_at_command()
         fresh = place.path not in self._known
         known = self._known.get(place.path) or self._known.add(
             place, *(2 * (self._known.state(place)[0],)), None

@@ -104,7 +104,7 @@ class ReplayedUses:
     def command_begins(self) -> None:
         """A replay answers commands."""
 
-    def command_spoke(self) -> None:
+    def command_printed(self) -> None:
         """A replay answers commands."""
 
     def command_ended(self, call: int | None) -> None:

@@ -1,4 +1,4 @@
-"""A command that goes on changes files while the program talks with it: a shell, a server, a watcher."""
+"""A command changes files while it runs and the program reads its output: a shell, a watcher."""
 
 from __future__ import annotations
 

@@ -1,0 +1,87 @@
+"""Record the files that commands change: they are found by walks through the folders."""
+
+from __future__ import annotations
+
+from reenact.core.files.keeping import FileKeeper
+from reenact.core.files.states import FileState
+from reenact.core.files.trees import UNKNOWN, How
+from reenact.core.record.file_events import FileEvents
+from reenact.core.record.known_files import KnownFile, KnownFiles
+from reenact.core.record.places import Place, Places
+from reenact.core.record.walk import FolderWalk, WalkTooLarge
+
+
+class CommandChanges:
+    """The changes that the commands of one process make.
+
+    Args:
+        places: The folders whose files are recorded.
+        keeper: Keeps their bytes.
+        known: The files that were used.
+        events: Writes the states of files.
+    """
+
+    def __init__(self, places: Places, keeper: FileKeeper, known: KnownFiles, events: FileEvents) -> None:
+        self._places, self._keeper, self._known, self._events = places, keeper, known, events
+        self._walk: FolderWalk | None = None
+        self.printed = False
+        """True if the program has got output of a command since the last walk."""
+
+    @property
+    def begun(self) -> bool:
+        """True behind the first walk."""
+        return self._walk is not None
+
+    def begin(self) -> None:
+        """Walk before the first command."""
+        self._walk = FolderWalk(self._places, self._keeper.read)
+        try:
+            self._walk.begin()
+        except WalkTooLarge as error:
+            self._keeper.note(str(error))
+
+    def first(self, place: Place, within: int | None) -> KnownFile | None:
+        """Record the first use of a path that has changed since the last walk; None for others."""
+        if self._walk is None or place.single:
+            return None
+        differs, before = self._walk.before(place.path)
+        if not differs:
+            return None
+        first = self._known.before(place, before, self._walk)
+        known = self._known.add(place, first, first, before)
+        known.announced = within != UNKNOWN
+        self._events.write("first", {place: first}, within=within)
+        if self._known.renew(known):
+            self._events.write("command", {place: known.state})
+        return known
+
+    def take(self, call: int | None, how: How = "command") -> None:
+        """Walk again, and record what has changed. Without a first walk there is nothing to compare."""
+        if self._walk is None:
+            return
+        firsts: dict[Place, FileState] = {}
+        changed: dict[Place, FileState] = {}
+        try:
+            found = list(self._walk.changes())
+        except WalkTooLarge as error:
+            self._keeper.note(str(error))
+            return
+        for place, before, mark in found:
+            known = self._known.get(place.path)
+            if known is None:
+                first = self._known.before(place, before, self._walk)
+                if first.kind != "none":
+                    firsts[place] = first
+                known = self._known.add(place, first, first, before)
+            elif mark == known.mark and not known.racy:
+                continue
+            if self._known.renew(known):
+                changed[place] = known.state
+            self._known.rename_listed(place, known.state)
+        for known in self._known:
+            # A file that the program has made since the last walk is in neither of them.
+            gone = known.state.kind != "none" and not self._walk.saw(known.place.path)
+            if gone and known.place not in changed and known.differs() and self._known.renew(known):
+                changed[known.place] = known.state
+        self._events.write("first", firsts)
+        self._events.write(how, changed, call=call)
