@@ -105,12 +105,12 @@ class _Watched:
     Args:
         now: Waits for the given seconds; returns the events that came.
         value: Returns what the program gets for an event. Raises IndexError for a place that is none.
-        command: Returns True for an event at whose other end is a command, in a replay an answered one.
+        answered: Returns True for an event of a command that a replay answers: nothing is ready for real.
     """
 
     now: Callable[[float | None], list[_Event]]
     value: Callable[[int, int], Any]
-    command: Callable[[int, int], bool]
+    answered: Callable[[int, int], bool]
 
 
 def _of_selector(original: Callable[..., Any], selector: Any, timeout: float | None = None) -> Any:
@@ -119,11 +119,11 @@ def _of_selector(original: Callable[..., Any], selector: Any, timeout: float | N
         return original(selector, timeout)
     keys = list(selector.get_map().values())
     places = {key.fd: place for place, key in enumerate(keys)}
-    commands = {place for place, key in enumerate(keys) if end_of(key.fd)}
+    commands = {place: end for place, key in enumerate(keys) if (end := end_of(key.fd))}
     watched = _Watched(
         lambda seconds: [(places[key.fd], mask) for key, mask in original(selector, seconds)],
         lambda place, mask: (keys[place], mask),
-        lambda place, _: place in commands,
+        lambda place, _: place in commands and commands[place].answered,
     )
     found = _awaited("select", timeout, watched, bool(commands), _getframe(2))
     return _rested(original, selector, timeout) if found is None else found
@@ -142,15 +142,15 @@ def _of_lists(
         return [(_place(given[number], item), number) for number, part in found for item in part]
 
     commands = {
-        (place, number)
+        (place, number): end
         for number, part in enumerate(given)
         for place, item in enumerate(part)
-        if end_of(item)
+        if (end := end_of(item))
     }
     watched = _Watched(
         now,
         lambda place, number: (number, given[number][place]),
-        lambda place, number: (place, number) in commands,
+        lambda *event: event in commands and commands[event].answered,
     )
     found = _awaited("select", timeout, watched, bool(commands), _getframe(1))
     if found is None:
@@ -186,7 +186,7 @@ class _Poll:
         if _is_unheard(_getframe(1)):
             return self._real.poll(timeout)  # type: ignore[no-any-return]
         numbers = list(self._numbers)
-        commands = {place for place, number in enumerate(numbers) if end_of(number)}
+        commands = {place: end for place, number in enumerate(numbers) if (end := end_of(number))}
         limit = None if timeout is None or timeout < 0 else timeout / 1000
 
         def now(seconds: float | None) -> list[_Event]:
@@ -194,7 +194,9 @@ class _Poll:
             return [(numbers.index(number), events) for number, events in found]
 
         watched = _Watched(
-            now, lambda place, events: (numbers[place], events), lambda place, _: place in commands
+            now,
+            lambda place, events: (numbers[place], events),
+            lambda place, _: place in commands and commands[place].answered,
         )
         found = _awaited("poll", limit, watched, bool(commands), _getframe(1)) if commands else None
         return _rested(self._real.poll, timeout) if found is None else found
@@ -251,7 +253,7 @@ def _ready(limited: Deadline, timeout: float | None, watched: _Watched) -> list[
     if not met:
         return []
     wanted = _parsed(handler.draw(scope, _READY, str))
-    real = {event for event in wanted if not watched.command(*event)}
+    real = {event for event in wanted if not watched.answered(*event)}
 
     def attempt(seconds: float) -> None:
         if not real <= set(watched.now(seconds)):
