@@ -436,12 +436,10 @@ def select_in_a_coroutine():
         poll_a_pipe,
     ],
 )
-def test_a_pipe_that_is_read_by_its_number_is_answered(work):
-    with reenact.record("number") as recording:
-        recorded = work()
-    with reenact.replay(recording.id) as replay:
-        assert work() == recorded
-    assert replay.verdict.faithful
+def test_a_pipe_that_is_read_by_its_number_is_answered(twice, work):
+    recorded, replayed, verdict = twice(work)
+    assert replayed == recorded
+    assert verdict.faithful
 
 
 def test_another_input_by_number_is_a_departure():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,15 +48,16 @@ def not_there() -> int:
 
 @pytest.mark.parametrize("work", [waited_for, left_running, by_posix_spawn, killed, not_there])
 def test_a_spawned_command_is_answered(
-    work: Callable[[], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    twice: Any,
+    work: Callable[[], object],
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    with reenact.record("spawned") as recording:
-        recorded = work()
-    Path("made").unlink(missing_ok=True)
-    with reenact.replay(recording.id) as replay:
-        assert work() == recorded
-    assert replay.verdict.faithful
+    # Files below the folder that holds the recordings are not recorded.
+    monkeypatch.chdir(tmp_path_factory.mktemp("work"))
+    recorded, replayed, verdict = twice(work, lambda: Path("made").unlink(missing_ok=True))
+    assert replayed == recorded
+    assert verdict.faithful
     assert not Path("made").exists()
 
 

@@ -126,12 +126,10 @@ def a_command_that_is_not_there():
         a_command_that_is_not_there,
     ],
 )
-def test_a_terminal_is_answered(work):
-    with reenact.record("terminal") as recording:
-        recorded = work()
-    with reenact.replay(recording.id) as replay:
-        assert work() == recorded
-    assert replay.verdict.faithful, replay.verdict
+def test_a_terminal_is_answered(twice, work):
+    recorded, replayed, verdict = twice(work)
+    assert replayed == recorded
+    assert verdict.faithful, verdict
 
 
 def test_no_command_of_a_terminal_runs_in_a_replay(tmp_path: Path):
@@ -228,7 +226,7 @@ def test_a_terminal_that_an_event_loop_watches_is_refused_in_a_replay():
     assert "an event loop watches its terminal" in str(caught.value)
 
 
-def test_a_python_at_a_terminal_is_a_command_too():
+def test_a_python_at_a_terminal_is_a_command_too(twice):
     def work() -> str:
         command = pexpect.spawn(
             sys.executable, ["-c", "import time; print(time.time_ns())"], encoding="utf-8"
@@ -236,7 +234,5 @@ def test_a_python_at_a_terminal_is_a_command_too():
         command.expect(pexpect.EOF)
         return command.before
 
-    with reenact.record("python") as recording:
-        recorded = work()
-    with reenact.replay(recording.id):
-        assert work() == recorded
+    recorded, replayed, _ = twice(work)
+    assert replayed == recorded

@@ -297,10 +297,15 @@ def _system(
     scope = current()
     if scope is None or scope.hidden or given is None or not records(given, sys._getframe(2)):
         return wrapped(*args, **kwargs)
+    return waited_for(given, lambda: wrapped(*args, **kwargs))
+
+
+def waited_for(given: inspect.BoundArguments, run: Callable[[], int]) -> int:
+    """Run a command to its end, or take the recorded end; return its exit status."""
 
     def live() -> dict[str, int]:
         file_uses.command_begins()
-        status = wrapped(*args, **kwargs)
+        status = run()
         file_uses.command_ended()
         return {"exit": status}
 

@@ -67,11 +67,8 @@ def _wait(
     if acts is None or listening() is None or kwargs or len(args) != 2:
         return wrapped(*args, **kwargs)
     number, options = args
-    if (
-        sys.platform != "win32"
-        and options & os.WNOHANG
-        and not acts.draw("done", lambda: system.has_ended(number))
-    ):
+    at_once = sys.platform != "win32" and options & os.WNOHANG
+    if at_once and not acts.draw("done", lambda: system.has_ended(number)):
         return 0, 0
 
     def live() -> dict[str, Any]:

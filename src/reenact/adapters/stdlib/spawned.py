@@ -14,7 +14,7 @@ from typing import Any
 from reenact.adapters.hooks import wrap
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import file_uses, popen, process_numbers
-from reenact.adapters.stdlib.command import Acts, ProgramStart, answered, asks_the_machine
+from reenact.adapters.stdlib.command import Acts, ProgramStart
 from reenact.core.boundary import perform
 
 assert sys.platform == "linux"
@@ -34,15 +34,7 @@ def _spawn(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], kw
         return wrapped(*args, **kwargs)
     if mode != os.P_WAIT:
         return _started(given, lambda: wrapped(*args, **kwargs))
-
-    def live() -> dict[str, int]:
-        file_uses.command_begins()
-        code = wrapped(*args, **kwargs)
-        file_uses.command_ended()
-        return {"exit": code}
-
-    ended: int = perform(ProgramStart.of(given.arguments).effect(), live)["exit"]
-    return ended
+    return popen.waited_for(given, lambda: wrapped(*args, **kwargs))
 
 
 def _posix_spawn(
@@ -60,9 +52,8 @@ def _given(path: Any, argv: Any, env: Any) -> BoundArguments | None:
     """Return the start as the arguments of `Popen`; None for one that is not answered."""
     more = {"executable": path} if env is None else {"executable": path, "env": env}
     given = popen.bound((list(argv),), more)
-    if listening() is None or given is None or asks_the_machine(sys._getframe(2)):
-        return None
-    return given if answered(given) else None
+    recorded = listening() is not None and given is not None and popen.records(given, sys._getframe(2))
+    return given if recorded else None
 
 
 def _started(given: BoundArguments, start: Callable[[], int]) -> int:
