@@ -78,6 +78,93 @@ IN_SILENCE = """
     command.wait()
     print(slept > 0, sorted(seen))
 """
+ASKED_FOR = """
+    import os, subprocess, time
+    from pathlib import Path
+    open("lock", "w").close()
+    line = "sleep 0.2; date > t; mv t ready; sleep 0.2; mkdir d; date > d/y; sleep 0.2; rm lock; sleep 0.2"
+    command = subprocess.Popen(["sh", "-c", line])
+    slept, seen = 0, []
+    while os.path.exists("lock"):
+        time.sleep(0.04)
+        slept += 1
+        seen.append((os.access("ready", os.R_OK), Path("d/y").is_file(), os.path.isdir("d"), os.path.lexists("t")))
+    print(slept, seen)
+    command.wait()
+"""
+INTO_A_FILE = """
+    import subprocess, time
+    from pathlib import Path
+    with open("server.log", "a") as log:
+        log.write("starting\\n")
+        log.flush()
+        line = "date +%N; sleep 0.2; date +%N; echo ready; sleep 100"
+        server = subprocess.Popen(["sh", "-c", line], stdout=log, stderr=log)
+        slept = 0
+        while "ready" not in Path("server.log").read_text():
+            time.sleep(0.03)
+            slept += 1
+        print(slept, Path("server.log").read_text())
+        server.terminate()
+        print(server.wait())
+        log.write("stopped\\n")
+    print(Path("server.log").read_text())
+"""
+READ_ON = """
+    import subprocess, time
+    log = open("log", "w")
+    line = "for i in 1 2 3; do date +%N; sleep 0.2; done; echo end"
+    command = subprocess.Popen(["sh", "-c", line], stdout=log, stderr=subprocess.STDOUT)
+    follower, lines, slept = open("log"), [], 0
+    while not lines or lines[-1] != "end\\n":
+        if line := follower.readline():
+            lines.append(line)
+        else:
+            time.sleep(0.05)
+            slept += 1
+    print(slept, lines)
+    command.wait()
+"""
+IN_A_LOOP_INTO_A_FILE = """
+    import asyncio, os
+    async def main():
+        line = "for i in 1 2 3; do date +%N; sleep 0.1; done; touch ready; sleep 100"
+        with open("log", "wb") as log:
+            server = await asyncio.create_subprocess_exec("sh", "-c", line, stdout=log)
+            sizes = []
+            while not os.path.exists("ready"):
+                await asyncio.sleep(0.03)
+                sizes.append(os.path.getsize("log"))
+            print(sizes, open("log").read())
+            server.terminate()
+            print(await server.wait())
+    asyncio.run(main())
+"""
+IN_A_THREAD = """
+    import os, subprocess, threading, time
+    def work():
+        subprocess.run(["sh", "-c", "sleep 0.3; date +%N > out; sleep 0.3; rm lock"])
+    open("lock", "w").close()
+    thread = threading.Thread(target=work)
+    thread.start()
+    seen = []
+    while os.path.exists("lock"):
+        time.sleep(0.03)
+        seen.append(open("out").read() if os.path.exists("out") else None)
+    thread.join()
+    print(seen, sorted(os.listdir(".")))
+"""
+IN_THE_BACKGROUND = """
+    import subprocess, time
+    from pathlib import Path
+    line = "(for i in 1 2 3; do sleep 0.1; date +%N >> log; done; touch up) > /dev/null 2>&1 &"
+    subprocess.run(line, shell=True)
+    slept = 0
+    while not Path("up").exists():
+        time.sleep(0.04)
+        slept += 1
+    print(slept, Path("log").read_text())
+"""
 AT_A_TERMINAL = """
     import os, pexpect
     shell = pexpect.spawn("sh", env={**os.environ, "PS1": "$ "}, encoding="utf-8", timeout=60)
@@ -95,8 +182,20 @@ AT_A_TERMINAL = """
 
 @pytest.mark.parametrize(
     "program",
-    [SHELL, AT_ITS_PACE, BY_TIME, IN_A_LOOP, IN_SILENCE, AT_A_TERMINAL],
-    ids=["shell", "pace", "time", "loop", "silence", "terminal"],
+    [
+        pytest.param(SHELL, id="shell"),
+        pytest.param(AT_ITS_PACE, id="pace"),
+        pytest.param(BY_TIME, id="time"),
+        pytest.param(IN_A_LOOP, id="loop"),
+        pytest.param(IN_SILENCE, id="silence"),
+        pytest.param(ASKED_FOR, id="asked for"),
+        pytest.param(INTO_A_FILE, id="into a file"),
+        pytest.param(READ_ON, id="read on"),
+        pytest.param(IN_A_LOOP_INTO_A_FILE, id="loop into a file"),
+        pytest.param(IN_A_THREAD, id="thread"),
+        pytest.param(IN_THE_BACKGROUND, id="background"),
+        pytest.param(AT_A_TERMINAL, id="terminal"),
+    ],
 )
 def test_the_program_sees_each_change_when_it_saw_it_first(shell, program):
     shell.write("agent.py", program)

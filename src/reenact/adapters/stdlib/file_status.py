@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.stdlib import callers, early
+from reenact.adapters.stdlib import callers, early, file_uses
 from reenact.core.boundary import Scope, current, draw
 
 _FIELDS = (
@@ -54,11 +54,14 @@ def _replace(
     original = getattr(os, name)
 
     def ask(*args: Any, **options: Any) -> Any:
-        scope = _asking(sys._getframe(1))
-        if scope is None:
+        scope = current()
+        if scope is None or scope.hidden:
             return original(*args, **options)
-        if scope.tool is None:
-            return timed(scope, original(*args, **options), args[0] if args else "")
+        asking = _asks(scope, sys._getframe(1))
+        if not asking or scope.tool is None:
+            path = args[0] if args else ""
+            told = file_uses.looked_up(scope, path, lambda: original(*args, **options))
+            return timed(scope, told, path) if asking else told
         # What is asked in a way that fails of itself (no path, a closed file) is the program's own error.
         found = draw(f"file:{name}", lambda: _answer(original, args, options, written))
         if isinstance(found, list) and len(found) == 2 and found[0] == "error" and type(found[1]) is int:
@@ -72,21 +75,18 @@ def _replace(
             kind.add(getattr(os, name))
 
 
-def _asking(frame: FrameType | None) -> Scope | None:
-    """Return the scope in which the program's own code asks; None elsewhere."""
-    scope = current()
-    if scope is None or scope.hidden:
-        return None
+def _asks(scope: Scope, frame: FrameType | None) -> bool:
+    """Return True if the program's own code asks."""
     while frame is not None and _carries(frame.f_globals.get("__name__", ""), scope):
         if frame.f_code.co_name in _RESOLVING:
-            return None
+            return False
         frame = frame.f_back
     if frame is None or callers.kind_of(frame) != callers.OWN:
-        return None
+        return False
     if scope.tool is not None and scope.count("file status") >= _MOST:
         scope.tool.saw("asks for the state of many files")
-        return None
-    return scope
+        return False
+    return True
 
 
 def _carries(module: str, scope: Scope) -> bool:

@@ -6,14 +6,16 @@ Files that are opened by native code, and modules that are imported, are not tol
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from reenact.adapters.stdlib import callers
 from reenact.core import system
-from reenact.core.boundary import Call, current
+from reenact.core.boundary import Call, Scope, current
 from reenact.core.boundary.file_sensor import FileSensor
+
+T = TypeVar("T")
 
 _CODE = (".py", ".pyc", ".so", ".pyd", ".pth", ".pyi")
 _READERS = (
@@ -30,6 +32,9 @@ _HOOKS = ("reenact.adapters.", "reenact.run.files.renames")
 
 _PLUMBING = ("asyncio", "concurrent", "importlib", "multiprocessing")
 """Packages of the standard library with files of their own: sockets, the code of modules."""
+
+_LOOKS = 5
+"""The number of looks at a path that changes at each of them."""
 
 _FAR = 12
 """The number of frames between the opening of a module and the import, or less."""
@@ -57,11 +62,28 @@ def _ours(frame: FrameType | None) -> bool:
     return False
 
 
-def command_begins() -> None:
-    """The program is about to start a command."""
+def looked_up(scope: Scope, path: Any, look: Callable[[], T]) -> T:
+    """Return what the program is told of a path, once the run has the state that it is told of."""
+    sensor = scope.run.files
+    if sensor is None or sensor.busy or isinstance(path, int):
+        return look()
+    for _ in range(_LOOKS):
+        try:
+            found = look()
+        except OSError:
+            if not sensor.asked(os.fsdecode(path)):
+                raise
+        else:
+            if not sensor.asked(os.fsdecode(path)):
+                return found
+    return look()
+
+
+def command_begins(writes: Collection[str] = ()) -> None:
+    """The program is about to start a command, which writes its output into these files."""
     scope = current()
     if scope is not None and scope.run.files is not None:
-        scope.run.files.command_begins()
+        scope.run.files.command_begins(writes)
 
 
 def command_printed(call: Call) -> None:
@@ -70,12 +92,12 @@ def command_printed(call: Call) -> None:
         call.scope.run.files.command_printed()
 
 
-def command_ended(call: Call | None = None) -> None:
+def command_ended(call: Call | None = None, wrote: Collection[str] = ()) -> None:
     """A command has ended, in that call, or in the running one. Its outcome is not recorded yet."""
     scope = current() if call is None else call.scope
     if scope is not None and scope.run.files is not None:
         ticket = None if call is None else call.ticket
-        scope.run.files.command_ended(scope.call if ticket is None else ticket.call)
+        scope.run.files.command_ended(scope.call if ticket is None else ticket.call, wrote)
 
 
 def _opened(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
@@ -192,17 +214,17 @@ def _within(arguments: tuple[Any, ...], at: int, folder: int | None) -> str | No
     descriptor = arguments[folder] if folder is not None and folder < len(arguments) else -1
     if name is None or name.startswith("/") or not isinstance(descriptor, int) or descriptor < 0:
         return name
-    above = _of_descriptor(descriptor)
+    above = path_of(descriptor)
     return None if above is None else f"{above}/{name}"
 
 
 def _name(path: Any) -> str | None:
     if isinstance(path, int):
-        return _of_descriptor(path)
+        return path_of(path)
     return os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else None
 
 
-def _of_descriptor(descriptor: int) -> str | None:
+def path_of(descriptor: int) -> str | None:
     """Return the path of an open file or folder, where the system tells it."""
     try:
         name = os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - an audit event in each use of pathlib

@@ -170,7 +170,7 @@ class LoopProcess(asyncio.SubprocessTransport):
         """Take the exit of the real command."""
 
         def tell() -> None:
-            file_uses.command_ended(self._calls["exit"])
+            file_uses.command_ended(self._calls["exit"], self.redirection.paths)
             outcome: dict[str, Any] = {"exit": self.real.get_returncode()}
             if written := self.redirection.written():
                 outcome["files"] = written
@@ -334,7 +334,7 @@ async def _start(
     process: LoopProcess, wrapped: Callable[..., Awaitable[Any]], asked: inspect.BoundArguments
 ) -> dict[str, int]:
     async def live() -> dict[str, int]:
-        file_uses.command_begins()
+        file_uses.command_begins(process.redirection.paths)
         process.real = await wrapped(*asked.args, **asked.kwargs)
         process.acts.real = True
         return {"pid": process.real.get_pid()}

@@ -74,7 +74,7 @@ class Started:
         """Start it, or take the recorded start."""
 
         def live() -> dict[str, int]:
-            file_uses.command_begins()
+            file_uses.command_begins(self.redirection.paths)
             spawn()
             self.acts.real = True
             return {"pid": self.popen.pid}
@@ -108,7 +108,7 @@ class Started:
             return {"exit": None}
         written = self.redirection.written()
         self.redirection.close()
-        file_uses.command_ended()
+        file_uses.command_ended(wrote=self.redirection.paths)
         return {"exit": code, "files": written} if written else {"exit": code}
 
     def ended(self, outcome: Mapping[str, Any]) -> None:
@@ -244,7 +244,7 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
     def live() -> dict[str, Any]:
         nonlocal ran
         ran = True
-        file_uses.command_begins()
+        file_uses.command_begins(redirection.paths)
         try:
             done = wrapped(*args, **{**kwargs, "check": False})
         except subprocess.TimeoutExpired as error:
@@ -256,7 +256,7 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
             }
             return {**ended, **_files(redirection)}
         finally:
-            file_uses.command_ended()
+            file_uses.command_ended(wrote=redirection.paths)
         return {"exit": done.returncode, "output": done.stdout, "errors": done.stderr, **_files(redirection)}
 
     try:

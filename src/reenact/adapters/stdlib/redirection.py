@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from reenact.adapters.stdlib import file_uses
 from reenact.core import system
 from reenact.core.boundary import current
 
@@ -71,6 +72,9 @@ class Redirection:
                 continue
             seen.add((status.st_dev, status.st_ino))
             self._files[name] = number, _end(number)
+        found = (file_uses.path_of(number) for number, _ in self._files.values())
+        self.paths = tuple(path for path in found if path is not None)
+        """The paths of the files, where the system tells them."""
 
     def written(self) -> dict[str, bytes]:
         """Return what came into each file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -22,6 +23,12 @@ class FileSensor(Protocol):
         Raises `Halt` in a replay that has no place for it.
         """
 
+    def asked(self, path: str) -> bool:
+        """Take notice that the program has asked for the state of a path, which it does not open.
+
+        Return True if a running command had changed it: then it is asked for once more.
+        """
+
     def listed(self, path: str) -> None:
         """Take notice that the program lists a folder."""
 
@@ -37,14 +44,14 @@ class FileSensor(Protocol):
     def locks(self, descriptor: int) -> None:
         """Take notice that an open file is locked."""
 
-    def command_begins(self) -> None:
-        """Take notice that a command is started."""
+    def command_begins(self, writes: Collection[str] = ()) -> None:
+        """Take notice that a command is started, which writes its output into these files."""
 
     def command_printed(self) -> None:
         """Take notice that the program has read output of a command that goes on."""
 
-    def command_ended(self, call: int | None) -> None:
-        """Take notice that a command has ended, in that call."""
+    def command_ended(self, call: int | None, wrote: Collection[str] = ()) -> None:
+        """Take notice that a command has ended, in that call, which wrote into these files."""
 
 
 class RedirectedView(Protocol):

@@ -47,7 +47,8 @@ class FileChange:
         root: The folder that the paths are under.
         states: The states by absolute path.
         t: Seconds since the recording began.
-        received: The chunk or end of a wait that the program had received last, if no call began since.
+        received: The chunk or end of a wait that the program had received last, if no call began since; None for what
+            was seen at a command's end.
         single: True for a folder of which only the files that the program itself changes are recorded.
         within: The call whose code made them; None: the program outside of calls; or `UNKNOWN`. Of a `first`, the one
             whose code is about to change the paths; `UNKNOWN`: it reads them.

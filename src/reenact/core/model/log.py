@@ -263,7 +263,8 @@ class Log:
         self.snapshots.setdefault(data["name"], []).append(data)
 
     def _on_files(self, data: Mapping[str, Tree]) -> None:
-        self.files.append((len(self.calls), self._received, data))
+        received = None if data.get("ended") else self._received
+        self.files.append((len(self.calls), received, data))
 
     def _on_printed(self, data: Mapping[str, Tree]) -> None:
         self._prints += 1

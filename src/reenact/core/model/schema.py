@@ -347,7 +347,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
     ),
     "files": (
         {"call": call, "how": text, "root": text, "states": object_, "t": seconds},
-        {"within": or_null(count), "single": flag},
+        {"within": or_null(count), "single": flag, "ended": flag},
     ),
     "noted": ({"what": text, "text": text}, {"t": seconds, "call": call}),
     "sealed": (

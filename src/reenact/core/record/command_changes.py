@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from reenact.core.files.keeping import FileKeeper
 from reenact.core.files.states import FileState
 from reenact.core.files.trees import UNKNOWN, How
@@ -24,13 +26,51 @@ class CommandChanges:
     def __init__(self, places: Places, keeper: FileKeeper, known: KnownFiles, events: FileEvents) -> None:
         self._places, self._keeper, self._known, self._events = places, keeper, known, events
         self._walk: FolderWalk | None = None
+        self.running = 0
+        """The number of commands that were started and have not ended."""
         self.printed = False
         """True if the program has got output of a command since the last walk."""
+        self.own: set[str] = set()
+        """Paths that the program itself may have changed since the last command was started."""
+        self.ended: dict[Place, FileState] = {}
+        """The changes of a command that has ended, and whose outcome is not recorded yet."""
+        self._written: list[str] = []
+        """Files into which running commands write their output."""
 
     @property
     def begun(self) -> bool:
         """True behind the first walk."""
         return self._walk is not None
+
+    def start(self, writes: Iterable[str], held_open: Iterable[str]) -> None:
+        """A command is about to be started.
+
+        Args:
+            writes: The files into which it writes its output.
+            held_open: The changed files that the program has open.
+        """
+        self.running += 1
+        self._written += writes
+        self.own = set(held_open)
+        if self._walk is None:
+            self.begin()
+
+    def end(self, call: int | None, wrote: Iterable[str]) -> None:
+        """A command has ended, in that call, which wrote its output into these files."""
+        self.ended = self.take(call)
+        self.running -= 1
+        for path in wrote:
+            self._written.remove(path)
+
+    def show_ended(self) -> None:
+        """Record changes that another thread sees before the one that has waited for the command."""
+        if self.ended:
+            self._events.write("command", self.ended)
+            self.ended = {}
+
+    def may_change(self, path: str) -> bool:
+        """Return True if a command, and not the program itself, changes a path."""
+        return self.begun and (path not in self.own or path in self._written)
 
     def begin(self) -> None:
         """Walk before the first command."""
@@ -55,17 +95,17 @@ class CommandChanges:
             self._events.write("command", {place: known.state})
         return known
 
-    def take(self, call: int | None, how: How = "command") -> None:
-        """Walk again, and record what has changed. Without a first walk there is nothing to compare."""
+    def take(self, call: int | None, how: How = "command") -> dict[Place, FileState]:
+        """Walk again; record and return what has changed. Nothing is compared without a first walk."""
         if self._walk is None:
-            return
+            return {}
         firsts: dict[Place, FileState] = {}
         changed: dict[Place, FileState] = {}
         try:
             found = list(self._walk.changes())
         except WalkTooLarge as error:
             self._keeper.note(str(error))
-            return
+            return {}
         for place, before, mark in found:
             known = self._known.get(place.path)
             if known is None:
@@ -85,3 +125,4 @@ class CommandChanges:
                 changed[known.place] = known.state
         self._events.write("first", firsts)
         self._events.write(how, changed, call=call)
+        return changed

@@ -41,10 +41,13 @@ class FileEvents:
         Args:
             how: The occasion.
             states: The states.
-            call: The number of the call during or after which they were seen; by default the last one.
+            call: The number of the command's call at whose end they were seen; by default they were seen after the last
+                call.
             within: The call whose code made them.
         """
         more: dict[str, Tree] = {} if within == UNKNOWN else {"within": within}
+        if call is not None:
+            more["ended"] = True
         by_root: dict[tuple[str, bool], dict[str, Tree]] = {}
         for place, state in states.items():
             name, tree = place.name, state.to_tree()

@@ -13,16 +13,16 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from reenact.core import system
-from reenact.core.boundary import current
+from reenact.core.boundary import current, entered
 from reenact.core.boundary.file_sensor import RedirectedView
 from reenact.core.files.keeping import FileKeeper, mark_of, status_of
-from reenact.core.files.listing import ListedEntry, entries_of, names_below
+from reenact.core.files.listing import names_below
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, How
 from reenact.core.record.command_changes import CommandChanges
 from reenact.core.record.file_events import FileEvents, Write
-from reenact.core.record.known_files import KnownFile, KnownFiles, real_time
+from reenact.core.record.folder_names import FolderNames
+from reenact.core.record.known_files import KnownFile, KnownFiles
 from reenact.core.record.places import Place, Places
 
 _WATCHED = 16
@@ -65,10 +65,12 @@ class FileRecorder:
         self._dirty: dict[str, int | None] = {}
         """Paths that are about to be changed, with the call whose code does it."""
         self._commands = CommandChanges(places, keeper, self._known, self._events)
+        self._names = FolderNames(places, self._known, self._events, self._watched.keys())
         self._lock = threading.RLock()
         self._thread = 0
+        self._within: int | None = None
+        """The call whose code uses files now."""
         self._process = os.getpid()
-        self._began = real_time()
 
     def resume(
         self,
@@ -115,6 +117,15 @@ class FileRecorder:
         """The program is about to read a path, or to change it."""
         with self._own():
             self._use(self._public(path), writes=writes)
+
+    def asked(self, path: str) -> bool:
+        """The program has asked for a path's state. Return True if a running command had changed it."""
+        if not self._commands.begun:
+            return False
+        changed = False
+        with self._own():
+            changed = self._ask(self._public(path))
+        return changed  # noqa: RET504 - also behind an error, which goes no further
 
     def own_change(self, path: str) -> None:
         """The program's own code is about to change a path: it is recorded wherever it is."""
@@ -165,21 +176,33 @@ class FileRecorder:
         with self._own(), suppress(OSError):
             self._keeper.pin(self._public(os.readlink(f"/proc/self/fd/{descriptor}")))
 
-    def command_begins(self) -> None:
+    def command_begins(self, writes: Collection[str] = ()) -> None:
         """The program is about to start a command, whose changes are found by a walk."""
         with self._own():
-            if not self._commands.begun:
-                self._settle("change")
-                self._commands.begin()
+            self._settle("change")
+            self._commands.start(map(self._public, writes), self._held_open())
 
-    def command_ended(self, call: int | None) -> None:
+    def command_ended(self, call: int | None, wrote: Collection[str] = ()) -> None:
         """A command has ended: record what it has changed."""
         with self._own():
-            self._commands.take(call)
+            self._commands.end(call, map(self._public, wrote))
+
+    def command_left(self) -> None:
+        """The outcome of a command is recorded: a replay brings its changes with that."""
+        self._commands.ended = {}
 
     def command_printed(self) -> None:
         """The program has got output of a command: it may look at what that has changed."""
         self._commands.printed = self._commands.begun
+
+    def waited(self) -> None:
+        """A wait of the program has ended: it may read on in open files, which nothing tells."""
+        if self._commands.running > 0 and os.getpid() == self._process:
+            with self._own():
+                open_files = _open_files()
+                for known in list(self._known):
+                    if known.mark is not None and known.mark[2] in open_files:
+                        self._look_again(known)
 
     def walked(self) -> None:
         """Record what a program that is not seen has changed since the last walk; the first begins."""
@@ -195,6 +218,11 @@ class FileRecorder:
             with self._own():
                 self._look_at_command()
                 self._settle("change")
+
+    def _look_at_commands(self) -> None:
+        """Record what commands have changed, as the program is about to look at files."""
+        self._commands.show_ended()
+        self._look_at_command()
 
     def _look_at_command(self) -> None:
         """Record what a running command has changed, if it has printed since the last look."""
@@ -223,8 +251,11 @@ class FileRecorder:
     @contextmanager
     def _own(self) -> Iterator[None]:
         """Let nothing out to the program; and do not hear the files that are opened in here."""
-        with self._lock, self._shown():
+        scope = current()
+        # Without a scope no hook takes what is done in here for the program's.
+        with self._lock, self._shown(), entered(None):
             self._thread = threading.get_ident()
+            self._within = None if scope is None else scope.call
             # Before a file is looked at: what another process makes of it meanwhile is the later state.
             self._looked = self._clock()
             try:
@@ -243,18 +274,18 @@ class FileRecorder:
         place = self._places.find(path, makes=writes)
         if place is None:
             return
-        self._look_at_command()
+        self._look_at_commands()
         known = self._known.get(place.path)
-        scope = current() if writes else None
-        within = UNKNOWN if not writes else None if scope is None else scope.call
+        within = self._within if writes else UNKNOWN
         if known is None:
             for link in self._places.links(path):
                 self._use(link, writes=False, depth=depth + 1)
             known = self._first(place, within)
-        elif place.path not in self._watched:
-            self._look_outside(known)
+        else:
+            self._look_again(known)
         if writes:
             self._watched[place.path] = None
+            self._commands.own.add(place.path)
             self._dirty[place.path] = within
             if not known.announced:
                 self._announce(known, within)
@@ -279,14 +310,38 @@ class FileRecorder:
         known.announced = True
         self._events.write("first", {known.place: known.first}, within=within)
 
-    def _look_outside(self, known: KnownFile) -> None:
-        """Record the state of a path that something else has changed since its last use."""
+    def _look_outside(self, known: KnownFile) -> bool:
+        """Record a path that something else has changed since its last use; return True then."""
         status = status_of(known.place.path)
         mark = None if status is None else mark_of(status)
         if mark == known.mark or (known.state.kind == "folder" == _kind(status)):
-            return
-        if self._known.renew(known):
+            return False
+        changed = self._known.renew(known)
+        if changed:
             self._events.write("outside", {known.place: known.state})
+        return changed
+
+    def _look_again(self, known: KnownFile) -> bool:
+        """Record a path that something else has changed since the last look; return True then."""
+        path = known.place.path
+        if path not in self._watched:
+            return self._look_outside(known)
+        if path in self._dirty or not self._commands.may_change(path) or not (known.racy or known.differs()):
+            return False
+        changed = self._known.renew(known)
+        if changed:
+            self._events.write("command", {known.place: known.state})
+        return changed
+
+    def _ask(self, path: str) -> bool:
+        place = self._places.find(path, makes=False)
+        if place is None:
+            return False
+        self._look_at_commands()
+        known = self._known.get(place.path)
+        if known is None:
+            return self._commands.first(place, UNKNOWN) is not None
+        return self._look_again(known)
 
     # -- changes -----------------------------------------------------------------------------------------------
 
@@ -305,19 +360,17 @@ class FileRecorder:
         for within, states in changed.items():
             self._events.write(how, states, within=within)
         if len(self._watched) > _WATCHED:
-            self._watched = dict.fromkeys(self._held_open())
+            for path in self._watched.keys() - self._held_open():
+                del self._watched[path]
 
     def _held_open(self) -> list[str]:
         """Return the changed files that may change further without a new use."""
-        numbers = set()
-        with suppress(OSError):
-            for name in os.listdir("/dev/fd"):
-                with suppress(OSError, ValueError):
-                    numbers.add(os.fstat(int(name)).st_ino)
+        open_files = _open_files()
         return [
             path
             for path in self._watched
-            if path in self._lasting or ((mark := self._known[path].mark) is not None and mark[2] in numbers)
+            if path in self._lasting
+            or ((mark := self._known[path].mark) is not None and mark[2] in open_files)
         ]
 
     # -- lists -------------------------------------------------------------------------------------------------
@@ -326,7 +379,7 @@ class FileRecorder:
         place = self._places.find(os.path.realpath(path), makes=False)
         if place is None:
             return
-        self._look_at_command()
+        self._look_at_commands()
         fresh = place.path not in self._known
         known = self._known.get(place.path) or self._known.add(
             place, *(2 * (self._known.state(place)[0],)), None
@@ -338,48 +391,17 @@ class FileRecorder:
             if fresh:
                 self._events.write("first", {place: known.state})
             return
-        names, entries = entries_of(place.path)
-        if known.names is None:
-            self._made_unseen(place, entries)
-            if known.first.kind == "folder":
-                before = self._known.names_before(place.path, names)
-                self._events.write(
-                    "first",
-                    {
-                        place: replace(known.first, names=tuple(sorted(before))),
-                        **self._known.unused(place, entries),
-                    },
-                )
-        else:
-            self._changed_names(place, known.names, names)
-        known.names = names
+        self._names.record(known)
 
-    def _made_unseen(self, folder: Place, entries: Mapping[str, ListedEntry]) -> None:
-        """Record the files of a folder that unseen code has made since the run began."""
-        made: dict[Place, FileState] = {}
-        for name, entry in entries.items():
-            if entry.changed > self._began and entry.state.kind == "file":
-                place = self._places.find(f"{folder.path}/{name}", makes=False)
-                fresh = place is not None and place.path not in self._known
-                if place is not None and fresh and (system.birth_time(place.path) or 0) > self._began:
-                    state, mark = self._known.state(place)
-                    self._known.add(place, NOTHING, state, mark)
-                    made[place] = state
-        self._events.write("change", made)
 
-    def _changed_names(self, folder: Place, before: set[str], names: set[str]) -> None:
-        """Record the entries of a folder that something else has made or deleted."""
-        changed: dict[Place, FileState] = {}
-        for name in sorted(before ^ names):
-            place = folder.child(name.removesuffix("/"))
-            known = self._known.get(place.path)
-            if known is None:
-                state, mark = self._known.state(place)
-                self._known.add(place, NOTHING, state, mark)
-                changed[place] = state
-            elif place.path not in self._watched and self._known.renew(known):
-                changed[place] = known.state
-        self._events.write("outside", changed)
+def _open_files() -> set[int]:
+    """Return the inodes of the files that this process has open."""
+    found = set()
+    with suppress(OSError):
+        for name in os.listdir("/dev/fd"):
+            with suppress(OSError, ValueError):
+                found.add(os.fstat(int(name)).st_ino)
+    return found
 
 
 def _timeless(state: FileState) -> FileState:

@@ -127,6 +127,8 @@ class Recorder(Handler):
             if self.files is not None:
                 self.files.settle()
             self._left(ticket, outcome)
+            if self.files is not None:
+                self.files.command_left()
         except Exception as error:
             self.failed(error)
 
@@ -188,8 +190,10 @@ class Recorder(Handler):
                 self.write(
                     {"event": "fired", "at": scope.path, "in": scope.call, "name": name, "t": self.seconds()}
                 )
-                return
-            self._writer.append(_FIRED % (at.data, number_of(scope.call), what.data, self._seconds()))
+            else:
+                self._writer.append(_FIRED % (at.data, number_of(scope.call), what.data, self._seconds()))
+            if self.files is not None:
+                self.files.waited()
         except Exception as error:
             self.failed(error)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -86,6 +86,10 @@ class ReplayedUses:
         """Return True for a path on scratch."""
         return self._covers(path)
 
+    def asked(self, path: str) -> bool:
+        """Nothing changes."""
+        return False
+
     def listed(self, path: str) -> None:
         """Nothing changes."""
 
@@ -101,13 +105,13 @@ class ReplayedUses:
     def locks(self, descriptor: int) -> None:
         """Nothing changes."""
 
-    def command_begins(self) -> None:
+    def command_begins(self, writes: Collection[str] = ()) -> None:
         """A replay answers commands."""
 
     def command_printed(self) -> None:
         """A replay answers commands."""
 
-    def command_ended(self, call: int | None) -> None:
+    def command_ended(self, call: int | None, wrote: Collection[str] = ()) -> None:
         """A replay answers commands."""
 
     def changed(
