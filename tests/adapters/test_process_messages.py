@@ -122,7 +122,6 @@ if __name__ == "__main__":
         for job in jobs:
             try: print(job.get(timeout=30))
             except ValueError as error: print(error)
-        if "METHOD" == "spawn": pool.close(); pool.join()
     print(seen)
 """
 
@@ -233,6 +232,71 @@ def test_each_process_gets_its_recorded_messages(program, tmp_path):
     again = replay(script, tmp_path / "home")
     assert again.output == recorded.output, again.said
     assert again.status == 0, again.said
+
+
+ENDED = """
+import ctypes, multiprocessing as mp, random, reenact, signal
+from multiprocessing.util import Finalize
+
+SLOW = False
+
+@reenact.tool
+def look(number):
+    return random.random()
+
+def work(number):
+    return number, look(number)
+
+def begin():
+    # The worker ends by itself, or is ended while it does.
+    if not SLOW: signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    Finalize(None, ctypes.CDLL(None).sleep, (1000 * SLOW,), exitpriority=1)
+
+if __name__ == "__main__":
+    with mp.get_context("fork").Pool(1, begin) as pool:
+        print(pool.map(work, range(3)))
+"""
+
+
+def test_a_worker_that_its_pool_ends_behind_its_last_job_has_given_its_verdict(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(ENDED)
+    recorded = record(script, tmp_path / "home")
+    assert recorded.status == 0, recorded.said
+    script.write_text(ENDED.replace("SLOW = False", "SLOW = True"))
+    again = replay(script, tmp_path / "home")
+    assert (again.status, again.output) == (0, recorded.output), again.said
+    assert "3 tool calls ran again" in again.said, again.said
+
+
+BEFORE_IT_BEGINS = """
+import multiprocessing as mp, random
+from pathlib import Path
+
+def work(number):
+    return number, random.random()
+
+if __name__ == "__main__":
+    c = mp.get_context("spawn")
+    with c.Pool(1) as pool:
+        print(pool.map(work, range(3)))
+    slow = Path("slow.sh").absolute()
+    slow.write_text("#!/bin/sh\\nexec sleep 1000\\n")
+    slow.chmod(0o700)
+    c.set_executable(str(slow))
+    with c.Pool(1):
+        print("ended")
+"""
+
+
+def test_a_worker_that_its_pool_ends_before_it_begins_is_no_unrecorded_program(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(BEFORE_IT_BEGINS)
+    recorded = record(script, tmp_path / "home")
+    assert recorded.status == 0, recorded.said
+    assert "not recorded" not in recorded.said
+    again = replay(script, tmp_path / "home")
+    assert (again.status, again.output) == (0, recorded.output), again.said
 
 
 CHANGED = """

@@ -52,6 +52,8 @@ _JOBS = {"_job", "run_within"}
 """Functions of ours that run what the program gives them (`to_thread(queue.get)`)."""
 
 _POOL = multiprocessing.pool.__file__
+_WORKS = multiprocessing.pool.worker.__code__  # type: ignore[attr-defined]
+"""The code of a pool's worker."""
 _MANAGERS = str(Path(_POOL).with_name("managers.py"))
 _DRAINS = {"_help_stuff_finish"}
 """Functions of pools that throw away what they get."""
@@ -161,6 +163,9 @@ def _got(original: Callable[..., Any], box: Any, block: bool = True, timeout: fl
 
 def _taken(original: Callable[..., Any], box: Any) -> Any:
     """`SimpleQueue.get`."""
+    scope = listening()
+    if scope is not None and scope.run.family is not None and _getframe(2).f_code is _WORKS:
+        scope.run.family.rests()
     limited = deadline("get", _UNLIMITED, _getframe(2), _counts)
     if limited is None:
         return original(box)

@@ -142,7 +142,15 @@ class Member:
         self._family = run.family = ReplayedProcesses(
             run, self._replayer, recording, log, self.plan, join=replay_fork
         )
+        if _WORKER.search(process):
+            self._family.on_rest = self._report_so_far
         return run
+
+    def _report_so_far(self) -> None:
+        """Report the verdict, if all was asked for: the pool may end its worker at any moment."""
+        verdict = self.verdict()
+        if verdict.divergences or not verdict.missing:
+            report(self.plan, verdict=verdict_tree(verdict), halted=False, logs=sorted(logs()))
 
     def _enter(self, handler: Handler, turnstile: Turnstile, *, replaying: bool) -> Run:
         run = self.run

@@ -17,6 +17,10 @@ RECORDED: set[str] = set()
 """The ids of the recordings that this process has made."""
 
 
+POOL_WORKER = "/proc:worker."
+"""In the path of a worker of a `multiprocessing.Pool`."""
+
+
 class Unset:
     """The type of `UNSET`: a value that was not given."""
 
@@ -46,6 +50,9 @@ class RecordedProcesses(Family):
     def folder(self) -> Path | None:
         return Path(self.plan.folder) if self.plan.folder else None
 
+    def rests(self) -> None:
+        """Do nothing: its file is whole after each line."""
+
     def ends_block(self, output: Any) -> None:
         """Do nothing: no block is replayed."""
 
@@ -72,8 +79,13 @@ class RecordedProcesses(Family):
 
     def finish(self) -> None:
         """End the run: note the processes that were started and wrote no events."""
+        joined = {path: has_file(self.plan.folder, path) for path in self._spawned}
+        pools = any(joined[path] for path in joined if POOL_WORKER in path)
         outside = Counter(
-            command for path, command in self._spawned.items() if not has_file(self.plan.folder, path)
+            command
+            for path, command in self._spawned.items()
+            # Where other workers of pools have joined, one that has not was ended by its pool before it could.
+            if not joined[path] and not (pools and POOL_WORKER in path)
         )
         for command, count in outside.items():
             times = f" ({count} times)" if count > 1 else ""

@@ -23,7 +23,7 @@ from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence
 from reenact.run.plan import Plan
-from reenact.run.recorded import UNSET
+from reenact.run.recorded import POOL_WORKER, UNSET
 from reenact.run.reports import reported
 
 _PATIENCE = 0.05
@@ -62,6 +62,8 @@ class ReplayedProcesses(Family):
         self.on_block: Callable[[], None] = lambda: None
         """Called when the program comes to the replayed block."""
         self.on_block_end: Callable[[], None] = lambda: None
+        self.on_rest: Callable[[], None] = lambda: None
+        """Called when this process, a worker of a pool, waits for its next job."""
         self._block_begun = False
         self.started: list[str] = []
         """The processes that were started."""
@@ -92,6 +94,9 @@ class ReplayedProcesses(Family):
     def ends_block(self, output: Any) -> None:
         self.output = output
         self.on_block_end()
+
+    def rests(self) -> None:
+        self.on_rest()
 
     def knows(self, scope: Scope, name: str) -> bool:
         return f"{scope.path}/{name}.{scope.peek('+' + name)}" in self._log.spawned
@@ -228,7 +233,7 @@ class ReplayedProcesses(Family):
                 found += [
                     verdict_of(more) for log in logs[1:] if (more := reported(self.plan.report, log.process))
                 ]
-            elif any(log.sealed is not None and (log.calls or "/proc:worker." not in path) for log in logs):
+            elif any(log.sealed is not None and (log.calls or POOL_WORKER not in path) for log in logs):
                 # A pool ends its workers at any moment; what they did without effects is in their results.
                 text = f"the process {path} gave no verdict: it still runs, or was killed"
                 found.append(Verdict(self.recording.id, notes=(text,)))
@@ -247,7 +252,7 @@ def logs_of(recording: RecordedRun, path: str) -> list[Log]:
 
 def _replaces_a_worker(path: str) -> bool:
     """Return True for a worker that a pool started, maybe as it closed, for one that ended."""
-    return "/thread:Pool._handle_workers." in path and "/proc:worker." in path
+    return "/thread:Pool._handle_workers." in path and POOL_WORKER in path
 
 
 def _spawned_by_multiprocessing(command: Sequence[str]) -> bool:

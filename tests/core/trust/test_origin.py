@@ -180,6 +180,14 @@ def test_a_run_goes_on_where_its_home_can_have_no_key(home, capsys):
     assert standing(home / "recordings" / recording.id, home).where is Where.FOREIGN
 
 
+def test_a_process_that_was_killed_before_it_wrote_its_header_makes_nothing_foreign(home, folder):
+    (folder / "events.b63fc008c58b.jsonl").touch()
+    assert standing(folder, home).where is Where.HOME
+    (folder / "events.b63fc008c58b.jsonl").write_bytes(b'{"event":"noted","what":"a","text":"b","t":0.1}\n')
+    with pytest.raises(reenact.RecordingError):
+        standing(folder, home)
+
+
 def test_a_fork_of_a_foreign_recording_takes_over_no_command_of_its_header(home, other):
     """Else the stranger's command would be this home's own from then on."""
     with reenact.record("theirs", home=other) as recording:

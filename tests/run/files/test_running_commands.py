@@ -165,6 +165,24 @@ IN_THE_BACKGROUND = """
         slept += 1
     print(slept, Path("log").read_text())
 """
+IN_A_FOLDER = """
+    import glob, os, subprocess, time
+    from pathlib import Path
+    line = (
+        "mkdir -p box/in; for i in 1 2 3; do date +%N > box/in/$i.tmp; mkdir box/in/d$i; "
+        "mv box/in/$i.tmp box/in/$i.msg; sleep 0.15; done; touch box/end"
+    )
+    sender = subprocess.Popen(line, shell=True)
+    seen = []
+    while not Path("box/end").exists():
+        for name in sorted(glob.glob("box/in/*.msg")):
+            print(name, Path(name).read_text().strip(), sorted(entry.name for entry in os.scandir("box/in")))
+            os.remove(name)
+        seen.append(len(os.listdir("box")) if Path("box").exists() else None)
+        time.sleep(0.03)
+    sender.wait()
+    print(seen, sorted(path.name for path in Path("box").rglob("*")))
+"""
 AT_A_TERMINAL = """
     import os, pexpect
     shell = pexpect.spawn("sh", env={**os.environ, "PS1": "$ "}, encoding="utf-8", timeout=60)
@@ -193,6 +211,7 @@ AT_A_TERMINAL = """
         pytest.param(READ_ON, id="read on"),
         pytest.param(IN_A_LOOP_INTO_A_FILE, id="loop into a file"),
         pytest.param(IN_A_THREAD, id="thread"),
+        pytest.param(IN_A_FOLDER, id="folder"),
         pytest.param(IN_THE_BACKGROUND, id="background"),
         pytest.param(AT_A_TERMINAL, id="terminal"),
     ],

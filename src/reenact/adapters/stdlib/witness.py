@@ -179,7 +179,7 @@ def _opened(arguments: tuple[Any, ...], tool: ToolInside, scope: Scope, frame: F
         return
     if _writes(mode, flags):
         # A folder is named where a file without a name, or with one of its own event, is made in it.
-        if Path(name).is_dir():
+        if mode is None and Path(name).is_dir():
             return
         if not name.endswith(".pyc") and "__pycache__" not in name:
             _acts(tool, scope, f"writes the file {name}", name)
@@ -277,9 +277,10 @@ def _ended(run: Run, tool: ToolInside) -> None:
 
 def _look_for_files(files: Mapping[str, str], tool: ToolInside) -> None:
     open_now: dict[str, bool] = {}
-    for entry in Path("/dev/fd").iterdir():
+    # Text, not paths: each tool call of a program that has opened files pays for this.
+    for name in os.listdir("/dev/fd"):  # noqa: PTH208 - as above
         with suppress(OSError, ValueError):
-            descriptor = int(entry.name)
+            descriptor = int(name)
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
                 path = _path_of_open(descriptor, files)
                 open_now[path] = open_now.get(path, False) or _can_write(descriptor)
@@ -291,7 +292,7 @@ def _look_for_files(files: Mapping[str, str], tool: ToolInside) -> None:
 def _path_of_open(descriptor: int, files: Collection[str]) -> str:
     """Return the path of an open file, or an empty text where it is none of `files`."""
     if system.LINUX:
-        return str(Path(f"/proc/self/fd/{descriptor}").readlink())
+        return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - as above
     return next((path for path in files if _is_same(path, descriptor)), "")
 
 

@@ -223,6 +223,10 @@ class Family(ABC):
         return frozenset()
 
     @abstractmethod
+    def rests(self) -> None:
+        """Take notice that this process, a worker of a pool, waits for its next job."""
+
+    @abstractmethod
     def ends_block(self, output: Any) -> None:
         """Take the output of the replayed block, which ends now."""
 

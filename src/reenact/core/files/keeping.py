@@ -156,19 +156,20 @@ class FileKeeper:
         try:
             status = os.fstat(descriptor)
             mode, mtime = stat.S_IMODE(status.st_mode), status.st_mtime_ns
-            if system.pread(descriptor, len(_SQLITE), 0) == _SQLITE:
+            whole = not ignored and status.st_size <= self._file_limit
+            data = _read(descriptor, self._file_limit + 1 if whole else len(_SQLITE))
+            if data.startswith(_SQLITE):
                 self.pin(path)
             if ignored and status.st_size <= _IGNORED_LIMIT:
                 data = _read(descriptor, _IGNORED_LIMIT)
                 return self._missing(data, mode, mtime, "ignored"), mark_of(status)
-            if ignored or status.st_size > self._file_limit:
+            if not whole:
                 if not ignored:
                     self._large(path, status.st_size)
                 found, size = _fingerprint(descriptor, self._keeping.salt)
                 why: Why = "ignored" if ignored else "large"
                 state = FileState("file", mode, size, print=found, why=why, mtime=time_of(mtime))
                 return state, mark_of(status)
-            data = _read(descriptor, self._file_limit + 1)
             return self.kept(data, mode, mtime), mark_of(status)
         finally:
             self._close(path, descriptor)
@@ -232,9 +233,13 @@ class FileKeeper:
 
 def _read(descriptor: int, most: int) -> bytes:
     pieces, size = [], 0
-    while size < most and (piece := system.pread(descriptor, min(most - size, _PIECE), size)):
+    while size < most:
+        asked = min(most - size, _PIECE)
+        piece = system.pread(descriptor, asked, size)
         pieces.append(piece)
         size += len(piece)
+        if len(piece) < asked:
+            break
     return b"".join(pieces)
 
 

@@ -146,6 +146,7 @@ class Log:
     """The events of one process, joined.
 
     Attributes:
+        empty: True without any event: the process was killed before it wrote its header.
         sealed: The last entry as it was written, with its member `signed` if it has one; None: unsealed.
         files: The entries of files, each with the number of calls that had begun before it.
         printed: Text printed inside a call, by its number, each as (number of the text in its file, places in the
@@ -157,6 +158,7 @@ class Log:
 
     def __init__(self, events: Iterable[Event], blob: Callable[[str], bytes]) -> None:
         self._blob = blob
+        self.empty = True
         self.opened: Mapping[str, Tree] = {}
         self.sealed: Mapping[str, Tree] | None = None
         self.seal_digest = ""
@@ -184,6 +186,7 @@ class Log:
     def take(self, event: Event) -> None:
         """One more event, the next of its file."""
         data = event.data
+        self.empty = False
         self.last = max(self.last, float(data.get("t", 0.0)))
         if event.event == "sealed":
             self.seal_digest = event.digest

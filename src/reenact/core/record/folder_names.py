@@ -9,6 +9,8 @@ from dataclasses import replace
 from reenact.core import system
 from reenact.core.files.listing import ListedEntry, entries_of
 from reenact.core.files.states import NOTHING, FileState
+from reenact.core.files.trees import UNKNOWN
+from reenact.core.record.command_changes import CommandChanges
 from reenact.core.record.file_events import FileEvents
 from reenact.core.record.known_files import KnownFile, KnownFiles, real_time
 from reenact.core.record.places import Place, Places
@@ -21,13 +23,20 @@ class FolderNames:
         places: The folders whose files are recorded.
         known: The files that were used.
         events: Writes the states of files.
+        commands: Knows what running commands change.
         watched: The paths that the program has changed, and that are looked at after each step.
     """
 
     def __init__(
-        self, places: Places, known: KnownFiles, events: FileEvents, watched: AbstractSet[str]
+        self,
+        places: Places,
+        known: KnownFiles,
+        events: FileEvents,
+        commands: CommandChanges,
+        watched: AbstractSet[str],
     ) -> None:
-        self._places, self._known, self._events, self._watched = places, known, events, watched
+        self._places, self._known, self._events = places, known, events
+        self._commands, self._watched = commands, watched
         self._began = real_time()
 
     def record(self, known: KnownFile) -> None:
@@ -52,15 +61,28 @@ class FolderNames:
     def _made_unseen(self, folder: Place, entries: Mapping[str, ListedEntry]) -> None:
         """Record the files of a folder that unseen code has made since the run began."""
         made: dict[Place, FileState] = {}
+        came: dict[Place, FileState] = {}
         for name, entry in entries.items():
-            if entry.changed > self._began and entry.state.kind == "file":
-                place = self._places.find(f"{folder.path}/{name}", makes=False)
-                fresh = place is not None and place.path not in self._known
-                if place is not None and fresh and (system.birth_time(place.path) or 0) > self._began:
-                    state, mark = self._known.state(place)
-                    self._known.add(place, NOTHING, state, mark)
-                    made[place] = state
+            if entry.changed <= self._began:
+                continue
+            place = self._places.find(f"{folder.path}/{name}", makes=False)
+            if place is None:
+                continue
+            known = self._known.get(place.path)
+            if known is not None:
+                is_new = known.state.kind == "none" and place.path not in self._watched
+                if is_new and self._known.renew(known):
+                    came[place] = known.state
+            elif self._commands.first(place, UNKNOWN) is None and self._is_made(entry, place.path):
+                state, mark = self._known.state(place)
+                self._known.add(place, NOTHING, state, mark)
+                made[place] = state
+        self._events.write("outside", came)
         self._events.write("change", made)
+
+    def _is_made(self, entry: ListedEntry, path: str) -> bool:
+        """Return True for a file that was made since the run began."""
+        return entry.state.kind == "file" and (system.birth_time(path) or 0) > self._began
 
     def _changed_names(self, folder: Place, before: set[str], names: set[str]) -> None:
         """Record the entries of a folder that something else has made or deleted."""

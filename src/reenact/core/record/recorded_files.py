@@ -65,7 +65,7 @@ class FileRecorder:
         self._dirty: dict[str, int | None] = {}
         """Paths that are about to be changed, with the call whose code does it."""
         self._commands = CommandChanges(places, keeper, self._known, self._events)
-        self._names = FolderNames(places, self._known, self._events, self._watched.keys())
+        self._names = FolderNames(places, self._known, self._events, self._commands, self._watched.keys())
         self._lock = threading.RLock()
         self._thread = 0
         self._within: int | None = None
@@ -162,13 +162,12 @@ class FileRecorder:
 
     def keeps(self, path: str, *, listed: bool = False) -> bool:
         """Return True if a used path, and what it is a link to, are recorded with their content."""
-        return all(self._keeps(name, listed=listed) for name in {path, os.path.realpath(path)})
-
-    def _keeps(self, path: str, *, listed: bool) -> bool:
         place = self._places.find(path, makes=True)
         known = None if place is None else self._known.get(place.path)
         if known is None or known.state.why:
             return False
+        if known.state.kind == "link" and path != (target := os.path.realpath(path)):
+            return self.keeps(target, listed=listed)
         return not listed or known.state.kind in ("none", "link") or known.names is not None
 
     def locks(self, descriptor: int) -> None:

@@ -31,6 +31,7 @@ Sign = Callable[[str], Mapping[str, Any] | None]
 
 _RESERVE = 4096
 _END = chain.AFTER + b"\n"
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 _LOOK = 0.01  # seconds; a look costs as much as a small write
 
 
@@ -204,12 +205,16 @@ class Writer:
             part = f"{path}.{os.getpid()}.{threading.get_ident()}"
             try:
                 try:
-                    file = open(part, "wb", opener=private.opener)  # noqa: SIM115 - closed below
+                    descriptor = private.opener(part, _NEW)
                 except FileNotFoundError:
                     private.folder(Path(folder))
-                    file = open(part, "wb", opener=private.opener)  # noqa: SIM115
-                with file:
-                    file.write(data)
+                    descriptor = private.opener(part, _NEW)
+                try:
+                    rest = memoryview(data)
+                    while rest:
+                        rest = rest[os.write(descriptor, rest) :]
+                finally:
+                    os.close(descriptor)
                 os.replace(part, path)  # noqa: PTH105 - as above
             except OSError:
                 # It would take the room from the word that the disk is full.

@@ -144,8 +144,10 @@ def origin_of(logs: Sequence[Log], identity: Identity | None, folder: Path | Non
         identity: That of the home that asks, if it has one.
         folder: The recording's folder, where an endorsement may lie.
     """
-    here, states, keys = identity is not None, [], set()
+    here, states, keys = identity is not None and any(not log.empty for log in logs), [], set()
     for log in logs:
+        if log.empty:
+            continue
         own = identity is not None and _own_header(identity, log.opened)
         state, key = _seal(log, identity, own=own)
         here = here and own and state is not Seal.CHANGED

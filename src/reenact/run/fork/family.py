@@ -60,6 +60,9 @@ class ForkProcesses(Family):
     def begins_block(self, name: str) -> bool:
         return self.replayed.begins_block(name)
 
+    def rests(self) -> None:
+        self._now.rests()
+
     def ends_block(self, output: Any) -> None:
         self.replayed.ends_block(output)
 
