@@ -1,7 +1,7 @@
 """Pictures of the console's pages, in both themes and three widths: `make console-pictures` makes those of the tree anew.
 
-The recordings have fixed ids and times, so the wall clock shows nowhere; what the server counts from its own day is
-answered by the test.
+Each is taken of a page that is opened by its address. The tests click from page to page and compare. The recordings have
+fixed ids and times, so the wall clock shows nowhere; what depends on the server's own day is answered by the test.
 """
 
 from __future__ import annotations
@@ -26,26 +26,47 @@ from reenact.core.store.chain import chained
 from tests.browser.watch.shop import buy
 from tests.console import runs
 from tests.console.conftest import serving
-from tests.console.looking import still
+from tests.console.looking import LOOKS, still
+from tests.console.server_answers import ANSWERS
 
 FOLDER = Path(__file__).parent / "pictures"
-WIDTHS = (390, 1280, 1920)
+WIDTHS = (390, 1280, 2560)
 THEMES = ("light", "dark")
+RECORDINGS = "nav >> text=Recordings"
 PAGES = {
-    "list": ("/", "[role=row] >> nth=4"),
-    "recording": ("/r/support0001", ".said >> nth=3"),
-    "step": ("/r/support0001/7", "text=since step 5"),
-    "steps": ("/r/support0001?view=steps", "[role=row] >> nth=4"),
-    "session": ("/r/lamp000001/session/1?step=3", ".filmstrip img >> nth=3"),
-    "moment": ("/r/lamp000001/session/1?step=7", ".moment rect.match >> nth=1"),
-    "choose": ("/compare?a=support0001", ".candidate >> nth=2"),
-    "compare": ("/compare/lamp000001/lamp000002", "text=First difference >> nth=0"),
-    "debug": ("/debug/support0001", "text=Start >> nth=0"),
-    "trends": ("/trends", ".chart canvas >> nth=3"),
-    "jobs": ("/jobs", "text=Start a job"),
-    "heals": ("/heals", "main > :not([aria-busy]) h1"),
+    "list": ("/", "[role=row] >> nth=4", ()),
+    "recording": ("/r/support0001", ".said >> nth=3", ("main a[href='/r/support0001']",)),
+    "steps": ("/r/support0001?view=steps", "[role=row] >> nth=4", ("main button >> text=Steps",)),
+    "debug": ("/debug/support0001", "text=Start >> nth=0", ("main a >> text=Debug",)),
+    "step": (
+        "/r/support0001/7",
+        "text=since step 5",
+        (RECORDINGS, "main a[href='/r/support0001']", "main button[aria-label='Open step 7']"),
+    ),
+    "session": (
+        "/r/lamp000001/session/1?step=3",
+        ".filmstrip img >> nth=3",
+        (RECORDINGS, "main a[href='/r/lamp000001']", "main a >> text=Session", "#film-step-1"),
+    ),
+    "moment": ("/r/lamp000001/session/1?step=7", ".moment rect.match >> nth=1", ("#film-step-3",)),
+    "choose": (
+        "/compare?a=lamp000001",
+        ".candidate >> nth=2",
+        ("main a[href='/r/lamp000001']", "main a >> text=Compare"),
+    ),
+    "compare": (
+        "/compare/lamp000001/lamp000002",
+        "text=First difference >> nth=0",
+        (".candidate >> text=lamp000002",),
+    ),
+    "trends": ("/trends", ".chart canvas >> nth=3", ("nav >> text=Trends",)),
+    "jobs": ("/jobs", "text=Start a job", ("nav >> text=Jobs",)),
+    "job": ("/jobs/repro00001", "text=It reproduces", ("main a[href^='/jobs/']",)),
+    "heals": ("/heals", "pre.diff", ("nav >> text=Heals",)),
 }
-"""Each page's address, and what is there when it is drawn."""
+"""Each page's address, what is there when it is drawn, and what is clicked one after another on the page before."""
+AGAIN = (("recording", PAGES["step"][2][:2]), ("step", PAGES["step"][2][2:]))
+"""Pages that are looked at once more at the end: by then the style sheets of all pages are loaded."""
 
 
 def tried(page) -> None:
@@ -58,18 +79,9 @@ def tried(page) -> None:
     page.locator(".moment-facts h2").evaluate("one => document.activeElement.blur()")
 
 
-CLICKS = {"moment": tried}
-"""What is clicked on a page before its picture is taken."""
+DONE = {"moment": tried}
+"""What is done on a page before its picture is taken."""
 
-TRENDS = {
-    "by": "day",
-    "buckets": [
-        {"at": f"2026-11-{day:02}T00:00:00+00:00", "recordings": day % 5 + 1, "failed": day % 3 // 2,
-         "tokens": day * 100, "cost": day / 1000, "p50": day / 4, "p95": day / 2}
-        for day in range(1, 21)
-    ],
-    "complete": True,
-}  # fmt: skip
 FONTS = """
 * { font-family: "DejaVu Sans" !important; }
 code, pre, .mono, .mono *, textarea { font-family: "DejaVu Sans Mono" !important; }
@@ -162,11 +174,17 @@ document.querySelector('.moment')?.scrollIntoView({ block: 'end' });
 """
 
 
-def taken(browser, site: str, width: int, theme: str):
-    """Yield the name and the picture of each page."""
+def answering(told: dict):
+    """Return the handler that answers a request with this."""
+    return lambda route: route.fulfill(json=told)
+
+
+@contextmanager
+def window(browser, site: str, width: int):
+    """A page whose clock, fonts and answers do not depend on the machine."""
     context = browser.new_context(
+        base_url=site,
         viewport={"width": width, "height": 800},
-        color_scheme=theme,
         timezone_id="UTC",
         locale="en-GB",
         reduced_motion="reduce",
@@ -175,20 +193,65 @@ def taken(browser, site: str, width: int, theme: str):
     page = context.new_page()
     page.set_default_timeout(0)
     page.clock.set_fixed_time("2026-12-01T12:00:00Z")
-    page.route("**/recordings/trends?*", lambda route: route.fulfill(json=TRENDS))
+    for address, told in ANSWERS.items():
+        page.route(address, answering(told))
     # The pictures of the session, and not a video that is being made.
     page.route("**/sessions/*/video", lambda route: route.fulfill(status=404, json={"detail": "none"}))
     try:
-        for name, (address, drawn) in PAGES.items():
-            page.goto(site + address)
-            page.add_style_tag(content=FONTS)
-            CLICKS.get(name, lambda _: None)(page)
-            page.locator(drawn).first.wait_for(state="attached")
-            # Where a list begins that scrolls to its step depends on what was loaded first.
-            seen = still(page, TO_THE_TOP)
-            yield name, Image.open(io.BytesIO(seen)).convert("RGB")
+        yield page
     finally:
         context.close()
+
+
+def opened(page):
+    """Open each page by its address; yield its name."""
+    for name, (address, drawn, _) in PAGES.items():
+        page.goto(address)
+        page.add_style_tag(content=FONTS)
+        DONE.get(name, lambda _: None)(page)
+        page.locator(drawn).first.wait_for(state="attached")
+        yield name
+
+
+def clicked(page):
+    """Reach each page by clicking, from the list; yield its name."""
+    page.goto("/")
+    page.add_style_tag(content=FONTS)
+    for name, clicks in (*((name, clicks) for name, (_, _, clicks) in PAGES.items()), *AGAIN):
+        for what in clicks:
+            page.locator(what).first.click()
+        page.mouse.move(0, 0)
+        DONE.get(name, lambda _: None)(page)
+        page.locator(PAGES[name][1]).first.wait_for(state="attached")
+        yield name
+
+
+def seen(page) -> Image.Image:
+    """The picture of a page that stands still."""
+    # Where a list begins that scrolls to its step depends on what was loaded first.
+    return image(still(page, TO_THE_TOP))
+
+
+def compared(page, path: Path) -> tuple[int, Image.Image]:
+    """Wait until a page looks as in a picture, or stands still; return the squares that differ, and its look."""
+    with Image.open(path) as known:
+        looks: list[bytes] = []
+        while True:
+            page.evaluate(TO_THE_TOP)
+            looks = [*looks[1 - LOOKS :], page.screenshot(animations="disabled")]
+            look = image(looks[-1])
+            count = differing(look, known)
+            if count <= MOST:
+                return count, look
+            if len(looks) == LOOKS and len(set(looks)) == 1:
+                # It may still wait for an answer of the server.
+                look = seen(page)
+                return differing(look, known), look
+
+
+def image(png: bytes) -> Image.Image:
+    """The picture of a file's bytes."""
+    return Image.open(io.BytesIO(png)).convert("RGB")
 
 
 def differing(one: Image.Image, other: Image.Image) -> int:
@@ -202,18 +265,24 @@ def differing(one: Image.Image, other: Image.Image) -> int:
     return sum(most.histogram()[DIFFERS:])
 
 
+def keep(path: Path, picture: Image.Image) -> None:
+    """Write a picture, if it differs from the one that is there."""
+    small = picture.quantize(256, dither=Image.Dither.NONE)
+    if not path.exists() or differing(small, Image.open(path)) > 0:
+        small.save(path, "PNG", optimize=True)
+
+
 def main() -> None:
     """Take all pictures and write those that differ."""
     FOLDER.mkdir(exist_ok=True)
     with served() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find())
         for width in WIDTHS:
-            for theme in THEMES:
-                for name, seen in taken(browser, site, width, theme):
-                    path = FOLDER / f"{name}-{width}-{theme}.png"
-                    small = seen.quantize(128, dither=Image.Dither.NONE)
-                    if not path.exists() or differing(small, Image.open(path)) > 0:
-                        small.save(path, "PNG", optimize=True)
+            with window(browser, site, width) as page:
+                for name in opened(page):
+                    for theme in THEMES:
+                        page.emulate_media(color_scheme=theme)
+                        keep(FOLDER / f"{name}-{width}-{theme}.png", seen(page))
         browser.close()
     sizes = [path.stat().st_size for path in FOLDER.glob("*.png")]
     print(f"{len(sizes)} pictures in {FOLDER}, {sum(sizes):,} bytes")

@@ -60,11 +60,14 @@ export default function Heals() {
   return (
     <div className="page heals">
       <h1>Heals</h1>
-      <Table heads={["step", "where", "ran", "helped", "by", "now", "last"]}>
+      <Table heads={["step", "now", "where", "ran", "helped", "by", "last"]}>
         {stories.map((story, at) => (
           <tr key={story.key} className={at === here ? "here" : ""}>
             <td className="recorded">
               <b>{story.action}</b> <code>{spelled(story.selector)}</code>
+            </td>
+            <td>
+              <span className={`badge ${STATES[story.state][0]}`}>{STATES[story.state][1]}</span>
             </td>
             <td className="place">
               {story.file ? (
@@ -81,9 +84,6 @@ export default function Heals() {
               {Object.entries(story.rungs)
                 .map(([rung, many]) => (many > 1 ? `${rung} × ${many}` : rung))
                 .join(", ")}
-            </td>
-            <td>
-              <span className={`badge ${STATES[story.state][0]}`}>{STATES[story.state][1]}</span>
             </td>
             <td>
               <Link to={`/r/${story.last.recording}/${story.last.step}`}>{when(story.last.started)}</Link>

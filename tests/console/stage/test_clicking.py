@@ -1,4 +1,4 @@
-"""Every page of the console, reached by clicking: it looks as it does when it is opened by its address."""
+"""Pages of the console on the way to them, by clicking: their headings, their faces and their first pictures."""
 
 from __future__ import annotations
 
@@ -7,108 +7,9 @@ import re
 import pytest
 
 from tests.browser.watch.shop import buy
-from tests.console.stage.conftest import AXE
 
-WINDOWS = ((390, "dark"), (1280, "light"), (2560, "dark"))
-PLACES = """() => [...document.querySelectorAll(
-    "main section, main header, main form, main nav, main [role=tablist], main [role=tab], main [role=toolbar], main h1, main h2")]
-    .filter((el) => el.checkVisibility())
-    .map((el) => { const at = el.getBoundingClientRect();
-        return [el.localName + "." + el.className, ...[at.x, at.y, at.width, at.height].map(Math.round)] })"""
 FRAMES = "() => new Promise((done) => { let left = 3; (function next() { left-- ? requestAnimationFrame(next) : done() })() })"
 SHOWN = "!document.querySelector('.screen') || document.querySelector('.screen > video')?.readyState > 0"
-RIGHT = "Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll('main section')].map((el) => el.getBoundingClientRect().right))"
-
-
-def looks(page):
-    """The places of a page's parts, by width and theme. None is beyond the window."""
-    page.locator("main h1, main h2").first.wait_for()
-    page.locator("main [aria-busy=true]").first.wait_for(state="detached")
-    while not page.evaluate(SHOWN):  # a page's own policy forbids `wait_for_function`
-        page.wait_for_timeout(50)
-    found = {}
-    for width, theme in WINDOWS:
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=theme)
-        found[width, theme] = still(page)
-        assert page.evaluate(RIGHT) <= width
-    page.set_viewport_size({"width": 1280, "height": 900})
-    return found
-
-
-def still(page):
-    """The places of a page's parts, once three looks in a row, each some frames after the last, find the same."""
-    seen = [None] * 3
-    while seen[0] is None or not seen[0] == seen[1] == seen[2]:
-        page.evaluate(FRAMES)
-        seen = [*seen[1:], page.evaluate(PLACES)]
-    return seen[0]
-
-
-def faultless(page):
-    """Nothing that axe finds fault with, in both themes and three widths."""
-    page.evaluate(AXE.read_text())
-    for width, theme in WINDOWS:
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=theme)
-        still(page)
-        wrong = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-        assert [(each["id"], each["nodes"][0]["html"]) for each in wrong] == [], (page.url, width, theme)
-    page.set_viewport_size({"width": 1280, "height": 900})
-
-
-def test_every_page_that_is_reached_by_clicking_looks_as_by_its_address(opened, home, address):
-    second = buy(home, consent=False).name
-    page = opened("/")
-
-    def go(name, where):
-        page.get_by_role("link", name=name).first.click()
-        page.wait_for_url(re.compile(where))
-
-    clicked = {}
-
-    def seen():
-        where = re.sub(r"^https?://[^/]+", "", page.url)
-        known = where in clicked
-        clicked[where] = looks(page)
-        if not known:
-            faultless(page)
-
-    go("buy a lamp, again", f"/r/{second}")
-    seen()
-    page.locator(".said").first.click()
-    page.get_by_role("tab").first.wait_for()
-    seen()
-    go("Session", "/session/1")
-    seen()
-    for _ in range(2):
-        page.go_back()
-    page.get_by_role("link", name="Debug").wait_for()
-    go("Debug", "/debug/")
-    seen()
-    page.go_back()
-    go("Session", "/session/1")
-    page.go_back()
-    go("Compare", "/compare")
-    seen()
-    go("Jobs", "/jobs")
-    page.locator(".jobs").wait_for()
-    seen()
-    go("Heals", "/heals")
-    page.get_by_role("heading", name="No script has needed help").wait_for()
-    seen()
-    go("Recordings", "/")
-    go("buy a lamp, again", f"/r/{second}")
-    page.locator(".said").first.click()
-    page.get_by_role("tab").first.wait_for()
-    seen()  # once more, with the sheets of all pages
-
-    assert len(clicked) >= 6, list(clicked)
-    for where, places in clicked.items():
-        page.goto(address + where)
-        fresh = looks(page)
-        for how, boxes in places.items():
-            assert boxes == fresh[how], (where, how)
 
 
 @pytest.mark.parametrize("withheld", ["**/assets/*", "**/api/v1/**"])

@@ -1,4 +1,4 @@
-"""Each page of the console looks as in its picture, in both themes and three widths."""
+"""Each page of the console, reached by clicking, looks as in its picture: in both themes and three widths."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import pytest
 from PIL import Image, ImageDraw
 
 from tests.console import pictures
+from tests.console.stage.conftest import AXE
+
+AXE_AT = {390: "dark", 1280: "light", 2560: "dark"}
+"""The looks that axe examines: it takes as long as all pictures. tests/console/test_looks.py has the others."""
+RIGHT = "Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll('main section')].map((el) => el.getBoundingClientRect().right))"
 
 
 @pytest.fixture(scope="module")
@@ -16,28 +21,33 @@ def site():
         yield address
 
 
-LOOKS = [
-    pytest.param(
-        width,
-        theme,
-        marks=[] if (width, theme) == (1280, "light") else pytest.mark.thorough,
-        id=f"{width} {theme}",
-    )
-    for width in pictures.WIDTHS
-    for theme in pictures.THEMES
-]
+@pytest.fixture
+def window(chromium, site, request):
+    """A page of this width. What its script complains of fails the test."""
+    wrong = []
+    with pictures.window(chromium, site, request.param) as page:
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("response", lambda told: wrong.append(told.url) if told.status >= 400 else None)
+        yield page
+    assert [one for one in wrong if not one.endswith("/video")] == []
 
 
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
-def test_each_page_looks_as_in_its_picture(chromium, site, tmp_path, width, theme):
-    wrong = {}
-    for name, seen in pictures.taken(chromium, site, width, theme):
-        known = pictures.FOLDER / f"{name}-{width}-{theme}.png"
-        with Image.open(known) as picture:
-            count = pictures.differing(seen, picture)
-        if count > pictures.MOST:
-            wrong[name] = count
-            seen.save(tmp_path / known.name)
+@pytest.mark.parametrize("window", pictures.WIDTHS, indirect=True)
+def test_every_page_is_reached_by_clicking_and_looks_as_in_its_picture(window, tmp_path):
+    width, wrong = window.viewport_size["width"], {}
+    for name in pictures.clicked(window):
+        assert window.evaluate(RIGHT) <= width, name
+        for theme in pictures.THEMES:
+            window.emulate_media(color_scheme=theme)
+            known = pictures.FOLDER / f"{name}-{width}-{theme}.png"
+            count, look = pictures.compared(window, known)
+            if count > pictures.MOST:
+                wrong[known.name] = count
+                look.save(tmp_path / known.name)
+            if AXE_AT.get(width) == theme:
+                window.evaluate(AXE.read_text())
+                found = window.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+                assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], known.name
     assert wrong == {}, f"see {tmp_path}; if they are meant: make console-pictures"
 
 
