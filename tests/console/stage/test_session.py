@@ -121,6 +121,12 @@ def bought(home):
     return buy(home, consent=False).name, buy(home).name
 
 
+def test_a_session_s_address_in_the_api_leads_a_person_to_its_page(opened, bought):
+    page = opened(f"/sessions/{bought[0]}.1")
+    page.wait_for_url(f"**/r/{bought[0]}/session/1")
+    page.locator(".film-step").first.wait_for()
+
+
 @pytest.mark.thorough
 def test_a_film_is_gone_through_by_keys_alone(opened, bought):
     page = opened(f"/r/{bought[0]}/session/1")

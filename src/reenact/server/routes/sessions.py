@@ -357,5 +357,7 @@ def _host_of(cookie: Mapping[str, Json]) -> str:
 
 
 def _viewer(request: Request, hosted: Hosted) -> str:
-    """The console's page of the recording that the session is in."""
-    return f"{str(request.base_url).rstrip('/')}/r/{hosted.id}"
+    """The console's page of the session, or of its recording if it is the session's own."""
+    recording, _, number = hosted.id.partition(".")
+    page = f"{str(request.base_url).rstrip('/')}/r/{recording}"
+    return f"{page}/session/{number}" if number else page
