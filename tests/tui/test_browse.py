@@ -18,6 +18,7 @@ from reenact.cli.browsing import as_text
 from reenact.core.store.local import LocalStore
 from reenact.tui.browse import Browser, TranscriptScreen
 from reenact.tui.reader import LinesPane
+from reenact.tui.rows import SORTED
 from tests.conftest import Shell
 from tests.hints import followed
 
@@ -114,6 +115,21 @@ async def test_each_column_stands_below_its_title(store, width):
         place = on.rows[2].index("outcome")
         for number, row in enumerate(on.app.rows.rows):
             assert on.rows[3 + number][place:].startswith(row.line.outcome[:9])
+
+
+@pytest.mark.parametrize("width", [80, 140])
+async def test_an_agent_s_name_is_whole_where_other_columns_are_empty(tmp_path, width):
+    name = "import_orders_of_yesterday.py"
+    with reenact.record(name, home=tmp_path):
+        reenact.effect("tool", "look_up").perform(lambda: "found")
+    async with screen(LocalStore(tmp_path), (width, 24), count=1) as on:
+        assert f" {name} " in on.rows[3]
+        assert "cost" not in on.rows[2]
+        assert "outcome" in on.rows[2]
+        for _ in SORTED:
+            await on.press("s")
+            column = on.app.sort
+            assert column not in ("cost", "tokens") or width == 80 or f"{column}▼" in on.rows[2]
 
 
 async def test_a_key_sorts_by_the_next_column_and_another_one_reverses(store):

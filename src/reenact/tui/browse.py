@@ -32,7 +32,7 @@ from reenact.core.store.shared import Parentage
 from reenact.core.trust import Book
 from reenact.errors import FilterError, ReenactError
 from reenact.tui.reader import LinesPane, UnwrappedLine
-from reenact.tui.rows import SORTED, Rows, arranged, tags_of, titles
+from reenact.tui.rows import SORTED, Rows, arranged, tags_of
 from reenact.verbs.export_html import packed
 from reenact.verbs.interface import Context
 
@@ -145,7 +145,7 @@ class Browser(App[None]):
         self._title(event.size.width)
 
     def _title(self, width: int) -> None:
-        self.screen_stack[0].query_one("#titles", Static).update(titles(width - 1, self.sort))
+        self.screen_stack[0].query_one("#titles", Static).update(self.rows.titles(width - 1, self.sort))
 
     def say(self, text: str = "", style: str = "bold red") -> None:
         """Show the result of an action, or its failure, in a line."""
@@ -221,6 +221,7 @@ class Browser(App[None]):
         sort = order_of(self.sort) or "started"
         hits = self.hits if sort == "started" else ordered(self.hits, sort, lambda hit: hit.summary)
         self.rows.show(arranged(hits, self._origins, tree=self.below, book=Book(self.store.root)))
+        self._title(self.size.width)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search after a pause in typing."""
@@ -355,7 +356,6 @@ class Browser(App[None]):
 
     def _sort_by(self, sort: str) -> None:
         self.sort = sort
-        self._title(self.size.width)
         self._arrange()
         self.rows.go_to(0)
         column = sort.removeprefix("-")

@@ -33,6 +33,8 @@ _TEXTS = {"agent": 1, "prompt": 2, "outcome": 2}
 """The columns that share the rest of the width, by their parts."""
 _RIGHT = {"when", "steps", "tokens", "cost", "time"}
 _DEEPEST = 6
+_MEASURED = 1000
+"""The number of rows by which columns get their widths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +89,36 @@ SORTED = ("when", "agent", "status", "prompt", "outcome", "model", "steps", "tok
 """The columns to sort by, in the order of the key `s`."""
 
 
-def columns(width: int) -> list[tuple[str, int]]:
-    """Return the columns that fit, with their widths; agent, prompt and outcome share the rest."""
-    found = dict([*_FIXED, *(column for least, column in _WIDER if width >= least)])
+def columns(width: int, needs: Mapping[str, int], sort: str = "when") -> list[tuple[str, int]]:
+    """Return the columns that fit, with their widths.
+
+    Empty ones are left out, unless they sort the list. Agent, prompt and outcome share the rest; none takes more
+    than it needs.
+
+    Args:
+        width: The width of all.
+        needs: The room that each column needs.
+        sort: The column that sorts the list.
+    """
+    wider = (column for least, column in _WIDER if width >= least and (needs[column[0]] or column[0] == sort))
+    found = dict([*_FIXED, *wider])
     left = width - sum(found.values()) - len(found) - len(_TEXTS) + 1
-    part = left / sum(_TEXTS.values())
-    found["agent"], found["prompt"] = max(int(part), 12), max(int(2 * part), 9)
-    found["outcome"] = max(left - found["agent"] - found["prompt"], 9)
+    waiting = sorted(_TEXTS, key=lambda name: needs[name] / _TEXTS[name])
+    while waiting:
+        name = waiting.pop(0)
+        share = left * _TEXTS[name] // (_TEXTS[name] + sum(_TEXTS[one] for one in waiting))
+        found[name] = max(min(share, needs[name]) if waiting else left, 9)
+        left -= found[name]
     return [(name, found[name]) for name in ORDER if name in found]
+
+
+def _needs(rows: Sequence[Row]) -> dict[str, int]:
+    """Return the room that each column needs, by the first rows; a text needs that of its title."""
+    found = {name: len(name) + 1 if name in _TEXTS else 0 for name in ORDER}
+    for row in rows[:_MEASURED]:
+        for name in ORDER:
+            found[name] = max(found[name], cell_len(_said(row, name)[0]))
+    return found
 
 
 class Rows(CursorList):
@@ -117,6 +141,8 @@ class Rows(CursorList):
         super().__init__(**options)
         self.rows: list[Row] = []
         self.cursor = 0
+        self.needs = _needs(())
+        self.sort = "when"
 
     @property
     def current(self) -> Row | None:
@@ -126,7 +152,7 @@ class Rows(CursorList):
     def show(self, rows: list[Row]) -> None:
         """Other rows; the cursor stays on its recording where that is among them."""
         known = self.current.line.id if self.current is not None else ""
-        self.rows = rows
+        self.rows, self.needs = rows, _needs(rows)
         self.cursor = next((place for place, row in enumerate(rows) if row.line.id == known), 0)
         self.virtual_size = Size(self.size.width, len(rows))
         self.go_to(self.cursor)
@@ -157,6 +183,18 @@ class Rows(CursorList):
         if self.rows:
             self.post_message(self.Opened())
 
+    def titles(self, width: int, sort: str) -> Text:
+        """Return the line above the list; the column that sorts it has an arrow."""
+        column = self.sort = sort.removeprefix("-")
+        arrow = "▲" if (column in TEXTS) is not sort.startswith("-") else "▼"
+        return Text(" ").join(
+            Text(
+                _cell(f"{name}{arrow}" if name == column else name, wide, right=name in _RIGHT),
+                "" if name == column else "dim",
+            )
+            for name, wide in columns(width, self.needs, column)
+        )
+
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         place, width = y + self.scroll_offset.y, self.scrollable_content_region.width
@@ -166,25 +204,13 @@ class Rows(CursorList):
         if place == self.cursor:
             style += self.get_component_rich_style("rows--cursor")
         # As the titles, which leave room for a scroll bar.
-        text = _drawn(self.rows[place], columns(min(width, self.app.size.width - 1)))
+        shown = columns(min(width, self.app.size.width - 1), self.needs, self.sort)
+        text = _drawn(self.rows[place], shown)
         return _strip(text, width, style, self.app.console)
 
 
 def _strip(text: Text, width: int, style: Style, console: Any) -> Strip:
     return Strip(text.render(console)).crop_extend(0, width, style).apply_style(style)
-
-
-def titles(width: int, sort: str = "when") -> Text:
-    """Return the line above the list; the column that sorts it has an arrow."""
-    column = sort.removeprefix("-")
-    arrow = "▲" if (column in TEXTS) is not sort.startswith("-") else "▼"
-    return Text(" ").join(
-        Text(
-            _cell(f"{name}{arrow}" if name == column else name, wide, right=name in _RIGHT),
-            "" if name == column else "dim",
-        )
-        for name, wide in columns(width)
-    )
 
 
 def _mark(hit: Hit, book: Book | None) -> str:
