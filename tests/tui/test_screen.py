@@ -18,6 +18,7 @@ from reenact.run.driver import Driver
 from reenact.run.launch import Options
 from reenact.tui.app import Debugger, Heard
 from reenact.tui.help import HelpScreen
+from reenact.tui.key_table import KEYS
 from reenact.tui.reader import LinesPane
 from tests.cli.test_debugging import AGENT, Typing
 from tests.conftest import Shell
@@ -116,7 +117,9 @@ async def test_it_opens_with_the_program_at_its_first_question(shell, size):
         assert at.row(1).startswith("▶")
         assert len(at.rows) == size[1]
         assert all(len(row) <= size[0] for row in at.rows)
-        assert "s step n over" in at.rows[-1]
+        shown = " ".join(at.rows[-2:])
+        assert "s step n over" in shown
+        assert [key.word for key in KEYS if key.word and key.word not in shown.split()] == []
         assert at.rows[-1].rstrip().endswith("q quit")
 
 
@@ -368,7 +371,6 @@ async def test_a_screen_that_cannot_be_given_away_says_so(shell):
 @pytest.mark.thorough
 async def test_help_lists_every_key_and_every_command(shell):
     from reenact.run.debugger.commands import COMMANDS
-    from reenact.tui.key_table import KEYS
 
     async with screen(shell, LARGE) as at:
         await at.press("question_mark")

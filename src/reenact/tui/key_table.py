@@ -77,10 +77,17 @@ BINDINGS: list[BindingType] = [
 
 
 def bar(width: int) -> str:
-    """Return the bottom line in Textual's markup: the keys that fit, with help and quit."""
-    known = [(key, len(key.shown.split()[0]) + len(key.word) + 3) for key in KEYS if key.word]
-    while sum(room for _, room in known) > width and len(known) > 2:
-        known.pop(-3)
-    return " ".join(
-        f"[b $accent]{key.shown.split()[0]}[/][@click=app.{key.action}] {key.word}[/]" for key, _ in known
-    )
+    """Return the keys with a word, in Textual's markup: on as many lines as they need."""
+    lines: list[list[str]] = [[]]
+    room = width
+    for key in KEYS:
+        if not key.word:
+            continue
+        shown = key.shown.split()[0]
+        wide = len(f"{shown} {key.word}")
+        if wide > room and lines[-1]:
+            lines.append([])
+            room = width
+        lines[-1].append(f"[b $accent]{shown}[/][@click=app.{key.action}] {key.word}[/]")
+        room -= wide + 1
+    return "\n".join(" ".join(line) for line in lines)
