@@ -10,12 +10,13 @@ from rich.text import Text
 from reenact.analysis.views.difference import recorded_and_actual
 from reenact.analysis.views.terminal import Terminal
 from reenact.analysis.views.text import WIDE, many, numbers, one_line, visible
-from reenact.analysis.views.values import arguments, literal, pretty
+from reenact.analysis.views.values import pretty
 from reenact.analysis.views.verdict import brief
 from reenact.cli import present
 from reenact.cli.shown_state import tell_state
 from reenact.cli.transcript import TextPage, heading, tell_message
 from reenact.cli.verdict import divergence_parts
+from reenact.core.messages.spelling import arguments, literal
 from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts, StepFacts, lookup
 from reenact.core.query.filter import Filter

@@ -23,10 +23,11 @@ from reenact.analysis.views.text import (
     visible,
     without_tokens,
 )
-from reenact.analysis.views.values import arguments, literal_or_text, pretty, spelled
+from reenact.analysis.views.values import literal_or_text, pretty
 from reenact.core import messages as reading
 from reenact.core.messages import Message
 from reenact.core.messages.shell import ShellCommand
+from reenact.core.messages.spelling import arguments, spelled
 from reenact.core.model.plain import compact, error_line
 from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts

@@ -9,9 +9,10 @@ from rich.text import Text
 
 from reenact.analysis.views.difference import recorded_and_actual
 from reenact.analysis.views.text import count, many, money, one_line, seconds, visible, without_tokens
-from reenact.analysis.views.values import literal_or_text, pretty, spelled
+from reenact.analysis.views.values import literal_or_text, pretty
 from reenact.analysis.views.verdict import as_options, lines, word
 from reenact.core.messages import Message, cost
+from reenact.core.messages.spelling import spelled
 from reenact.core.model.event import Tree
 from reenact.core.model.plain import plain
 from reenact.core.query.facts import RecordingFacts, StepFacts

@@ -23,8 +23,8 @@ from reenact.analysis.views.lanes import Bar, lanes
 from reenact.analysis.views.step_pictures import LARGEST, StepPicture, pictures
 from reenact.analysis.views.text import cut, many, one_line, seconds
 from reenact.analysis.views.transcript import ItemView, Talk
-from reenact.analysis.views.values import arguments, spelled
 from reenact.core.messages import ToolCall
+from reenact.core.messages.spelling import arguments, spelled
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recorded_run import RecordedRun
 

@@ -26,8 +26,9 @@ from reenact.analysis.pages.blocks import (
 from reenact.analysis.views import browsed
 from reenact.analysis.views.steps import gist
 from reenact.analysis.views.text import cut, many, marks, moment, money, seconds
-from reenact.analysis.views.values import pretty, spelled
+from reenact.analysis.views.values import pretty
 from reenact.core.messages import Message
+from reenact.core.messages.spelling import spelled
 from reenact.core.model.plain import error_line, plain
 from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts

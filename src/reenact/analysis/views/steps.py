@@ -12,9 +12,9 @@ from reenact.analysis.views.listing import TokensView
 from reenact.analysis.views.messages import ModelCallView, PromptChangeView, model_call, prompt_change
 from reenact.analysis.views.step_pictures import PictureView
 from reenact.analysis.views.text import one_line, without_tokens
-from reenact.analysis.views.values import spelled
 from reenact.core import messages as reading
 from reenact.core.messages.shell import ShellCommand, command_of, commands_of
+from reenact.core.messages.spelling import spelled
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts, StepFacts
 

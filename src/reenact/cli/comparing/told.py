@@ -9,7 +9,7 @@ from typing import Any
 from reenact.analysis.diff import Diff, Difference, Kind, Pair, Spent
 from reenact.analysis.views import browsed
 from reenact.analysis.views.text import count, money, numbers, one_line, seconds
-from reenact.analysis.views.values import spelled
+from reenact.core.messages.spelling import spelled
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import StepFacts
 from reenact.errors import ABSENT
