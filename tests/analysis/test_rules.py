@@ -373,6 +373,7 @@ def test_a_tool_that_was_not_offered_is_an_error(finds):
 
 def test_arguments_that_fail_the_schema_are_an_error(finds):
     (found,) = finds("bad-arguments", says(None, ("lookup_order", {"order_id": "5521"}), tools=TOOLS))
+    assert found.evidence == 'lookup_order(order_id="5521")'
     assert "order_id: '5521' does not match" in found.sentence
     assert finds("bad-arguments", says(None, ("lookup_order", {"order_id": "ORD-5521"}), tools=TOOLS)) == []
 

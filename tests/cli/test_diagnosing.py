@@ -32,7 +32,7 @@ def test_findings_are_told_by_step_with_what_they_rest_on(shell, run):
     assert lines[1].split() == ["step", "2", "tool:fetch_page", "main"]
     assert lines[2].strip().startswith("error")
     assert "the same call 3 times in a row, from step 1 to 3  [loop]" in lines[2]
-    assert 'fetch_page({"n":1})' in lines[3]
+    assert "fetch_page(n=1)" in lines[3]
     assert f"`reenact show {id} 2` shows the first" in lines[-1]
     assert all(line == line.rstrip() for line in lines)
 

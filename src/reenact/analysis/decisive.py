@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import Enum
 
 from reenact.core.dataclass import dataclass
+from reenact.core.messages.spelling import spelled
 from reenact.core.model import codec
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.model.plain import compact
@@ -166,7 +167,7 @@ def _shown(about: StepFacts) -> str:
     if call is None or call.answer is None:
         return about.error or compact(about.output)
     parts = [call.answer.text] if call.answer.text else []
-    parts += [f"{asked.name}({compact(asked.args)})" for asked in call.answer.calls]
+    parts += map(spelled, call.answer.calls)
     return "\n".join(parts)
 
 

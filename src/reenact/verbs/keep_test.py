@@ -20,6 +20,7 @@ from typing import Any
 
 from reenact.analysis.report import python
 from reenact.analysis.report.marked import is_marked
+from reenact.core.messages.spelling import spelled
 from reenact.core.model import codec
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts
@@ -258,11 +259,7 @@ def _story(recording: RecordedRun) -> ast.stmt:
         call = step.model_call
         label = f"model {call.model}" if call is not None else step.call.label
         text = compact(step.args) if call is None else (call.answer.text if call.answer is not None else "")
-        asked = (
-            [f"{asked.name}({compact(asked.args)})" for asked in call.answer.calls]
-            if call and call.answer
-            else []
-        )
+        asked = [spelled(asked) for asked in call.answer.calls] if call and call.answer else []
         said = " ".join([text, *asked]).strip()
         shown = textwrap.shorten(_said(f"{label} {said}"), _WIDTH - 14, placeholder=" …")
         lines.append(f"{step.step.number:>3}  {shown}")

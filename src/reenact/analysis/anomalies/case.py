@@ -10,6 +10,7 @@ from typing import Any
 
 from reenact.core.dataclass import dataclass
 from reenact.core.messages import Message, ModelCall
+from reenact.core.messages.spelling import spelled_call
 from reenact.core.model.plain import compact, plain
 from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts
@@ -100,6 +101,11 @@ class Use:
     def key(self) -> str:
         """The tool with its arguments, for comparing."""
         return key(self.name, self.args)
+
+    @property
+    def spelled(self) -> str:
+        """The tool with its arguments, for reading."""
+        return spelled_call(self.name, self.args)
 
     @property
     def result(self) -> str:

@@ -13,6 +13,7 @@ from reenact.browser.camera.footage import FootageEntry
 from reenact.browser.video import labels
 from reenact.browser.watch.budget import Budget
 from reenact.core.messages import Message
+from reenact.core.messages.spelling import spelled
 from reenact.core.model.plain import compact, parsed
 from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts
@@ -197,7 +198,7 @@ def _value(value: Any, budget: Budget) -> str:
 def _asked(step: StepFacts, turn: Turn | None) -> str:
     answer = turn.call.answer if turn is not None else None
     if answer is not None:
-        text = answer.text or ", ".join(f"{call.name}({compact(call.args)})" for call in answer.calls)
+        text = answer.text or ", ".join(map(spelled, answer.calls))
         return _line(text) or step.call.label
     given = ", ".join(f"{name}={compact(value)}" for name, value in step.args.items()) if turn is None else ""
     return _line(f"{step.call.label}({given})" if given else step.call.label)

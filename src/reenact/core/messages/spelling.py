@@ -13,9 +13,14 @@ from reenact.core.model.plain import compact
 
 def spelled(call: ToolCall) -> str:
     """A tool call as one would write it."""
-    if isinstance(call.args, dict):
-        return f"{call.name}({arguments(call.args)})"
-    return f"{call.name}({compact(call.args) if call.args is not None else ''})"
+    return spelled_call(call.name, call.args)
+
+
+def spelled_call(name: str, args: Any) -> str:
+    """A call of this name as one would write it."""
+    if isinstance(args, dict):
+        return f"{name}({arguments(args)})"
+    return f"{name}({compact(args) if args is not None else ''})"
 
 
 def arguments(args: Mapping[str, Any]) -> str:

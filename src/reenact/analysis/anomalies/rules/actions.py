@@ -11,6 +11,7 @@ from reenact.analysis.anomalies.case import Case, Said, Use, short
 from reenact.analysis.anomalies.registry import RuleFinding, rule
 from reenact.analysis.anomalies.risk import RISKY, risky
 from reenact.core.extras import needing
+from reenact.core.messages.spelling import spelled_call
 from reenact.core.model.plain import compact, plain
 
 _AGREES = re.compile(
@@ -37,7 +38,7 @@ def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[
                 yield RuleFinding(
                     use.step,
                     f"{use.name} acts on {', '.join(sorted(wanted)[:3])}, which no earlier call had read",
-                    short(use.key),
+                    short(use.spelled),
                 )
         if not use.failed:
             seen |= _values(compact(use.args)) | _values(use.text)
@@ -82,7 +83,7 @@ def risky_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Rule
             f"{acts[0].name} changes something"
             if len(acts) == 1
             else f"{len(acts)} calls change something: {short(', '.join(use.name for use in acts), 80)}",
-            short(acts[0].key),
+            short(acts[0].spelled),
             tuple(use.step for use in acts[1:]),
         )
 
@@ -123,7 +124,7 @@ def bad_arguments(case: Case) -> Iterator[RuleFinding]:
                 yield RuleFinding(
                     said.step,
                     f"the arguments of {call.name} do not fit its schema: {problem}",
-                    short(compact(args)),
+                    short(spelled_call(call.name, plain(args))),
                 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import eq
 
 from reenact.analysis.anomalies.case import Case, Use, short
@@ -49,7 +49,7 @@ def repeated_call(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Rul
                 use.step,
                 f"{use.name} was called again with the arguments of step {before.step}"
                 f" and gave {'the same' if same else 'something else'}",
-                short(use.key),
+                short(use.spelled),
                 (before.step,),
                 severity=None if same else "info",
             )
@@ -67,28 +67,33 @@ def _given(use: Use) -> bool:
 def loop(case: Case, *, times: int = 3) -> Iterator[RuleFinding]:
     """The same calls, or the same words, again and again, with a period of any length."""
     uses = case.uses
-    yield from _loops([use.key for use in uses], [use.step for use in uses], times, "calls")
+    for found in _loops([use.key for use in uses], times):
+        yield _looped(found, [use.step for use in uses], "calls", lambda place: uses[place].spelled)
     said = case.answers
-    yield from _loops([short(one.text, 10_000) for one in said], [one.step for one in said], times, "answers")
+    for found in _loops([short(one.text, 10_000) for one in said], times):
+        yield _looped(found, [one.step for one in said], "answers", lambda place: said[place].text)
 
 
-def _loops(keys: Sequence[str], steps: Sequence[int], times: int, what: str) -> Iterator[RuleFinding]:
+def _loops(keys: Sequence[str], times: int) -> Iterator[tuple[int, int, int]]:
     covered = -1
     for start, period, length in tandems(keys, times):
-        if start <= covered:
-            continue
-        covered = start + length - 1
-        rounds = length // period
-        words = " → ".join(short(key, 50) for key in keys[start : start + min(period, 3)])
-        more = f" (and {period - 3} more)" if period > 3 else ""
-        yield RuleFinding(
-            steps[start + period],
-            f"the same {period} {what} {rounds} times in a row, from step {steps[start]} to {steps[covered]}"
-            if period > 1
-            else f"the same {what[:-1]} {rounds} times in a row, from step {steps[start]} to {steps[covered]}",
-            words + more,
-            tuple(steps[start : start + length]),
-        )
+        if start > covered:
+            covered = start + length - 1
+            yield start, period, length
+
+
+def _looped(
+    found: tuple[int, int, int], steps: Sequence[int], what: str, spelled: Callable[[int], str]
+) -> RuleFinding:
+    start, period, length = found
+    words = " → ".join(short(spelled(place), 50) for place in range(start, start + min(period, 3)))
+    return RuleFinding(
+        steps[start + period],
+        f"the same {f'{period} {what}' if period > 1 else what[:-1]} {length // period} times in a row,"
+        f" from step {steps[start]} to {steps[start + length - 1]}",
+        words + (f" (and {period - 3} more)" if period > 3 else ""),
+        tuple(steps[start : start + length]),
+    )
 
 
 _WORK = 3_000_000
