@@ -103,3 +103,12 @@ def test_times_and_sizes_read_as_usual():
 )  # fmt: skip
 def test_drags_drops_and_what_is_opened_are_said_in_words(fields, words):
     assert labels.action(fields, "button “Crate”") == words
+
+
+def test_an_empty_text_in_a_secret_field_is_no_secret():
+    cleared = {"type": "fill", "selector": "#password", "value": ""}
+    assert labels.action(cleared, "textbox “Password”", hidden=True) == "Fill textbox “Password” with “”"
+    typed = cleared | {"value": "[[secret:secret:693dce44]]"}
+    assert labels.action(typed, "textbox “Password”", hidden=True) == "Fill textbox “Password” with •••••"
+    form = {"type": "form_fill", "value": {"current_password": "", "cc_cvv": "123"}}
+    assert labels.action(form) == "Fill the form current_password “”, cc_cvv •••••"

@@ -178,13 +178,18 @@ def _object(kind: str, fields: Mapping[str, Any], element: str) -> str:
     return element or plain(_first(fields.get("selector") or fields.get("id")), 90)
 
 
+def _quoted(text: object, limit: int, *, hidden: bool) -> str:
+    # A text that is empty hides nothing.
+    return HIDDEN if hidden and text != "" else f"“{plain(text, limit)}”"
+
+
 def _value(kind: str, fields: Mapping[str, Any], *, hidden: bool) -> str:
     if kind in {"fill", "fallback_fill", "press", "select_dropdown_option"} and "value" in fields:
-        value = HIDDEN if hidden else f"“{plain(fields['value'], 60)}”"
+        value = _quoted(fields["value"], 60, hidden=hidden)
         return value if kind == "select_dropdown_option" else f"with {value}"
     if kind == "form_fill" and isinstance(fields.get("value"), Mapping):
         return ", ".join(
-            f"{plain(name, 30)} {HIDDEN if hidden or says_secret(str(name)) else '“' + plain(text, 30) + '”'}"
+            f"{plain(name, 30)} {_quoted(text, 30, hidden=hidden or says_secret(str(name)))}"
             for name, text in fields["value"].items()
         )
     if kind == "upload_file":
