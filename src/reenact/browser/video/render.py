@@ -21,7 +21,7 @@ from reenact.errors import MissingExtra, RecordingError, ReenactError, UsageErro
 if TYPE_CHECKING:
     from reenact.browser.video.encode import VideoEncoder
 
-VERSION = 3
+VERSION = 4
 """Version of the rendering; a change makes kept videos of an older version be made anew."""
 
 Means = Literal["pyav", "ffmpeg", "page"]
