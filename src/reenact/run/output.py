@@ -21,7 +21,8 @@ _SHOWN = 3
 _DURATION = lazy(r"\b\d+(?:\.\d+)? ?(?:s|ms|us|µs|ns|secs?|seconds?|minutes?)\b")
 TIME = lazy(r"(?<!\d)(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?!\d)")
 _ADDRESS = lazy(r"\b0x[0-9a-f]{6,}\b")
-_ESCAPE = lazy(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+ESCAPE = lazy(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+"""A sequence that a terminal obeys and does not print."""
 _DRAWN = lazy(r"[\u2500-\u259f]")
 _LAID_OUT = lazy(r"[\x1b\r\u2500-\u259f…]")
 """The marks of an output laid out for a terminal: colours, frames, bars, cut texts."""
@@ -173,7 +174,7 @@ def _lenient(recorded: dict[str, Any], actual: dict[str, Tree], old: str, new: s
 
 
 def _words(text: str) -> list[str]:
-    return masked(_DRAWN.sub(" ", _ESCAPE.sub("", text))).split()
+    return masked(_DRAWN.sub(" ", ESCAPE.sub("", text))).split()
 
 
 def _terminal(width: Any) -> str:

@@ -12,6 +12,8 @@ from reenact.core.model.divergence import Verdict, verdict_of
 
 REFUSED = "refused"
 """In a report: why a foreign recording's command was not run."""
+_READ = 1000
+"""Letters of an error that make its cause: the time grows with the square of a word's."""
 
 
 def outcome_of(ref: str, report: Mapping[str, Any]) -> Outcome:
@@ -72,7 +74,7 @@ def _ended(error: str, recorded: str) -> tuple[Status, str, str]:
 
 def _general(text: str, *names: str) -> str:
     """Return an error's text without its varying parts: names, figures, words with figures."""
-    first = text.strip().splitlines()[0] if text.strip() else ""
+    first = next(iter(text.strip()[:_READ].splitlines()), "")
     for name in filter(None, names):
         first = first.replace(name, "…")
     return re.sub(r"'[^']*'|\"[^\"]*\"|\w*\d\w*(?:\.\d+)*", "…", first)[:200]

@@ -10,6 +10,7 @@ from reenact.analysis.pages.blocks import Bar, Fold, Grid, Section, StaticPage, 
 from reenact.analysis.pages.html import page_html
 from reenact.analysis.views.text import cut, seconds
 from reenact.analysis.views.verification import FailuresView, Outcome, VerificationView
+from reenact.run.output import ESCAPE
 
 _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -35,8 +36,9 @@ def junit(found: VerificationView, *, suite: str = "reenact verify") -> bytes:
         )
         if not outcome.status.good:
             word = "failure" if outcome.status.ran else "error"
-            told = ET.SubElement(case, word, message=_clean(_said(outcome)), type=outcome.status.value)
-            told.text = _clean(outcome.detail)
+            message = _clean(_said(outcome))
+            told = ET.SubElement(case, word, message=message, type=outcome.status.value)
+            told.text = cut(_clean(outcome.detail)) or message
     data: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return data
 
@@ -82,5 +84,5 @@ def _said(outcome: Outcome) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without what XML cannot hold, and without control characters."""
-    return _UNFIT.sub("", text)
+    """Without what XML cannot hold, colours of a terminal and other control characters."""
+    return _UNFIT.sub("", ESCAPE.sub("", text))
