@@ -106,18 +106,37 @@ def test_ending_a_group_ends_what_it_has_started():
         assert process.stdout.read() == b""
     # Its status may still wait to be read by whatever process adopts it.
     until = time.monotonic() + 60
-    while time.monotonic() < until and _runs(inner):
+    while time.monotonic() < until and system.runs(inner):
         time.sleep(0.05)
-    assert not _runs(inner)
+    assert not system.runs(inner)
     system.kill_group(process.pid)
 
 
-def _runs(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+def test_a_process_runs_until_its_end_and_is_not_disturbed_by_the_question():
+    code = "print(1, flush=True); input(); print(2)"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        process.stdout.readline()
+        assert system.runs(process.pid)
+        assert process.communicate(b"\n")[0].split() == [b"2"]
+    assert process.returncode == 0
+    assert not system.runs(process.pid)
+    assert system.runs(os.getpid())
+
+
+@pytest.mark.parametrize("pid", [0, -1, 2**31, 2**70])
+def test_a_number_that_no_process_can_have_runs_not(pid):
+    assert not system.runs(pid)
+
+
+def test_files_and_folders_are_synced(tmp_path):
+    file = tmp_path / "file"
+    file.write_bytes(b"x")
+    system.sync(file)
+    system.sync(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        system.sync(tmp_path / "missing")
 
 
 def test_the_end_of_a_child_is_awaited_and_its_status_left():

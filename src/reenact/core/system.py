@@ -199,6 +199,22 @@ if sys.platform == "win32":
 
 _SYNCHRONIZE = 0x00100000
 
+
+def sync(path: str | os.PathLike[str]) -> None:
+    """Put a file's content, or a folder's entries, on the disk. Windows keeps the latter itself."""
+    if sys.platform == "win32":
+        if os.path.isdir(path):
+            return
+        file = os.open(path, os.O_RDWR | CLOEXEC)
+    else:
+        file = os.open(path, os.O_RDONLY | CLOEXEC)
+    try:
+        # macOS has no fdatasync.
+        (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(file)
+    finally:
+        os.close(file)
+
+
 # -- processes -----------------------------------------------------------------------------------------------
 
 
@@ -271,28 +287,40 @@ def ending(status: int) -> str:
     return f"the process ended with exit status {status}, and without a message"
 
 
-def runs(pid: int) -> bool:
-    """Return True if a process has not ended; on Windows, False."""
-    if os.name == "nt":
+def runs(pid: int, *, others: bool = True) -> bool:
+    """Return True if a process has not ended. `others` is the answer for one of another user."""
+    if not 0 < pid < 2**31:
         return False
     try:
+        if sys.platform == "win32":
+            # There the signal 0 is Ctrl+C.
+            return _waits(pid, 0)
         os.kill(pid, 0)
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except PermissionError:
+        return others
     except ProcessLookupError:
         return False
     except (OSError, IndexError):
-        return True
+        return sys.platform != "win32"
+
+
+if sys.platform == "win32":
+
+    def _waits(pid: int, milliseconds: int) -> bool:
+        """Wait for the end of a process; True if it still runs. Raises OSError if there is none."""
+        handle = _winapi.OpenProcess(_SYNCHRONIZE, False, pid)
+        try:
+            return bool(_winapi.WaitForSingleObject(handle, milliseconds) == _winapi.WAIT_TIMEOUT)
+        finally:
+            _winapi.CloseHandle(handle)
 
 
 def await_end(pid: int) -> None:
     """Wait until a child process has ended, and leave its status to the program. Raises OSError."""
     if sys.platform == "win32":
-        handle = _winapi.OpenProcess(_SYNCHRONIZE, False, pid)
-        try:
-            _winapi.WaitForSingleObject(handle, _winapi.INFINITE)
-        finally:
-            _winapi.CloseHandle(handle)
+        _waits(pid, _winapi.INFINITE)
     elif sys.platform == "darwin":
         # Before Python 3.13 it has no waitid.
         wanted = select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from pathlib import Path
 
+from reenact.core import system
 from reenact.core.store.intake import RECEIVED
 from reenact.core.store.local import EVENTS
 
@@ -49,11 +49,6 @@ def _process(folder: Path) -> bool:
         with (folder / EVENTS).open("rb") as file:
             head = file.read(_HEAD)
         found = _PID.search(head)
-        if found is None:
-            return False
-        os.kill(int(found[1]), 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
+    except OSError:
         return False
-    return True
+    return found is not None and system.runs(int(found[1]))

@@ -230,11 +230,7 @@ class ObjectBlobs:
         """Sync a file to disk, so that acknowledged data survives a power failure. Raises StoreAway."""
         try:
             for path in (file, *list(file.parents)[:3]):
-                opened = os.open(path, os.O_RDONLY | system.CLOEXEC)
-                try:
-                    os.fsync(opened)
-                finally:
-                    os.close(opened)
+                system.sync(path)
         except OSError as error:
             raise self._away(error) from None
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import orjson
@@ -43,10 +45,12 @@ def test_a_recording_is_found_by_id_prefix_last_and_path(path: Path) -> None:
 
 def test_last_is_no_recording_that_another_process_still_writes(path: Path) -> None:
     store = LocalStore()
-    for name, pid in (("unfinished", os.getppid()), ("own", os.getpid())):
-        forge_folder(store.folder(name), [{"event": "opened", "format": 2, "id": name, "pid": pid}])
-    os.utime(store.folder("unfinished") / "events.jsonl", (2**31, 2**31))
-    assert reenact.load("last").id == "own"
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        for name, pid in (("unfinished", other.pid), ("own", os.getpid())):
+            forge_folder(store.folder(name), [{"event": "opened", "format": 2, "id": name, "pid": pid}])
+        os.utime(store.folder("unfinished") / "events.jsonl", (2**31, 2**31))
+        assert reenact.load("last").id == "own"
+        other.communicate(b"\n")
     os.utime(store.folder("own") / "events.jsonl", (0, 0))
     assert reenact.load("last").id == path.name
 

@@ -264,20 +264,8 @@ def _sweep() -> None:
     """Remove what programs that were killed have left of their browsers."""
     for path in Path(tempfile.gettempdir()).glob("reenact-*-*-*"):
         pid = path.name.removeprefix(_PROFILE).removeprefix(DOWNLOADS).partition("-")[0]
-        if pid.isdigit() and not _runs(int(pid)):
+        if pid.isdigit() and not system.runs(int(pid)):
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _runs(pid: int) -> bool:
-    if os.name != "posix":
-        return True  # there a signal 0 would end it
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _first_line(error: Error) -> str:

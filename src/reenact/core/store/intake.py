@@ -325,9 +325,4 @@ def synced(paths: Iterable[Path]) -> None:
     """On the disk. A file that was deleted meanwhile need not be."""
     for path in paths:
         with contextlib.suppress(FileNotFoundError):
-            file = os.open(path, os.O_RDONLY | system.CLOEXEC)
-            try:
-                # macOS has no fdatasync.
-                (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(file)
-            finally:
-                os.close(file)
+            system.sync(path)

@@ -257,10 +257,10 @@ def running(folder: Path) -> int:
         pid = int(header.get("pid") or 0)
         if tail[tail.rfind(b"\n", 0, len(tail) - 1) + 1 :].startswith(b'{"event":"sealed"') or pid <= 0:
             return 0
-        os.kill(pid, 0)
     except (OSError, ValueError, TypeError, AttributeError, OverflowError, CorruptRecording):
         return 0
-    return pid
+    # A number may have gone to a process of another user since.
+    return pid if system.runs(pid, others=False) else 0
 
 
 def _names(recordings: Path) -> Iterator[str]:

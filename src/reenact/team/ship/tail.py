@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
 
+from reenact.core import system
 from reenact.core.patterns import lazy
 from reenact.core.store import chain, shared
 from reenact.core.store.local import EVENTS
@@ -182,12 +182,9 @@ def ended(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             pid = int(orjson.loads(file.readline())["pid"])
-        if pid <= 0:
-            return True
-        os.kill(pid, 0)
-    except (ProcessLookupError, FileNotFoundError, ValueError, KeyError, TypeError, OverflowError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError, OverflowError):
         return True
     except OSError:
-        # It is another user's, who has the number now, or had it then.
         return False
-    return False
+    # One of another user may have the number now, or had it then.
+    return not system.runs(pid)

@@ -13,7 +13,7 @@ from reenact.core.model.divergence import Verdict, verdict_of
 REFUSED = "refused"
 """In a report: why a foreign recording's command was not run."""
 _READ = 1000
-"""Letters of an error that make its cause: the time grows with the square of a word's."""
+"""Letters of an error that make its cause; the time is the square of a word's length."""
 
 
 def outcome_of(ref: str, report: Mapping[str, Any]) -> Outcome:
