@@ -1,6 +1,8 @@
-"""Marks of tests that need a part of Linux which `REENACT_PORTABLE=1` leaves out."""
+"""Marks of tests that need a part of Linux which `REENACT_PORTABLE=1` or Windows leaves out."""
 
 from __future__ import annotations
+
+import sys
 
 import pytest
 
@@ -11,3 +13,8 @@ OVERLAYS = pytest.mark.skipif(
 )
 COPIES = pytest.mark.skipif(not system.FORKS, reason="the system cannot copy processes")
 CORES = pytest.mark.skipif(not system.LINUX, reason="the system does not bind processes to a core")
+POSIX = pytest.mark.skipif(
+    sys.platform == "win32",
+    reason="Windows has no modes and owners of files, no named pipes, and links for few users",
+)
+FILES = pytest.mark.skipif(not system.FILES, reason="the files of a run are not recorded on Windows")

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import platform
 import re
-import resource
 import shutil
 import socket
 import sqlite3
@@ -230,6 +229,8 @@ def test_a_read_that_an_edited_program_adds_gets_a_value_of_its_kind(
 
 
 def test_free_space_and_memory_and_the_machine_s_name_are_answered(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+
     def facts() -> tuple[Any, ...]:
         used = resource.getrusage(resource.RUSAGE_SELF)
         space = shutil.disk_usage(tmp_path)

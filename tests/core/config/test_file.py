@@ -12,6 +12,7 @@ from reenact.core import config
 from reenact.core.replay.policy import policy_of
 from reenact.core.store.local import home
 from reenact.errors import UsageError
+from tests.systems import POSIX
 
 
 @pytest.fixture
@@ -59,17 +60,20 @@ def test_the_search_ends_at_the_repository(project):
 def test_the_environment_wins_over_the_file(project, monkeypatch):
     (project / "reenact.toml").write_text("home = [broken")
     monkeypatch.setenv("REENACT_HOME", "/elsewhere")
-    assert home() == Path("/elsewhere")
+    assert home() == Path("/elsewhere").absolute()
 
 
 def test_a_home_outside_of_the_folder_needs_trust(project):
     (project / "reenact.toml").write_text('home = "../../elsewhere"')
-    with pytest.raises(UsageError, match=r"\.\./\.\./reenact\.toml:1:8: home: it puts recordings outside"):
+    with pytest.raises(
+        UsageError, match=r"\.\.[/\\]\.\.[/\\]reenact\.toml:1:8: home: it puts recordings outside"
+    ):
         home()
     config.trust(config.found())
     assert home() == project / "../../elsewhere"
 
 
+@POSIX
 def test_a_home_that_is_a_link_to_the_outside_needs_trust(project, tmp_path):
     (project / "recs").symlink_to(tmp_path)
     (project / "reenact.toml").write_text('home = "recs"')
@@ -81,7 +85,7 @@ def test_trust_ends_when_the_content_changes_or_the_file_moves(project):
     file = project / "reenact.toml"
     file.write_text('home = "/elsewhere"')
     config.trust(config.found())
-    assert home() == Path("/elsewhere")
+    assert home() == Path("/elsewhere").absolute()
     file.write_text('home = "/elsewhere/2"')
     with pytest.raises(UsageError, match="is not trusted"):
         home()
@@ -90,6 +94,7 @@ def test_trust_ends_when_the_content_changes_or_the_file_moves(project):
         home()
 
 
+@POSIX
 def test_a_list_of_trusted_files_that_others_may_write_is_not_believed(project, tmp_path):
     (project / "reenact.toml").write_text('home = "/elsewhere"')
     config.trust(config.found())
@@ -98,6 +103,7 @@ def test_a_list_of_trusted_files_that_others_may_write_is_not_believed(project, 
         home()
 
 
+@POSIX
 def test_a_file_of_another_user_is_refused(project, monkeypatch):
     Path("reenact.toml").write_text('home = "recs"', encoding="utf-8")
     monkeypatch.setattr(os, "geteuid", lambda: 1234)
@@ -127,11 +133,12 @@ def test_a_file_that_is_no_toml_is_one_line_with_its_place(project, data, place,
     with pytest.raises(UsageError) as caught:
         config.found()
     text = str(caught.value)
-    assert text.startswith(f"../../reenact.toml:{place}: ")
+    assert text.startswith(f"{Path('../../reenact.toml')}:{place}: ")
     assert reason in text
     assert "\n" not in text
 
 
+@POSIX
 def test_a_pipe_in_the_place_of_the_file_is_no_file(project):
     os.mkfifo(project / "reenact.toml")
     assert config.found() is None

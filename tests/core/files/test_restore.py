@@ -15,6 +15,7 @@ import pytest
 from reenact.core.files.restore import PART, restore
 from reenact.core.files.states import FileState
 from reenact.errors import CorruptRecording, UsageError
+from tests.systems import POSIX
 
 ROOT = Path("/work/project")
 ADDRESS = f"sha256:{'0' * 64}"
@@ -33,6 +34,7 @@ def _file(mode: int = 0o644) -> FileState:
     return FileState("file", mode, 4, blob=ADDRESS)
 
 
+@POSIX
 def test_files_folders_links_and_modes_are_restored(tmp_path: Path) -> None:
     into = tmp_path / "deep" / "out"
     _restored(
@@ -95,6 +97,7 @@ def test_a_folder_with_files_is_not_written_to(tmp_path: Path) -> None:
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
+@POSIX
 def test_an_empty_folder_is_taken_and_a_link_to_one_is_not(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     _restored(tmp_path / "out", {"a": _file()})
@@ -140,6 +143,7 @@ _KILLED = """
 """
 
 
+@POSIX
 @pytest.mark.sampled
 @pytest.mark.parametrize("killed_at", [1, 4, 6])
 def test_a_killed_restoration_leaves_no_target_and_the_next_one_removes_its_remains(

@@ -34,4 +34,4 @@ def _rebuilds(path: Path) -> bool:
 
 
 def test_no_module_rebuilds_objects_but_those_that_run_the_program() -> None:
-    assert {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py") if _rebuilds(path)} == CALLERS
+    assert {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py") if _rebuilds(path)} == CALLERS

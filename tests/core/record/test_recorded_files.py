@@ -21,6 +21,9 @@ from reenact.core.files.restore import restore
 from reenact.core.model.event import Effect
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import UsageError
+from tests.systems import FILES
+
+pytestmark = FILES
 
 
 @pytest.fixture(autouse=True)

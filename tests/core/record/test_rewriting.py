@@ -21,6 +21,7 @@ from reenact.core.redact import Redactor
 from reenact.core.redact.late import LateSecrets
 from reenact.core.trust.consent import standing_of
 from reenact.core.trust.origin import Seal
+from tests.systems import FILES, POSIX
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -149,6 +150,7 @@ def test_it_leaves_printed_text_and_the_tracked_state() -> None:
     assert [note for note in last["notes"] if "[[secret:" in note] == last["notes"][1:7]
 
 
+@FILES
 def test_it_leaves_large_bytes_and_the_files_of_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,6 +280,7 @@ KILLED = """
 """
 
 
+@POSIX
 def test_a_killed_run_has_it_no_longer_once_it_was_filled_in(tmp_path: Path) -> None:
     environment = {**os.environ, "REENACT_HOME": str(tmp_path)}
     run = subprocess.run([sys.executable, "-c", textwrap.dedent(KILLED)], env=environment, check=False)

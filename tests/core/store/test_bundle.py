@@ -18,6 +18,9 @@ from reenact.core.store import bundle
 from reenact.core.store.local import LocalStore, load
 from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, TooLarge, UsageError
 
+PRIVATE = 0 if sys.platform == "win32" else 0o077
+"""The bits that a private file's mode lacks; Windows has no modes."""
+
 
 @reenact.tool
 def picture(name):
@@ -44,7 +47,7 @@ def test_a_recording_comes_back_the_same_with_its_blobs(store, file, tmp_path):
         assert (other.folder(id) / name).read_bytes() == (store.folder(id) / name).read_bytes()
     assert other.load(id).step(1).output == bytes(range(256)) * 200
     assert load(file).step(1).output == bytes(range(256)) * 200
-    assert (other.folder(id) / "events.jsonl").stat().st_mode & 0o077 == 0
+    assert (other.folder(id) / "events.jsonl").stat().st_mode & PRIVATE == 0
 
 
 def test_the_file_is_a_plain_zip_with_checksums(file):
@@ -55,7 +58,7 @@ def test_the_file_is_a_plain_zip_with_checksums(file):
         assert {entry.compress_type for entry in archive.infolist()} == {zipfile.ZIP_DEFLATED}
     assert names[0] == "events.jsonl"
     assert set(manifest["members"]) == set(names) - {"manifest.json"}
-    assert file.stat().st_mode & 0o077 == 0
+    assert file.stat().st_mode & PRIVATE == 0
 
 
 def test_exporting_twice_gives_the_same_bytes(store, file, tmp_path):

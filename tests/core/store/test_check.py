@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 
 import orjson
@@ -73,7 +74,7 @@ def break_all(store):
     (recordings / "child").mkdir()
     (recordings / "child" / "events.2.jsonl").write_bytes(b"{}\n")
     (recordings / "nothing").mkdir()
-    (recordings / os.fsdecode(b"odd\xff")).mkdir()
+    (recordings / ("odd id" if sys.platform == "win32" else os.fsdecode(b"odd\xff"))).mkdir()
     with (recordings / whole / "events.jsonl").open("ab") as file:
         file.write(b'{"event":"ret')
     data = b"unneeded"

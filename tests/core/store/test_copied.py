@@ -8,6 +8,7 @@ import threading
 import reenact
 from reenact.cli import main
 from reenact.core.store.local import LocalStore
+from tests.systems import POSIX
 
 LARGE = bytes(range(256)) * 400
 
@@ -17,6 +18,7 @@ def look(order):
     return {"order": order, "picture": LARGE + order.encode()}
 
 
+@POSIX
 def test_a_copy_made_in_the_middle_of_a_run_is_readable(tmp_path, capsys):
     home, done = tmp_path / "home", threading.Event()
     ids = []

@@ -19,6 +19,7 @@ from reenact.core.query.filter import Filter
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
 from reenact.core.store.tables import created
+from tests.systems import POSIX
 
 
 @reenact.tool
@@ -249,6 +250,7 @@ def test_a_database_whose_tables_another_process_makes_is_closed(tmp_path):
     other.close()
 
 
+@POSIX
 def test_the_index_is_as_private_as_the_recordings(store):
     Index(store).refresh()
     assert (store.root / "index.sqlite").stat().st_mode & 0o077 == 0

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import reenact
+from reenact.core import system
 from reenact.core.store.chain import chained
 from reenact.core.store.writer import Writer
+from tests.systems import POSIX
 
 
 @reenact.tool
@@ -31,7 +34,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+    if not system.is_root() or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
         pytest.skip("a small file system can only be mounted by root")
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=False)
@@ -65,6 +68,7 @@ def test_what_was_recorded_before_the_disk_was_full_replays(small_disk: Path) ->
     assert (caught.value.divergence.step or 0) >= len(recording.steps)
 
 
+@POSIX
 def test_a_folder_deleted_in_mid_run_is_put_back_with_all_events(
     home: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,7 +98,7 @@ def test_where_nothing_can_be_written_the_agent_runs_unrecorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv("HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("USERPROFILE" if sys.platform == "win32" else "HOME", str(tmp_path / "file"))
     with reenact.record(home=tmp_path / "file"):
         assert len(run_agent(2)) == 2
     assert "nothing is recorded" in capsys.readouterr().err
@@ -117,6 +121,7 @@ def test_an_argument_that_does_not_serialise_leaves_a_hole_and_the_agent_unharme
     assert capsys.readouterr().err.count("could not be recorded") == 1
 
 
+@POSIX
 def test_events_and_folders_can_be_read_by_their_owner_alone(home: str) -> None:
     with reenact.record() as run:
         run_agent(1)

@@ -12,6 +12,7 @@ from reenact.core.store.local import load
 from reenact.core.trust import Where, consent
 from reenact.core.trust.identity import kept
 from reenact.errors import ForeignRecording
+from tests.systems import POSIX
 
 
 @pytest.fixture
@@ -84,6 +85,7 @@ def test_leave_is_for_that_content_alone(home, tmp_path):
     assert not consent.allowed(recording, home)
 
 
+@POSIX
 def test_leave_that_others_could_have_written_is_not_believed(home, tmp_path):
     recording = forged(tmp_path / "evil")
     consent.accept(recording, home)

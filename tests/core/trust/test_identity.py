@@ -10,6 +10,7 @@ import pytest
 
 from reenact.core.trust.identity import FILE, NAME, PUBLIC, Identity, fingerprint, keys_folder, signed_by
 from reenact.errors import UsageError
+from tests.systems import POSIX
 
 START = """
 import sys
@@ -27,6 +28,7 @@ def test_a_home_keeps_the_identity_that_it_made_first(tmp_path):
     assert Identity.made(tmp_path / "other").mac("a", b"b") != first.mac("a", b"b")
 
 
+@POSIX
 def test_the_private_key_is_readable_by_its_owner_alone(tmp_path):
     folder = Identity.made(tmp_path).folder
     assert (folder / FILE).stat().st_mode & 0o777 == 0o600
@@ -87,7 +89,9 @@ def test_a_file_that_names_no_home_is_named_and_left_alone(tmp_path, content):
     assert (tmp_path / NAME).read_bytes() == content
 
 
-@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "link to nothing"])
+@pytest.mark.parametrize(
+    "kind", ["folder", *(pytest.param(one, marks=POSIX) for one in ("link", "pipe", "link to nothing"))]
+)
 def test_what_is_no_file_names_no_home_and_is_not_written_to(tmp_path, kind):
     (tmp_path / "target").write_text("0" * 32)
     if kind == "pipe":
@@ -104,7 +108,7 @@ def test_what_is_no_file_names_no_home_and_is_not_written_to(tmp_path, kind):
 
 @pytest.mark.parametrize("value", [None, "", "relative/config"])
 def test_keys_lie_in_the_configuration_directory(monkeypatch, tmp_path, value):
-    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE" if sys.platform == "win32" else "HOME", str(tmp_path))
     if value is None:
         monkeypatch.delenv("XDG_CONFIG_HOME")
     else:
@@ -124,10 +128,13 @@ def test_a_user_without_a_home_directory_is_told_in_one_line(monkeypatch, tmp_pa
 def test_a_configuration_directory_that_cannot_be_written_is_named_in_one_line(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
-    with pytest.raises(UsageError, match=r"file/reenact/homes/.*cannot be written .*XDG_CONFIG_HOME"):
+    with pytest.raises(
+        UsageError, match=r"file[/\\]reenact[/\\]homes[/\\].*cannot be written .*XDG_CONFIG_HOME"
+    ):
         Identity.made(tmp_path / "home")
 
 
+@POSIX
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
 def test_an_identity_that_others_may_read_is_not_believed(tmp_path, mode):
     os.chmod(Identity.made(tmp_path).folder / FILE, mode)

@@ -16,6 +16,7 @@ from reenact.core.store.local import load
 from reenact.core.store.writer import reseal
 from reenact.core.trust import Book, Identity, Seal, Where, consent
 from reenact.core.trust.identity import NAME, kept
+from tests.systems import POSIX
 
 
 @pytest.fixture
@@ -153,6 +154,7 @@ def test_a_name_means_one_key(home):
         Book(home).add("ann", "ed25519:" + "1" * 64)
 
 
+@POSIX
 def test_a_list_that_others_may_write_is_not_believed(home, folder, other):
     copy = taken(folder, other)
     Book(other).add("ann", Identity.of(home).key)
