@@ -295,9 +295,10 @@ def runs(pid: int, *, others: bool = True) -> bool:
         if sys.platform == "win32":
             # There the signal 0 is Ctrl+C.
             return _waits(pid, 0)
-        os.kill(pid, 0)
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+        else:
+            os.kill(pid, 0)
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
     except PermissionError:
         return others
     except ProcessLookupError:
