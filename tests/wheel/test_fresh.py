@@ -15,6 +15,7 @@ from tests.wheel.conftest import ROOT
 from tests.wheel.test_base import PROGRAM
 
 SYSTEM = os.environ.get("REENACT_FRESH", "")
+pytestmark = pytest.mark.timeout(3600)  # an emulated processor is fifty times slower
 
 
 class Fresh:
@@ -44,7 +45,7 @@ class Fresh:
         ]
         return subprocess.run(
             [*inside, *user, "sh", "-c", f"cd && {line}"],
-            capture_output=True, text=True, timeout=600, check=False,
+            capture_output=True, text=True, timeout=3600, check=False,
         )  # fmt: skip
 
     def does(self, line: str) -> str:
@@ -60,10 +61,13 @@ def fresh(wheel):
     if not SYSTEM:
         pytest.skip("a system of its own is set up by: make test-fresh")
     system = Fresh(Path(SYSTEM))
-    version = system.does("python3 -c 'import sys; print(*sys.version_info[:2], sep=\".\")'").strip()
+    said = "print(*sys.version_info[:2], sep='.'); print(platform.machine())"
+    version, machine = system.does(f'python3 -c "import platform, sys; {said}"').split()
     wheels = system.root / "wheels"
     shutil.rmtree(wheels, ignore_errors=True)
     words = ["--quiet", "--only-binary", ":all:", "--python-version", version, "--dest", wheels]
+    for tag in ("_2_28", "_2_17", "2014"):
+        words += ["--platform", f"manylinux{tag}_{machine}"]
     constraints = ["--constraint", ROOT / "constraints.txt"]
     subprocess.run([sys.executable, "-m", "pip", "download", *words, *constraints, wheel], check=True)
     return system
