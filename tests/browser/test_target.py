@@ -291,6 +291,39 @@ def test_a_grave_act_belongs_to_the_headings_over_it(name, then, now, differ):
     assert parts([known], told(name, None, outline=now)) == differ
 
 
+@pytest.mark.parametrize(
+    ("then", "now", "around", "differ"),
+    [
+        ("Shipping", "Billing", {}, ["section"]),
+        ("Shipping address", "Billing address", {}, ["section"]),
+        ("Shipping", "", {}, []),
+        ("Shipping", "Address", {"outline": ["Address", "Shipping"]}, []),
+        ("Shipping", "Billing", {"near": ["Shipping"]}, []),
+        ("Step 2 of 3", "Step 3 of 3", {}, []),
+        ("Monday", "Tuesday", {}, []),
+        ("", "Billing", {}, []),
+    ],
+)
+def test_an_element_belongs_to_its_part_of_the_page(then, now, around, differ):
+    for role, name in (("button", "Save"), ("textbox", "City")):
+        known = told(name, None, role=role, section=then)
+        assert parts([known], known | {"section": now} | around) == differ
+
+
+def test_a_part_of_the_page_that_differs_among_good_runs_binds_nothing():
+    runs = [told("Save", None, section=one) for one in ("Shipping", "Billing")]
+    assert parts(runs, told("Save", None, section="Gifts")) == []
+
+
+def test_the_label_of_a_form_names_a_part_without_a_heading_and_that_of_a_list_does_not():
+    form, other, list_, menu = (
+        told("Save", None, region={"role": role, "name": name})
+        for role, name in (("form", "Shipping"), ("form", "Billing"), ("list", "New"), ("list", "Old"))
+    )
+    assert parts([form], other) == ["section"]
+    assert parts([list_], menu) == []
+
+
 def test_a_short_key_binds_the_heading_of_the_page_and_a_long_number_does_not():
     host, order = (
         told("Restart", key, (key, "up"), outline=["Staging"]) for key in ("web-01", "Order 10412")

@@ -407,6 +407,19 @@ def crewed(*names):
     )
 
 
+def shares(*parts, top="<h1>Estate</h1>"):
+    """Parts of a page that are built differently, each with its own heading and texts."""
+    return top + "".join(
+        f"<div><h3>{name}</h3><p>for {name}</p>{inner}</div>"
+        for name, *rest in parts
+        for inner in [*rest, ""][:1]
+    )
+
+
+def keep(id, key):
+    return f"<button type=button id={id} data-k={key}>Keep</button>"
+
+
 QUICK = [
     Case("the record has lost its button", rows(17, 18, 19), rows(17, 18, 19, lost=(18,)),
          click("li:has-text('Permit 18') >> text=Void"), said="No element matches"),
@@ -457,6 +470,10 @@ QUICK = [
          click("#masks button:nth-child(2)"), said="picture differs"),
     Case("a form that only a hidden value tells from the others is gone", passes("a1", "b2", "c3"), passes("a1", "c3"),
          click("form.pass:nth-of-type(2) button"), said="record differs"),
+    Case("the part of its name is gone, and another part has its id", shares(("Heirs", keep("kp1", "heirs")), ("Debts",)),
+         shares(("Heirs",), ("Debts", keep("kp1", "debts"))), click("#kp1"), said="section differs"),
+    Case("the button of its part is gone, and another part has one", shares(("Heirs", keep("kp2", "heirs")), ("Debts",)),
+         shares(("Heirs",), ("Debts", keep("kp22", "debts"))), click("#kp2"), said="No element matches"),
     Case("a telling id has another verb", "<p>Winch</p><button type=button id=hoist data-k=up>Hoist</button>",
          "<p>Winch</p><button type=button id=hoist data-k=down>Lower</button>", click("#hoist"), said="name differs"),
 ]  # fmt: skip
@@ -464,6 +481,16 @@ QUICK = [
 THOROUGH = [
     Case("a row that a cell of the row before it reaches into has moved", shifts("Imke", "Jonas", "Klara"),
          shifts("Anouk", "Imke", "Jonas", "Klara"), click("#shifts tr:nth-of-type(4) button"), ["click Jonas late"], good=True),
+    Case("a step of a wizard is another one", shares(("Heirs", keep("kp3", "heirs")), top=""), shares(("Debts", keep("kp3", "debts")), top=""),
+         click("#kp3"), said="section differs"),
+    Case("a part of a page gets a heading more", shares(("Heirs", keep("kp4", "heirs"))),
+         shares(("Heirs", "<h4>Names</h4>" + keep("kp4", "heirs"))), click("#kp4"), ["click heirs"], good=True),
+    Case("a part of a page loses its heading", shares(("Heirs", keep("kp5", "heirs"))), "<h1>Estate</h1>" + keep("kp5", "heirs"),
+         click("#kp5"), ["click heirs"], good=True),
+    Case("the page of another thing has the same harmless button", "<h1>Oar</h1><p>new</p>" + keep("kp6", "oar"),
+         "<h1>Sail</h1><p>new</p>" + keep("kp6", "sail"), click("#kp6"), ["click sail"], good=True),
+    Case("a field of another part has its id", shares(("Heirs", "<label>Town <input id=kp7 data-k=heirs></label>"), ("Debts",)),
+         shares(("Heirs",), ("Debts", "<label>Town <input id=kp7 data-k=debts></label>")), fill("#kp7"), said="section differs"),
     Case("a component with a closed shadow root has moved", pumps("Vent", "Drain"), pumps("Prime", "Vent", "Drain"),
          click("#pumps > x-pump:nth-child(1)"), ["click Vent"], good=True),
     Case("a component with a closed shadow root is told by its attributes", pumps("Vent", named="key"), pumps("Drain", named="key"),

@@ -116,13 +116,14 @@ def beside(near: Sequence[str], name: str, other: str) -> bool:
 def contradiction(wanted: TargetIdentity, found: TargetIdentity) -> str:
     """Return the reason that it has another record, dialog or frame, or ""."""
     parts = [
-        check(wanted, found) for check in (_frame, _dialog, _question, _record, _group, _outline, _column)
+        check(wanted, found)
+        for check in (_frame, _dialog, _question, _record, _group, _outline, _section, _column)
     ]
     one = next((part for part in parts if part is not None), None)
     return "" if one is None else f"its {one.part} is {one.found!r}, not {one.meant!r}"
 
 
-_BOUND = frozenset({"name", "record", "question", "outline"})
+_BOUND = frozenset({"name", "record", "question", "outline", "section"})
 
 
 def _all_against(pasts: Sequence[TargetIdentity], found: TargetIdentity) -> list[TargetDifference]:
@@ -133,6 +134,7 @@ def _all_against(pasts: Sequence[TargetIdentity], found: TargetIdentity) -> list
         "record": all(first.record == one.record for one in pasts[1:]),
         "question": not any(_question(first, one) for one in pasts[1:]),
         "outline": not any(_outline(first, one) for one in pasts[1:]),
+        "section": not any(_section(first, one) for one in pasts[1:]),
     }
     bound = {part for part, same in alike.items() if same}
     best = _between(first, found, bound=frozenset(bound))
@@ -159,6 +161,8 @@ def _between(
         parts.append(_question(wanted, found))
     if "outline" in bound:
         parts.append(_outline(wanted, found))
+    if "section" in bound:
+        parts.append(_section(wanted, found))
     return [one for one in parts if one is not None]
 
 
@@ -228,6 +232,26 @@ def _outline(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference 
     said = (*found.outline, *found.near)
     lost = [one for one in binding if not _passing(one) and not any(same_name(one, other) for other in said)]
     return TargetDifference("heading", lost[0], found.outline[0]) if lost else None
+
+
+def _section(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    """Compare the parts of the page that two elements are in: *Shipping* is not *Billing*.
+
+    A part that only has a heading more or less is the same one. An element of a record has the record.
+    """
+    mine, its = wanted.section, found.section
+    if not mine or not its or wanted.record or wanted.dialog or _changing(mine) or _changing(its):
+        return None
+    around = (found.region, found.heading, *found.outline, *found.near)
+    before = (wanted.region, wanted.heading, *wanted.outline, *wanted.near)
+    if any(same_name(mine, one) for one in (its, *around)) or any(same_name(its, one) for one in before):
+        return None
+    return TargetDifference("section", mine, its)
+
+
+def _changing(text: str) -> bool:
+    """Return True for a heading with a number or a time in it, which differs from run to run."""
+    return any(letter.isdigit() for letter in text) or _passing(text)
 
 
 def _passing(text: str) -> bool:

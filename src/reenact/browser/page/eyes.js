@@ -430,6 +430,19 @@
     return !row && (rankOf(heading) === 1 || !holds(block, CONTROLS));
   }
 
+  // The heading of the part of the page that an element is in; not the page's own, nor that of another part.
+  function sectionOf(el, headings, selectors) {
+    const heading = headingBefore(el, headings);
+    if (!heading || rankOf(heading) === 1 || heading.contains(el) || !scopes(heading, el)) return "";
+    const part = el.closest(PARTS);
+    if (part && !part.contains(heading)) return "";
+    const text = textOf(heading, selectors, 80);
+    let block = heading;
+    while (!block.parentElement.contains(el)) block = block.parentElement;
+    return block === heading || textOf(block, selectors, 80) === text ? text : "";
+  }
+  const PARTS = "footer,nav,header,aside,[role=contentinfo],[role=navigation],[role=banner]";
+
   function fingerprint(el, selectors = [], headings = null) {
     const hidden = selectors.some((selector) => matches(el, selector));
     let host = el;
@@ -448,6 +461,7 @@
       classes: [...el.classList].slice(0, 12),
       heading: headingOf(host, headings, selectors),
       outline: outlineOf(host, headings, selectors),
+      section: sectionOf(host, headings, selectors),
       near: nearText(el, selectors),
       box: box(el),
       path: pathOf(el),
@@ -716,7 +730,7 @@
     const headings = [...document.querySelectorAll(HEADINGS)];
     const heading = headingBefore(el, headings);
     // The heading of another part of the page, as of an article before the footer, says nothing of it.
-    const part = el.closest("footer,nav,header,aside,[role=contentinfo],[role=navigation],[role=banner]") ?? el;
+    const part = el.closest(PARTS) ?? el;
     if (!heading?.parentElement.contains(part)) return "";
     const key = textOf(heading, selectors, 80);
     return twins.some((one) => headingOf(one, headings, selectors) === key) ? "" : key;

@@ -43,6 +43,7 @@ class TargetIdentity:
         shared: The texts of its record that a record beside it has, too.
         joint: True if only all texts together tell its record from those beside it.
         outline: The headings that it stands under, the nearest first.
+        section: The heading of its part of the page, else the label of the form or group around it.
         question: The texts of the dialog around it.
         text: The text that it shows, where a label is its name.
         title: Its title, which tells what a name without letters means.
@@ -68,6 +69,7 @@ class TargetIdentity:
     shared: tuple[str, ...] = ()
     joint: bool = False
     outline: tuple[str, ...] = ()
+    section: str = ""
     question: tuple[str, ...] = ()
     text: str = ""
     title: str = ""
@@ -105,6 +107,9 @@ class TargetIdentity:
             shared=tuple(str(one) for one in record.get("shared") or ()),
             joint=bool(record.get("joint")),
             outline=tuple(str(one) for one in told.get("outline") or ()),
+            section=str(
+                told.get("section") or (region.get("name") if region.get("role") in _SECTIONS else "") or ""
+            ),
             question=tuple(str(one) for one in region.get("texts") or ()),
             text=str(told.get("text") or ""),
             title=str(attributes.get("title") or ""),
@@ -125,7 +130,7 @@ class TargetIdentity:
     @property
     def compared(self) -> tuple[Any, ...]:
         """All parts that may tell two good runs of a step apart."""
-        return tuple(self.shown.items()), self.outline, self.question, self.title
+        return tuple(self.shown.items()), self.outline, self.section, self.question, self.title
 
     def __str__(self) -> str:
         words = self.role or "element"
@@ -143,6 +148,9 @@ class TargetIdentity:
             words += f' in "{self.region}"'
         return words + (" in a frame" if self.frames else "")
 
+
+_SECTIONS = frozenset({"region", "form", "group", "radiogroup", "tabpanel"})
+"""Roles of what divides a page into parts."""
 
 _MARKS = ("data-testid", "data-test-id", "data-test", "id", "name")
 
