@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reenact.browser.page.name_additions import names_alone
+from reenact.browser.page.surroundings import AMOUNT, COUNT, TIMELY, outline, passing, question, section
 from reenact.browser.page.target import FIELDS, KnownTarget, TargetDifference, TargetIdentity
 from reenact.browser.page.wording import (
-    REPLIES,
-    answers,
     coded,
     grave,
     graver,
@@ -28,29 +27,12 @@ _PRESSED = frozenset({
 })  # fmt: skip
 _TICKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 
-_COUNT = re.compile(
-    r"^\d+(?= [^\W\d])(?! (?:[A-Z]{3}|(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
-    r"|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|(?:nov|dec)(?:ember)?))\b)"
-)
-"""The number of a count (`3 replies`), which may change; not of an amount or a day."""
-_TIMELY = re.compile(
-    r"\d ?(s|secs?|seconds?|min|mins|minutes?|h|hours?|days?)\b|\d{1,2}:\d{2}|\bago\b", re.IGNORECASE
-)
 _DAY = re.compile(
     r"\b(?:today|yesterday|tomorrow|(?:this|last|next) (?:week|month|year)|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|\d{1,2}[. /-]|(?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
 """A group named by a day, to which a record belongs for a time."""
-_DATE = re.compile(
-    r"\b(?:today|yesterday|tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|\d{1,2}/\d{1,2}|\d{1,2}\.\d{1,2}\.|\d{1,2}\.? (?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*)\b",
-    re.IGNORECASE,
-)
-_AMOUNT = re.compile(
-    r"\d[.,]\d{2}\b|[$€£¥%]|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{4}-\d{2}-\d{2}\b|^\d+ [^\W\d_]|^\W*[\d.,]+$"
-)
-"""An amount or a date: the value of a record, and not its name."""
 _PRICE = re.compile(r"\W*(?:[A-Z]{3} ?)?[\d.,]+ ?(?:[^\W\d]{1,3}|[^\w\s])?")
 """A number with its currency or unit."""
 _LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -117,7 +99,7 @@ def contradiction(wanted: TargetIdentity, found: TargetIdentity) -> str:
     """Return the reason that it has another record, dialog or frame, or ""."""
     parts = [
         check(wanted, found)
-        for check in (_frame, _dialog, _question, _record, _group, _outline, _section, _column)
+        for check in (_frame, _dialog, question, _record, _group, outline, section, _column)
     ]
     one = next((part for part in parts if part is not None), None)
     return "" if one is None else f"its {one.part} is {one.found!r}, not {one.meant!r}"
@@ -132,9 +114,9 @@ def _all_against(pasts: Sequence[TargetIdentity], found: TargetIdentity) -> list
     alike = {
         "name": all(same_name(first.name, one.name) for one in pasts[1:]),
         "record": all(first.record == one.record for one in pasts[1:]),
-        "question": not any(_question(first, one) for one in pasts[1:]),
-        "outline": not any(_outline(first, one) for one in pasts[1:]),
-        "section": not any(_section(first, one) for one in pasts[1:]),
+        "question": not any(question(first, one) for one in pasts[1:]),
+        "outline": not any(outline(first, one) for one in pasts[1:]),
+        "section": not any(section(first, one) for one in pasts[1:]),
     }
     bound = {part for part, same in alike.items() if same}
     best = _between(first, found, bound=frozenset(bound))
@@ -158,11 +140,11 @@ def _between(
     if "record" in bound:
         parts += [_record(wanted, found), _group(wanted, found)]
     if "question" in bound:
-        parts.append(_question(wanted, found))
+        parts.append(question(wanted, found))
     if "outline" in bound:
-        parts.append(_outline(wanted, found))
+        parts.append(outline(wanted, found))
     if "section" in bound:
-        parts.append(_section(wanted, found))
+        parts.append(section(wanted, found))
     return [one for one in parts if one is not None]
 
 
@@ -194,73 +176,6 @@ def _dialog(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
     return TargetDifference(
         "dialog", wanted.region if wanted.dialog else "none", found.region if found.dialog else "none"
     )
-
-
-def _question(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
-    """Compare the texts of two dialogs, for a button that answers or is grave.
-
-    `OK` means what its dialog says.
-    """
-    if not wanted.dialog and not wanted.record and answers(wanted.name, REPLIES):
-        near = wanted.near[0] if wanted.near else ""
-        said = (*found.near, *found.outline)
-        if not near or not found.near or _passing(near) or any(says(one, near) for one in said):
-            return None
-        return TargetDifference("question", near, found.near[0])
-    if not (wanted.dialog and found.dialog and same_name(wanted.region, found.region)):
-        return None
-    if not (answers(wanted.name) or grave(wanted.name)):
-        return None
-    have = [_COUNT.sub("#", one) for one in found.question]
-    lost = [one for one in wanted.question if not _passing(one) and _COUNT.sub("#", one) not in have]
-    if not lost or not found.question:
-        return None
-    more = [one for one in found.question if one not in wanted.question]
-    return TargetDifference("question", lost[0], more[0] if more else "none")
-
-
-def _outline(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
-    """Compare the headings over two elements for a grave act: the page may be another record's.
-
-    An element of a record has the key, unless that is as short as `web-01`: then the page's own heading counts.
-    """
-    if wanted.dialog or not grave(wanted.name) or not found.outline:
-        return None
-    binding = wanted.outline
-    if wanted.record:
-        binding = () if _KNOWN_ALONE.search(wanted.record) else binding[-1:]
-    said = (*found.outline, *found.near)
-    lost = [one for one in binding if not _passing(one) and not any(same_name(one, other) for other in said)]
-    return TargetDifference("heading", lost[0], found.outline[0]) if lost else None
-
-
-def _section(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
-    """Compare the parts of the page that two elements are in: *Shipping* is not *Billing*.
-
-    A part that only has a heading more or less is the same one. An element of a record has the record.
-    """
-    mine, its = wanted.section, found.section
-    if not mine or not its or wanted.record or wanted.dialog or _changing(mine) or _changing(its):
-        return None
-    around = (found.region, found.heading, *found.outline, *found.near)
-    before = (wanted.region, wanted.heading, *wanted.outline, *wanted.near)
-    if any(same_name(mine, one) for one in (its, *around)) or any(same_name(its, one) for one in before):
-        return None
-    return TargetDifference("section", mine, its)
-
-
-def _changing(text: str) -> bool:
-    """Return True for a heading with a number or a time in it, which differs from run to run."""
-    return any(letter.isdigit() for letter in text) or _passing(text)
-
-
-def _passing(text: str) -> bool:
-    """Return True for a text that differs from run to run: a time, a day, an amount."""
-    return any(one.search(text) for one in (_TIMELY, _DATE, _AMOUNT))
-
-
-_KNOWN_ALONE = re.compile(r"@|\d{3,}")
-"""A record's key that is the same thing on any page: an address, a long number."""
 
 
 def _column(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
@@ -337,8 +252,8 @@ def _equal_beside(wanted: TargetIdentity, found: TargetIdentity) -> bool:
     """
     if not wanted.joint and not any(_same_text(one, wanted.record or "") for one in found.shared):
         return False
-    have = {_COUNT.sub("#", one) for one in found.texts}
-    lost = [one for one in wanted.texts if not _TIMELY.search(one) and _COUNT.sub("#", one) not in have]
+    have = {COUNT.sub("#", one) for one in found.texts}
+    lost = [one for one in wanted.texts if not TIMELY.search(one) and COUNT.sub("#", one) not in have]
     # What tells the found one from those beside it now has to be the same, its counts included.
     telling = {one for one in found.texts if found.joint or one not in found.shared}
     same = telling <= set(wanted.texts) if found.joint else telling & set(wanted.texts)
@@ -350,16 +265,16 @@ def _lacks_name(wanted: TargetIdentity, found: TargetIdentity) -> bool:
 
     The key of `Lamp, 40 EUR` beside `Lamp, 60 EUR` is the price, and a chair may have it by now.
     """
-    if NAMED_KEY.search(wanted.record or "") and not _AMOUNT.search(wanted.record or ""):
+    if NAMED_KEY.search(wanted.record or "") and not AMOUNT.search(wanted.record or ""):
         return False
-    if not _AMOUNT.search(wanted.record or "") and not _TIMELY.search(wanted.record or ""):
+    if not AMOUNT.search(wanted.record or "") and not TIMELY.search(wanted.record or ""):
         return False
-    have = {_COUNT.sub("#", one) for one in found.texts}
+    have = {COUNT.sub("#", one) for one in found.texts}
     return any(
         _LETTERS.search(one)
-        and not _AMOUNT.search(one)
-        and not _TIMELY.search(one)
-        and _COUNT.sub("#", one) not in have
+        and not AMOUNT.search(one)
+        and not TIMELY.search(one)
+        and COUNT.sub("#", one) not in have
         for one in wanted.shared
     )
 
@@ -367,7 +282,7 @@ def _lacks_name(wanted: TargetIdentity, found: TargetIdentity) -> bool:
 def _lacks_number(wanted: TargetIdentity, found: TargetIdentity) -> bool:
     """Return True if a long number of the record, as of an account, is another one."""
     return any(
-        _LONG_NUMBER.fullmatch(one) and not _passing(one) and one not in found.texts for one in wanted.texts
+        _LONG_NUMBER.fullmatch(one) and not passing(one) and one not in found.texts for one in wanted.texts
     )
 
 
@@ -391,7 +306,7 @@ def _group(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | 
     alone = bool(wanted.record) and not wanted.namesake and not found.namesake
     if alone and (NAMED_KEY.search(wanted.record or "") or not grave(wanted.name)):
         return None
-    if _TIMELY.search(wanted.group) or _DAY.search(wanted.group):
+    if TIMELY.search(wanted.group) or _DAY.search(wanted.group):
         return None
     return TargetDifference("group", wanted.group, found.group or found.record or "none")
 
@@ -419,9 +334,9 @@ def _all_others_differ(wanted: TargetIdentity, found: TargetIdentity) -> bool:
         one
         for one in wanted.texts
         if one != key
-        and not _TIMELY.search(one)
+        and not TIMELY.search(one)
         and not (valued and _PRICE.fullmatch(one))
-        and not (long and _passing(one))
+        and not (long and passing(one))
     ]
-    have = {_COUNT.sub("#", one) for one in found.texts}
-    return bool(others) and not any(_COUNT.sub("#", one) in have for one in others)
+    have = {COUNT.sub("#", one) for one in found.texts}
+    return bool(others) and not any(COUNT.sub("#", one) in have for one in others)
