@@ -261,7 +261,10 @@ def same(
 
 
 def _same_change(now: Mapping[str, Any] | None, then: Mapping[str, Any], *, by_name: bool) -> bool | None:
-    """Compare the added lines if both have them; else the changed ones, else the removed ones."""
+    """Compare the added lines if both have them; else the changed ones, else the removed ones.
+
+    Where other lines were added, exactly the same changed ones still tell.
+    """
     if now is None:
         return None
     for part in _PARTS:
@@ -273,7 +276,8 @@ def _same_change(now: Mapping[str, Any] | None, then: Mapping[str, Any], *, by_n
                 and {_kind(one) for one in mine} & {_kind(one) for one in its}
             ):
                 return None if by_name else True
-            return bool(mine & its)
+            stands = _of(now, "changed")
+            return bool(mine & its) or (part == "added" and bool(stands) and stands == _of(then, "changed"))
     return False if any(_of(now, part) for part in _PARTS) else None
 
 
