@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
 import pytest
 
@@ -178,6 +179,21 @@ def test_scrolling_by_a_page_and_by_pixels(session, at):
 
 
 @pytest.mark.thorough
+def test_a_field_holds_what_was_written_though_the_page_renames_it_or_draws_it_anew(session, site):
+    pages = {
+        "": True,
+        "this.id = 'other'": True,
+        "this.outerHTML = '<input id=a value=Ada>'": True,
+        "this.outerHTML = '<input id=a>'": False,
+        "this.remove()": None,
+    }
+    for code, holds in pages.items():
+        field = f'<input id=a oninput="{code}">'
+        session.execute(type="goto", url=site(f"echo?html={quote(field)}"))
+        result = session.execute(type="fill", selector="#a", value="Ada")
+        assert (result.success, result.consequence.get("filled")) == (True, holds), code
+
+
 def test_a_form_is_filled_by_what_its_fields_are_for(session, at, site):
     page = (
         "<title>Pay</title><input name='given' autocomplete='given-name'><label>E-mail <input id=m></label>"

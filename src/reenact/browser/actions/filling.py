@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
-from playwright.async_api import Error, Locator
+from playwright.async_api import ElementHandle, Error, Locator
 
 from reenact.browser.actions import types as do
 from reenact.browser.actions.running import RunningAction
 from reenact.errors import ActionError
 
-_CONTENT = "e => e.value ?? e.getAttribute('aria-valuenow') ?? e.innerText ?? ''"
+_CONTENT = "e => e.isConnected ? e.value ?? e.getAttribute('aria-valuenow') ?? e.innerText ?? '' : null"
+"""JavaScript that returns the content of a field; null for one that was taken from the page."""
 
 _IS_KNOB = "e => e.getAttribute('role') === 'slider' && e.localName !== 'input'"
 
@@ -22,13 +24,14 @@ async def fill(deed: RunningAction, element: Locator, words: str) -> None:
     """Write into a field, or move a slider."""
     action = deed.action
     assert isinstance(action, do.Fill)
-    if await element.evaluate(_IS_KNOB, timeout=deed.timeout):
+    field = await element.element_handle(timeout=deed.timeout)
+    if await field.evaluate(_IS_KNOB):
         await _turn(deed, element, words, action)
     elif action.clear_before_fill:
         await element.fill(action.value, timeout=deed.timeout)
     else:
         await _type(deed, element, action)
-    deed.filled = await _holds(element, action.value)
+    deed.filled = await _holds(field, element, action.value)
     deed.said = f"filled {words}"
 
 
@@ -36,13 +39,14 @@ async def fill_by_keys(deed: RunningAction, element: Locator, words: str) -> Non
     """Write into a field key by key."""
     action = deed.action
     assert isinstance(action, do.FallbackFill)
+    field = await element.element_handle(timeout=deed.timeout)
     if action.clear_before_fill:
         await element.click(timeout=deed.timeout)
         deed.sent = True
         await deed.page.keyboard.press("ControlOrMeta+A")
         await deed.page.keyboard.press("Delete")
     await _type(deed, element, action)
-    deed.filled = await _holds(element, action.value)
+    deed.filled = await _holds(field, element, action.value)
     deed.said = f"filled {words} key by key"
 
 
@@ -53,13 +57,20 @@ async def _type(deed: RunningAction, element: Locator, action: do.Fill | do.Fall
     await element.press_sequentially(action.value, timeout=deed.timeout)
 
 
-async def _holds(element: Locator, text: str) -> bool | None:
-    """Return True if a field holds a text, apart from spaces and marks; None if it is gone."""
-    try:
-        content = str(await element.evaluate(_CONTENT, timeout=200))
-    except Error:
+async def _holds(field: ElementHandle, element: Locator, text: str) -> bool | None:
+    """Return True if a field holds a text, apart from spaces and marks; None if it is gone.
+
+    The page may have renamed it as it was filled, so that its selector does not find it, or have drawn it anew.
+    """
+    content: str | None = None
+    with suppress(Error):
+        content = await field.evaluate(_CONTENT)
+    if content is None:
+        with suppress(Error):
+            content = await element.evaluate(_CONTENT, timeout=200)
+    if content is None:
         return None
-    held, wanted = (re.sub(r"[\W_]+", "", one).casefold() for one in (content, text))
+    held, wanted = (re.sub(r"[\W_]+", "", one).casefold() for one in (str(content), text))
     return wanted in held if wanted else not held
 
 
