@@ -270,6 +270,23 @@ def test_an_answer_belongs_to_what_its_dialog_says(then, now, differ):
     assert parts([then], now) == differ
 
 
+@pytest.mark.parametrize(
+    ("then", "now", "texts", "differ"),
+    [
+        ("Keep it Close", "Keep it Help Close", (["Keep it"], ["Keep it"]), []),
+        ("Keep it Close", "Drop it Close", (["Keep it"], ["Drop it"]), ["dialog"]),
+        ("Boat 4", "Boat 5", (["Are you sure?"], ["Are you sure?"]), ["dialog"]),
+        ("Boat 4", "Boat 5", ([], []), ["dialog"]),
+    ],
+)
+def test_a_dialog_without_a_name_of_its_own_is_known_by_its_texts(then, now, texts, differ):
+    known, found = (
+        told("Close", None, region={"role": "dialog", "name": name, "texts": said})
+        for name, said in zip((then, now), texts, strict=True)
+    )
+    assert parts([known], found) == differ
+
+
 def test_what_differs_among_good_runs_is_no_question_that_binds():
     assert parts([asked("Delete Acme"), asked("Delete Globex")], asked("Delete Initech")) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reenact.browser.page.wording import same_name, says, says_key, tokens
+from reenact.browser.page.wording import reworded, same_name, says, says_key, tokens
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,27 @@ def test_an_ornament_makes_no_other_name(one, other):
 
 def test_the_words_of_a_hostile_text_are_found_in_linear_time():
     assert len(tokens("1." * 50_000 + "-" * 50_000)) < 50_001
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("What needs to be done?", "What is to be done?", True),
+        ("Please name the port", "Name the port", True),
+        ("Where does the ship go", "Where must a ship go", True),
+        ("The name", "A name", False),
+        ("Email", "User", False),
+        ("Email", "Recovery email", False),
+        ("Cargo in kg", "Cargo in lb", False),
+        ("Transfer to the account", "Transfer from the account", False),
+        ("Do not call", "Do call", False),
+        ("Your name is", "Their name is", False),
+        ("Cargo that was shipped", "Cargo that is shipped", False),
+        ("Line 1 is", "Line 2 is", False),
+        ("What needs to be done", "What is done", False),
+        ("Port from to", "Port to from", False),
+    ],
+)
+def test_a_name_is_worded_otherwise_if_only_words_without_a_meaning_of_their_own_differ(one, other, same):
+    assert reworded(one, other) is same
+    assert reworded(other, one) is same

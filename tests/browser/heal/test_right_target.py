@@ -416,6 +416,25 @@ def shares(*parts, top="<h1>Estate</h1>"):
     )
 
 
+def sailors(*names, role=""):
+    """Records that are pressed as a whole."""
+    made = "".join(
+        f"<div class=sailor {role} data-k={n} onclick='0'><div>{n}</div><div>{n.lower()}@dock.example</div></div>"
+        for n in names
+    )
+    return f"<h2>Watch</h2><div>{made}</div>"
+
+
+def stamps(*names):
+    """Elements that show a picture as their content."""
+    drawn = "data:image/svg+xml,%3Csvg%20xmlns=%22http://www.w3.org/2000/svg%22%20id=%22{}%22/%3E"
+    look = "content:url({});width:20px;height:20px;display:inline-block"
+    made = "".join(
+        f"<span data-k={n} onclick='0' style='{look.format(drawn.format(n))}'></span>" for n in names
+    )
+    return f"<h2>Marks</h2><div id=stamps>{made}</div>"
+
+
 def keep(id, key):
     return f"<button type=button id={id} data-k={key}>Keep</button>"
 
@@ -474,6 +493,13 @@ QUICK = [
          shares(("Heirs",), ("Debts", keep("kp1", "debts"))), click("#kp1"), said="section differs"),
     Case("the button of its part is gone, and another part has one", shares(("Heirs", keep("kp2", "heirs")), ("Debts",)),
          shares(("Heirs",), ("Debts", keep("kp22", "debts"))), click("#kp2"), said="No element matches"),
+    Case("the only field of its form is worded otherwise", "<h2>Log</h2><form><input id=rw1 data-k=log placeholder='Which port needs a pilot?'></form>",
+         "<h2>Log</h2><form><input id=rw1 data-k=log placeholder='Which port has a pilot?'></form>", fill("#rw1"), ["input log"], good=True),
+    Case("a field that is worded otherwise has another beside it", "<h2>Log</h2><form><input id=rw2 data-k=log placeholder='Which port needs a pilot?'></form>",
+         "<h2>Log</h2><form><input id=rw2 data-k=log placeholder='Which port has a pilot?'><input data-k=tug placeholder=Tug></form>",
+         fill("#rw2"), said="name differs"),
+    Case("the only field of its form says another direction", "<h2>Log</h2><form><input id=rw3 data-k=to placeholder='Is the port sailed to'></form>",
+         "<h2>Log</h2><form><input id=rw3 data-k=from placeholder='The port sailed from'></form>", fill("#rw3"), said="name differs"),
     Case("a telling id has another verb", "<p>Winch</p><button type=button id=hoist data-k=up>Hoist</button>",
          "<p>Winch</p><button type=button id=hoist data-k=down>Lower</button>", click("#hoist"), said="name differs"),
 ]  # fmt: skip
@@ -491,6 +517,20 @@ THOROUGH = [
          "<h1>Sail</h1><p>new</p>" + keep("kp6", "sail"), click("#kp6"), ["click sail"], good=True),
     Case("a field of another part has its id", shares(("Heirs", "<label>Town <input id=kp7 data-k=heirs></label>"), ("Debts",)),
          shares(("Heirs",), ("Debts", "<label>Town <input id=kp7 data-k=debts></label>")), fill("#kp7"), said="section differs"),
+    Case("the only field is worded otherwise without its id", "<h2>Log</h2><input id=rw4 data-k=log aria-label='What cargo needs to be shipped'>",
+         "<h2>Log</h2><p><input data-k=log aria-label='What cargo is to be shipped'></p>", fill("#rw4"), ["input log"], good=True),
+    Case("the only field is worded otherwise under another heading", "<h2>Log</h2><input id=rw5 data-k=log aria-label='What needs paint'>",
+         "<h2>Bill</h2><input data-k=bill aria-label='What has paint'>", fill("#rw5"), said="No element matches"),
+    Case("the only field of its form is another kind", "<h2>Log</h2><input id=rw6 data-k=log aria-label='What needs paint'>",
+         "<h2>Log</h2><input type=password data-k=key aria-label='What has paint'>", fill("#rw6"), said="No element matches"),
+    Case("the only field has one word less that tells", "<h2>Log</h2><input id=rw7 data-k=log aria-label='What needs to be done'>",
+         "<h2>Log</h2><input id=rw7 data-k=other aria-label='What is done'>", fill("#rw7"), said="name differs"),
+    Case("a button is worded otherwise", "<h2>Log</h2><button type=button id=rw8 data-k=a>What needs paint</button>",
+         "<h2>Log</h2><button type=button id=rw8 data-k=b>What has paint</button>", click("#rw8"), said="name differs"),
+    Case("a record that is pressed as a whole is a button by now", sailors("Imke", "Jonas"), sailors("Klara", "Imke", "Jonas", role="role=button tabindex=0"),
+         click(".sailor:has-text('Jonas')"), ["click Jonas"], good=True),
+    Case("another record has become a button in its place", sailors("Imke", "Jonas"), sailors("Imke", "Klara", role="role=button tabindex=0"),
+         click(".sailor >> nth=1"), said="record"),
     Case("a component with a closed shadow root has moved", pumps("Vent", "Drain"), pumps("Prime", "Vent", "Drain"),
          click("#pumps > x-pump:nth-child(1)"), ["click Vent"], good=True),
     Case("a component with a closed shadow root is told by its attributes", pumps("Vent", named="key"), pumps("Drain", named="key"),
@@ -525,6 +565,10 @@ THOROUGH = [
          said="Fri 16 May"),
     Case("an undoing of another thing", snack("Sail stowed", "u1"), snack("Mate dismissed", "u2"), click(".snack button"),
          said="question differs"),
+    Case("a picture that is an element's content slides", stamps("a", "b", "c"), stamps("a", "c"),
+         click("#stamps span:nth-child(2)"), said="picture differs"),
+    Case("a picture that is an element's content has moved", stamps("d", "e", "f"), stamps("e", "d", "f"),
+         click("#stamps span:nth-child(1)"), ["click d"], good=True),
     Case("a box without a name has another colour", pots("red", "teal"), pots("red", "olive"),
          click("#pots button:nth-child(2)"), said="picture differs"),
     Case("switches that show the same sign exchange their ids", signals("Horn", "Lamp", "Bell"),

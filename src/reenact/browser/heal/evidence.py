@@ -9,7 +9,7 @@ from typing import Any
 from reenact.browser.page.differences import beside, exact
 from reenact.browser.page.likeness import alike
 from reenact.browser.page.target import TargetIdentity
-from reenact.browser.page.wording import OTHER, extends, same_name, signs_differ, spoken, tokens
+from reenact.browser.page.wording import OTHER, extends, reworded, same_name, signs_differ, spoken, tokens
 
 MARKS = ("test_id", "id", "field", "href")
 
@@ -142,9 +142,29 @@ def _in_one_navigation(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bo
     return box == its and "/nav[" in f"{box}/"
 
 
+def reworded_field(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Return True for the only field of its form, then and now, under a name that says the same.
+
+    The names differ in words such as `is` and `needs` alone; kind and place are equal.
+    """
+    if not (wanted.get("only") and told.get("only")) or any(
+        wanted.get(part) != told.get(part) for part in _KEPT
+    ):
+        return False
+    kinds = ((one.get("attributes") or {}).get("type") or "text" for one in (wanted, told))
+    return len(set(kinds)) == 1 and reworded(str(wanted.get("name")), str(told.get("name")))
+
+
+_KEPT = ("tag", "role", "heading", "section", "region", "frames", "secret")
+
+
 def proven(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True if the name, the picture or a mark of an element is the wanted one's."""
-    return named(wanted, told) == "same" or bool(strong_marks(wanted, told)) or pictured(wanted, told)
+    """Return True if the name, the picture or a mark of an element is the wanted one's.
+
+    So it is for a field whose name is only worded otherwise.
+    """
+    known = named(wanted, told) == "same" or bool(strong_marks(wanted, told)) or pictured(wanted, told)
+    return known or reworded_field(wanted, told)
 
 
 def pictured(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:

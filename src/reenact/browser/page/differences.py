@@ -17,6 +17,7 @@ from reenact.browser.page.wording import (
     same_name,
     says,
     says_key,
+    spoken,
     tokens,
 )
 from reenact.browser.page.written import NAMED_KEY, PageWording, from_code_roles, from_selector, from_written
@@ -169,13 +170,19 @@ def _frame(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | 
 def _dialog(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
     if not wanted.dialog and not found.dialog:
         return None
-    if wanted.dialog == found.dialog and same_name(wanted.region, found.region):
+    if wanted.dialog == found.dialog and (same_name(wanted.region, found.region) or _unnamed(wanted, found)):
         return None
     if wanted.record is None:
         return None  # an older recording, which knows no regions
     return TargetDifference(
         "dialog", wanted.region if wanted.dialog else "none", found.region if found.dialog else "none"
     )
+
+
+def _unnamed(wanted: TargetIdentity, found: TargetIdentity) -> bool:
+    """Return True for two dialogs of the same texts that have no other name."""
+    called = (says(one.region, text) for one in (wanted, found) for text in one.question)
+    return bool(wanted.question) and wanted.question == found.question and all(called)
 
 
 def _column(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
@@ -198,7 +205,7 @@ def _name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | N
         if wanted.icon == found.icon:
             return None
         return TargetDifference("picture", wanted.icon, found.name or found.icon or "none")
-    if set(wanted.marks) & set(found.marks) and not grave(found.name):
+    if _whole(wanted, found) or (set(wanted.marks) & set(found.marks) and not grave(found.name)):
         return None
     if not found.name and (wanted.path == found.path or set(wanted.near) & set(found.near)):
         return None
@@ -224,6 +231,8 @@ _LABELLED = frozenset({"button", "link", "menuitem", "tab", "switch"})
 def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
     if wanted.record is None or (not wanted.texts and not wanted.record):
         return _without_record(wanted, found)
+    if _whole(wanted, found):
+        return None
     if not wanted.record:
         # Nothing told it from the records beside it: another one has none of its texts.
         have = {" ".join(tokens(one)) for one in found.texts}
@@ -243,6 +252,13 @@ def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
     if found.texts and (weak or (not NAMED_KEY.search(wanted.record) and _all_others_differ(wanted, found))):
         return TargetDifference("record", " ".join(wanted.texts[:4]), " ".join(found.texts[:4]))
     return None
+
+
+def _whole(wanted: TargetIdentity, found: TargetIdentity) -> bool:
+    """Return True for a record that is one control by now: its name is all texts of the record."""
+    if wanted.name or len(wanted.texts) < 2 or found.texts or found.long:
+        return False
+    return spoken(found.name) == spoken(" ".join(wanted.texts))
 
 
 def _equal_beside(wanted: TargetIdentity, found: TargetIdentity) -> bool:

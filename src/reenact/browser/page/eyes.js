@@ -470,12 +470,21 @@
       column: columnOf(el, selectors),
       region: regionOf(el, selectors),
       ...(hidden ? { icon: "" } : pictureFor(el, selectors, record)),
+      only: onlyField(el),
       leads: leads(el),
       submits: submits(el),
       secret: secret(el, selectors),
       visible: !hiddenBy(el),
     };
   }
+
+  // Whether a field to write into is the only one that is shown in its form, or on a page where it is in none.
+  function onlyField(el) {
+    if (!isText(el)) return false;
+    const all = [...(el.form || el.getRootNode()).querySelectorAll("input,textarea")];
+    return all.length <= TWINS && all.every((one) => one === el || !isText(one) || hiddenBy(one));
+  }
+  const isText = (el) => tagOf(el) === "textarea" || (tagOf(el) === "input" && /^(|text|search|email|tel|url|number|password)$/.test(typeOf(el)));
 
   // A hash of the whole address of a link, of which the query is not kept; without the host within the site.
   function leads(el) {
@@ -873,13 +882,14 @@
       const style = getComputedStyle(at);
       const painted = (one) => {
         if (one.backgroundImage !== "none") parts.push("background " + hashed(one.backgroundImage + one.backgroundPosition));
+        if (one.content.startsWith("url(")) parts.push("content " + hashed(one.content));
         if (one.maskImage !== "none") parts.push("mask " + hashed(one.maskImage + one.maskPosition));
       };
       painted(style);
       for (const side of ["::before", "::after"]) {
         const drawn = getComputedStyle(at, side);
         if (["none", "normal"].includes(drawn.content)) continue;
-        if (drawn.content !== '""' && drawn.content !== "counter") parts.push("drawn " + (drawn.content.length < 12 ? drawn.content : hashed(drawn.content)));
+        if (drawn.content !== '""' && drawn.content !== "counter" && !drawn.content.startsWith("url(")) parts.push("drawn " + (drawn.content.length < 12 ? drawn.content : hashed(drawn.content)));
         painted(drawn);
       }
     };

@@ -138,6 +138,37 @@ def _joined(words: list[str]) -> str:
     return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(words))
 
 
+_FILLERS = frozenset(
+    {
+        "a",
+        "an",
+        "the",
+        "is",
+        "are",
+        "be",
+        "do",
+        "does",
+        "has",
+        "have",
+        "need",
+        "needs",
+        "must",
+        "should",
+        "please",
+    }
+)
+"""Words that may change in a name; no prepositions, persons, times or negations."""
+
+
+def reworded(one: str, other: str) -> bool:
+    """Return True if two names differ in fillers alone.
+
+    `What needs to be done` and `What is to be done` do.
+    """
+    mine, its = ([word for word in spoken(text) if word not in _FILLERS] for text in (one, other))
+    return len(mine) > 1 and mine == its and not signs_differ(one, other)
+
+
 def says(text: str, words: str) -> bool:
     """Return True if a text contains the words as whole words, digits kept."""
     mine, its = f" {' '.join(tokens(text))} ", " ".join(tokens(words))

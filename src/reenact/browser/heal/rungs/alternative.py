@@ -14,9 +14,11 @@ from urllib.parse import urlsplit
 from reenact.browser.actions import types as do
 from reenact.browser.heal.candidates import chosen, taken
 from reenact.browser.heal.evidence import identified, marks, other_name
-from reenact.browser.heal.identity import Against, ElementChoice, choose, kind, leading, renamed
+from reenact.browser.heal.identity import Against, ElementChoice, choose, kind
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, PastStep, StepHistory
+from reenact.browser.heal.renaming import leading, renamed, worded_otherwise
 from reenact.browser.heal.unseen import scrolled
+from reenact.browser.page.consequence import FILLING
 from reenact.browser.page.differences import belongs, differences, exact
 from reenact.browser.page.likeness import alike, sought
 from reenact.browser.page.selector_values import unmet
@@ -65,9 +67,10 @@ class AlternativeRung:
             if mend is None:
                 means.pass_on(self.name, "it could not be acted on", said(one))
             return mend
-        return await self._led(session, failed, known, pasts) or await self._renamed(
-            session, failed, known, pasts
-        )
+        for way in (self._led, self._renamed, self._reworded):
+            if (mend := await way(session, failed, known, pasts)) is not None:
+                return mend
+        return None
 
     async def _unseen(
         self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions, past: PastStep
@@ -109,6 +112,23 @@ class AlternativeRung:
         if choice.place is None:
             return None
         return await taken(session, failed, one, choice, self.name, writes=known.writes, whole=True)
+
+    async def _reworded(
+        self, session: Session, failed: FailedStep, known: StepHistory, pasts: Sequence[PastStep]
+    ) -> Mend | None:
+        """Write into the only field of the form, if its name is only worded otherwise."""
+        asked = failed.asked
+        assert isinstance(asked, do.Aimed)
+        bound = asked.expect_target is not None or texts_of(asked.selector)[1]
+        if asked.type not in FILLING or bound or not known.verifiable:
+            return None
+        wanted, action = pasts[0].fingerprint or {}, asked.type
+        if not wanted.get("only") or consequential(action, wanted, {}, known):
+            return None
+        choice, one = await chosen(
+            session, failed, wanted, lambda found: worded_otherwise(wanted, found, action)
+        )
+        return None if choice.place is None else await taken(session, failed, one, choice, self.name)
 
     async def sees(
         self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions

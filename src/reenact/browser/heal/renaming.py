@@ -1,0 +1,70 @@
+"""Choose an element that has another name by now; each choice needs more than likeness."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reenact.browser.heal.evidence import marks_of, named, reworded_field, words_in
+from reenact.browser.heal.identity import ElementChoice, kind, refused
+from reenact.browser.page.target import TargetIdentity
+from reenact.browser.page.wording import OTHER, grave
+
+
+def renamed(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> ElementChoice:
+    """Choose the element that has only another name, with the same verb.
+
+    All else is as before. That is no proof: what it sends must be compared before it is let go.
+    """
+    mine = TargetIdentity.of(wanted)
+    fit = [one["fingerprint"] for one in found if kind(wanted, one["fingerprint"], "click")]
+    if not mine.name or any(named(wanted, told) in {"same", "near"} for told in fit):
+        return ElementChoice(None, 0.0, 0.0, "one of its name is there")
+    for place, one in enumerate(found):
+        told = one["fingerprint"]
+        its = TargetIdentity.of(told)
+        same = all(wanted.get(part) == told.get(part) for part in _UNMOVED)
+        verbs = grave(mine.name) & grave(its.name)
+        if not same or not verbs or grave(its.name) - verbs or refused(wanted, told):
+            continue
+        if words_in(told) & OTHER - words_in(wanted) or re.findall(r"\d+", its.name) != re.findall(
+            r"\d+", mine.name
+        ):
+            continue
+        return ElementChoice(place, float(one["score"]), 1.0, "only its name is another, with the same verb")
+    return ElementChoice(None, 0.0, 0.0, "nothing there is the same but for its name")
+
+
+def worded_otherwise(
+    wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str
+) -> ElementChoice:
+    """Choose the only field of the form, if it has only another wording of its name."""
+    fit = [place for place, one in enumerate(found) if kind(wanted, one["fingerprint"], action)]
+    there = [place for place in fit if reworded_field(wanted, found[place]["fingerprint"])]
+    if len(there) != 1 or any(
+        named(wanted, found[place]["fingerprint"]) in {"same", "near"} for place in fit
+    ):
+        return ElementChoice(None, 0.0, 0.0, "no field is the only one, with a name that says the same")
+    told = found[there[0]]["fingerprint"]
+    if objection := refused(wanted, told):
+        return ElementChoice(None, 0.0, 0.0, objection)
+    score = float(found[there[0]]["score"])
+    return ElementChoice(there[0], score, 1.0, "the only field of its form, and its name says the same")
+
+
+def leading(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], led: str) -> ElementChoice:
+    """Choose the only link that leads where the step led in a good run, under any name."""
+    href, leads = marks_of(wanted).get("href"), wanted.get("leads")
+    if wanted.get("role") != "link" or not leads or href != led:
+        return ElementChoice(None, 0.0, 0.0, "it was no link that named its address")
+    there = [place for place, one in enumerate(found) if one["fingerprint"].get("leads") == leads]
+    if len(there) != 1:
+        return ElementChoice(None, 0.0, 0.0, f"{len(there) or 'no'} links lead to {href}")
+    told = found[there[0]]["fingerprint"]
+    if objection := refused(wanted, told):
+        return ElementChoice(None, 0.0, 0.0, objection)
+    return ElementChoice(there[0], float(found[there[0]]["score"]), 1.0, f"the only link to {href}")
+
+
+_UNMOVED = ("tag", "role", "path", "frames", "classes", "siblings", "heading", "region", "near")
