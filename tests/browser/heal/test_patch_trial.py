@@ -25,20 +25,29 @@ NEW = invoices(16, 17, 18, 19, more="<p>New</p>")
 
 
 @pytest.fixture(scope="module")
-def pages(open_session, chromium, site, tmp_path_factory):
-    """The recorded pages of a step that was found in the first run, and mended in the second."""
-    home = tmp_path_factory.mktemp("trial")
-    step = {"type": "click", "selector": "#del-17", "timeout": 2000}
-    with open_session(home=home, name="bills", cdp_url=chromium) as session:
-        session.execute(type="goto", url=site(f"echo?html={quote(OLD)}"))
-        assert session.execute(step).success
-    with open_session(home=home, name="bills", cdp_url=chromium) as session:
-        session.execute(type="goto", url=site(f"echo?html={quote(NEW)}"))
-        with Client().AgentFallback(session, task="delete it", heal="auto") as fb:
-            session.execute(step)
-        (heal,) = fb.heals
-        assert heal.verified
-    return step_pages(Path(session.recording), heal.key)
+def recorded(open_session, chromium, site, tmp_path_factory):
+    """A function: the recorded pages of a step that was found in the first run, and mended in the second."""
+
+    def run(old, new, selector):
+        home = tmp_path_factory.mktemp("trial")
+        step = {"type": "click", "selector": selector, "timeout": 2000}
+        with open_session(home=home, name="bills", cdp_url=chromium) as session:
+            session.execute(type="goto", url=site(f"echo?html={quote(old)}"))
+            assert session.execute(step).success
+        with open_session(home=home, name="bills", cdp_url=chromium) as session:
+            session.execute(type="goto", url=site(f"echo?html={quote(new)}"))
+            with Client().AgentFallback(session, task="delete it", heal="auto") as fb:
+                session.execute(step)
+            (heal,) = fb.heals
+            assert heal.verified
+        return step_pages(Path(session.recording), heal.key)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def pages(recorded):
+    return recorded(OLD, NEW, "#del-17")
 
 
 def test_the_page_of_the_mend_comes_first_and_the_good_runs_behind_it(pages):
@@ -78,6 +87,38 @@ def test_a_refusal_names_the_page_the_variant_and_the_element_that_was_found(pag
         'without its record, li:nth-of-type(2) > button finds button "Delete" of the record "Invoice 18"'
         in (found.refused)
     )
+
+
+def framed(page):
+    """The page in the second of two frames alike."""
+    return f"<h1>Ledger</h1><iframe id=none srcdoc='<p>Empty</p>'></iframe><iframe id=bills srcdoc='{page}'></iframe>"
+
+
+def shadowed(page):
+    """The rows of the page, each with its texts and its button in a shadow root."""
+    open_ = "for (const row of document.querySelectorAll(`li`)) { const inner = row.innerHTML; row.innerHTML = ``;"
+    return f"{page}<script>{open_} row.attachShadow({{ mode: `open` }}).innerHTML = inner; }}</script>"
+
+
+@pytest.mark.parametrize(("around", "before"), [(framed, "frame=#bills >> "), (shadowed, "")])
+def test_a_selector_of_an_element_in_a_frame_or_a_shadow_root_is_tried_on_variants_too(
+    recorded, around, before
+):
+    pages = recorded(around(OLD), around(NEW), f"{before}#del-17")
+    assert len(pages) == 2
+    offered = {
+        "css": f"{before}css=li:nth-of-type(2) >> button",
+        "text": f"{before}li:has-text('Invoice 17') >> role=button[name='Delete']",
+        "role": f"{before}role=button[name='Delete']",
+    }
+    (found,) = tried([(offered, pages)])
+    assert dict(found.fit) == {
+        "text": f"{before}li:has(:text-is('Invoice 17')) >> role=button[name='Delete']"
+    }
+    for variant in ("without its record", "without itself", "with another record before it"):
+        assert variant in found.told
+    (found,) = tried([({"css": offered["css"]}, pages)])
+    assert 'finds button "Delete" of the record "Invoice 1' in found.refused
 
 
 def test_without_a_recorded_page_it_is_said_that_nothing_was_tried():

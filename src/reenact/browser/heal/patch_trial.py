@@ -186,7 +186,7 @@ def _said(pages: Sequence[StepPage], tally: _Tally) -> str:
     names = ", ".join(dict.fromkeys(pages[number].recording[:12] for number in sorted(tally.pages)))
     many = len(tally.pages)
     variants = [one for one in tally.variants if one]
-    also = f", also {'; '.join(variants)}" if variants else ", without variants: its element is in a frame"
+    also = f", also {'; '.join(variants)}" if variants else ""
     return f"tried on {many} recorded page{'s' * (many != 1)} ({names}){also}: it finds its element or none"
 
 
@@ -200,8 +200,7 @@ async def _on_variant(
         return False
     stage = MutablePage(page)
     try:
-        framed = await element.owner_frame() != page.main_frame
-        if (framed and told) or (not framed and await stage.mutate(element, kind, 0) is None):
+        if await stage.mutate(element, kind, 0, framed=True) is None:
             return False
         there = kind in {"none", "ahead", "longer"}
         for one in candidates:
@@ -257,7 +256,7 @@ async def _found(
         return "no element: it does not parse", True
     if meant is not None and await meant.evaluate("(el, other) => el.contains(other)", element):
         return "", False
-    if await element.owner_frame() == page.main_frame and await stage.is_meant(await element.evaluate(PATH)):
+    if await element.owner_frame() == stage.frame and await stage.is_meant(await element.evaluate(PATH)):
         return "", False
     return await _other(locator, text)
 

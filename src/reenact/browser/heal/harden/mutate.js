@@ -387,12 +387,13 @@
 
   // The smallest box around it that stands among others of its kind, or itself.
   function recordOf(el) {
-    const like = (at) => [...at.parentElement.children].some((other) => other !== at && tagOf(other) === tagOf(at) &&
-      other.querySelector(tagOf(el)));
-    for (let at = el.parentElement, up = 0; at?.parentElement && at !== document.body && up < 6; at = at.parentElement, up++)
+    const holds = (at) => at.querySelector(tagOf(el)) || at.shadowRoot?.querySelector(tagOf(el));
+    const like = (at) => [...at.parentNode.children].some((other) => other !== at && tagOf(other) === tagOf(at) && holds(other));
+    for (let at = above(el), up = 0; at?.parentNode && at !== document.body && up < 6; at = above(at), up++)
       if (like(at)) return at;
     return el;
   }
+  const above = (at) => at.parentElement || at.getRootNode().host || null;
   function lost(el) {
     if (FIELDS.has(tagOf(el)) && labelOf(el)) labelOf(el).remove();
     const record = recordOf(el);
@@ -409,12 +410,30 @@
   const OWN = /^(id|name|for|href|src|value|data-.*|aria-(label|labelledby|describedby|controls))$/;
   function copied(node) {
     const copy = node.cloneNode(true);
-    for (const one of [copy, ...copy.querySelectorAll("*")])
+    shade(node, copy);
+    for (const one of everyIn(copy))
       for (const { name, value } of [...one.attributes])
         if (name === "onclick" || name === "id" || (OWN.test(name) && document.querySelectorAll(`[${name}="${CSS.escape(value)}"]`).length < 2))
           one.removeAttribute(name);
     return copy;
   }
+  // A shadow root is not copied with its host.
+  function shade(node, copy) {
+    const froms = [node, ...node.querySelectorAll("*")], tos = [copy, ...copy.querySelectorAll("*")];
+    froms.forEach((from, at) => {
+      if (!from.shadowRoot || tos[at].shadowRoot) return;
+      const root = tos[at].attachShadow({ mode: "open" });
+      root.adoptedStyleSheets = from.shadowRoot.adoptedStyleSheets;
+      for (const child of from.shadowRoot.children) {
+        const own = child.cloneNode(true);
+        root.append(own);
+        shade(child, own);
+      }
+    });
+  }
+  const everyIn = (node) => [node, ...node.querySelectorAll("*")].flatMap((one) =>
+    one.shadowRoot ? [one, ...[...one.shadowRoot.children].flatMap(everyIn)] : [one]);
+
   // The text of a record that is easily taken for this one: `Invoice 180` for `Invoice 18`, `Lamp Pro` for `Lamp`.
   const another = (text) => text.replace(/\s*$/, (end) => (/\d\s*$/.test(text) ? "0" : " Pro") + end);
   function other(el) {
@@ -433,11 +452,8 @@
     const record = recordOf(el);
     if (record === el) return null;
     const copy = copied(record);
-    const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
-    while (walker.nextNode()) {
-      const node = walker.currentNode;
-      if (tidy(node.data) && !node.parentElement.closest("button,a,select,script,style")) node.data = another(node.data);
-    }
+    for (const node of everyIn(copy).flatMap((one) => [...one.childNodes]))
+      if (node.nodeType === 3 && tidy(node.data) && !node.parentElement.closest("button,a,select,script,style")) node.data = another(node.data);
     record.before(copy);
     return `another <${tagOf(record)}> stands before its own`;
   }

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+from uuid import uuid4
 
-from playwright.async_api import CDPSession, ElementHandle, Error, Page
+from playwright.async_api import CDPSession, ElementHandle, Error, Frame, Page
 
 KINDS = {
     "rename": "ids and classes have other names",
@@ -55,6 +56,13 @@ PATH = """el => {
 }"""
 """JavaScript that returns an element's path as numbers: the same in every world of the page."""
 
+_TAKE = """((mark) => {
+  const last = document.lastChild;
+  if (last?.nodeType !== 8 || last.data !== mark) return false;
+  last.remove();
+  return true;
+})(%s)"""
+
 _IS_MEANT = """path => {
   const el = path.reduce((node, step) => step === "shadow" ? node.shadowRoot : node?.children[step],
     document.documentElement);
@@ -87,6 +95,9 @@ class MutablePage:
 
     Args:
         page: Playwright's page, in Chromium.
+
+    Attributes:
+        frame: The frame of the meant element.
     """
 
     def __init__(self, page: Page) -> None:
@@ -94,40 +105,67 @@ class MutablePage:
         self._session: CDPSession | None = None
         self._hits: list[ObservedEvent] = []
         self._world: int | None = None
+        self.frame: Frame | None = None
 
-    async def mutate(self, element: ElementHandle, kind: str, seed: int) -> str | None:
+    async def mutate(
+        self, element: ElementHandle, kind: str, seed: int, *, framed: bool = False
+    ) -> str | None:
         """Change the page around an element; from now on `hits` reports the elements acted on.
 
         Args:
-            element: The meant one; in the main frame.
+            element: The meant one; in the main frame unless `framed`.
             kind: One of `KINDS` or `MISLEADING`, or `none`.
             seed: The same seed makes the same change of the same page.
+            framed: True to change the page of a frame, too; then `hits` reports what is acted on in that frame alone.
 
         Returns:
             The change in words; None, and no change, where the kind does not apply to this element.
         """
-        if await element.owner_frame() != self._page.main_frame:
+        self.frame = await element.owner_frame()
+        if self.frame != self._page.main_frame and not framed:
             return None
         path = await element.evaluate(PATH)
         session = await self._attached()
-        tree = await session.send("Page.getFrameTree")
-        world = await session.send(
-            "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"], "worldName": _WORLD}
-        )
+        world = await self._world_of(session, element)
+        if world is None:
+            return None
         answer = await session.send(
             "Runtime.callFunctionOn",
             {
                 "functionDeclaration": _code(),
                 "arguments": [{"value": {"path": path, "kind": kind, "seed": seed}}],
-                "executionContextId": world["executionContextId"],
+                "executionContextId": world,
                 "returnByValue": True,
             },
         )
         if "exceptionDetails" in answer:
             raise Error(answer["exceptionDetails"].get("exception", {}).get("description", "the page failed"))
-        self._world = world["executionContextId"]
+        self._world = world
         done = answer["result"]["value"]["done"]
         return None if done is None else str(done)
+
+    async def _world_of(self, session: CDPSession, element: ElementHandle) -> int | None:
+        """Return a world of the element's frame; None where the frame has a process of its own."""
+        todo = [(await session.send("Page.getFrameTree"))["frameTree"]]
+        mark = uuid4().hex
+        if self.frame != self._page.main_frame:
+            await element.evaluate("(el, mark) => el.ownerDocument.append(new Comment(mark))", mark)
+        while todo:
+            tree = todo.pop()
+            todo += tree.get("childFrames", ())
+            made = await session.send(
+                "Page.createIsolatedWorld", {"frameId": tree["frame"]["id"], "worldName": _WORLD}
+            )
+            world = int(made["executionContextId"])
+            if self.frame == self._page.main_frame or await self._has(session, world, mark):
+                return world
+        return None
+
+    async def _has(self, session: CDPSession, world: int, mark: str) -> bool:
+        """Return True if a world's document has the mark at its end; remove it."""
+        asked = {"expression": _TAKE % json.dumps(mark), "contextId": world, "returnByValue": True}
+        answer = await session.send("Runtime.evaluate", asked)
+        return bool(answer["result"].get("value"))
 
     @property
     def seen(self) -> list[ObservedEvent]:
