@@ -327,6 +327,27 @@ def test_an_element_belongs_to_its_part_of_the_page(then, now, around, differ):
         assert parts([known], known | {"section": now} | around) == differ
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "now", "differ"),
+    [
+        (None, "radio", "3", ["choice"]),
+        (None, "checkbox", "3", ["choice"]),
+        (None, "radio", "2", []),
+        (None, "radio", "", []),
+        ("Blue", "radio", "3", []),
+        (None, "text", "3", []),
+    ],
+)
+def test_boxes_of_one_group_without_a_name_are_told_apart_by_their_values(name, kind, now, differ):
+    one, other = (
+        told(
+            name, None, role="radio", attributes={"type": kind, "name": "lot", "value": value}, path="p/i[2]"
+        )
+        for value in ("2", now)
+    )
+    assert parts([one], other) == differ
+
+
 def test_a_part_of_the_page_that_differs_among_good_runs_binds_nothing():
     runs = [told("Save", None, section=one) for one in ("Shipping", "Billing")]
     assert parts(runs, told("Save", None, section="Gifts")) == []

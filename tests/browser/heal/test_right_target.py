@@ -435,6 +435,12 @@ def stamps(*names):
     return f"<h2>Marks</h2><div id=stamps>{made}</div>"
 
 
+def lots(group, *values):
+    """Choices that only a value tells apart."""
+    made = "".join(f"<input type=radio name={group} value={one} data-k={one}>" for one in values)
+    return f"<p>Draw</p><div id=lots>{made}</div>"
+
+
 def keep(id, key):
     return f"<button type=button id={id} data-k={key}>Keep</button>"
 
@@ -569,6 +575,10 @@ THOROUGH = [
          click("#stamps span:nth-child(2)"), said="picture differs"),
     Case("a picture that is an element's content has moved", stamps("d", "e", "f"), stamps("e", "d", "f"),
          click("#stamps span:nth-child(1)"), ["click d"], good=True),
+    Case("a choice without a name is gone, and the next one slides to its place", lots("g1", 1, 2, 3), lots("g1", 1, 3),
+         {"type": "check", "selector": "#lots input >> nth=1", "value": True, "timeout": 4000}, said="choice differs"),
+    Case("a choice without a name has moved", lots("g2", 1, 2), lots("g2", 4, 1, 2),
+         {"type": "check", "selector": "#lots input >> nth=0", "value": True, "timeout": 4000}, ["click 1", "input 1"], good=True),
     Case("a box without a name has another colour", pots("red", "teal"), pots("red", "olive"),
          click("#pots button:nth-child(2)"), said="picture differs"),
     Case("switches that show the same sign exchange their ids", signals("Horn", "Lamp", "Bell"),

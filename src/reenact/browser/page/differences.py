@@ -133,7 +133,7 @@ def _all_against(pasts: Sequence[TargetIdentity], found: TargetIdentity) -> list
 def _between(
     wanted: TargetIdentity, found: TargetIdentity, *, bound: frozenset[str]
 ) -> list[TargetDifference]:
-    parts = [_role(wanted, found), _frame(wanted, found), _dialog(wanted, found)]
+    parts = [_role(wanted, found), _choice(wanted, found), _frame(wanted, found), _dialog(wanted, found)]
     if "record" in bound:
         parts.append(_column(wanted, found))
     if "name" in bound:
@@ -155,6 +155,14 @@ def _role(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | N
     if any({wanted.role, found.role} <= group for group in (_PRESSED, FIELDS, _TICKED)):
         return None
     return TargetDifference("role", wanted.role, found.role)
+
+
+def _choice(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
+    """Compare the values of two boxes of one group, if neither has a name."""
+    (group, value), (its, other) = wanted.choice, found.choice
+    if wanted.name or found.name or not (group and value and other) or group != its or value == other:
+        return None
+    return TargetDifference("choice", value, other)
 
 
 def _frame(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:

@@ -47,6 +47,7 @@ class TargetIdentity:
         question: The texts of the dialog around it.
         text: The text that it shows, where a label is its name.
         title: Its title, which tells what a name without letters means.
+        choice: Of a box to tick: the name of its group, and its value.
     """
 
     role: str = ""
@@ -73,6 +74,7 @@ class TargetIdentity:
     question: tuple[str, ...] = ()
     text: str = ""
     title: str = ""
+    choice: tuple[str, str] = ("", "")
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> TargetIdentity:
@@ -113,6 +115,7 @@ class TargetIdentity:
             question=tuple(str(one) for one in region.get("texts") or ()),
             text=str(told.get("text") or ""),
             title=str(attributes.get("title") or ""),
+            choice=_choice(attributes),
         )
 
     @property
@@ -147,6 +150,12 @@ class TargetIdentity:
         if self.region:
             words += f' in "{self.region}"'
         return words + (" in a frame" if self.frames else "")
+
+
+def _choice(attributes: Mapping[str, Any]) -> tuple[str, str]:
+    if attributes.get("type") not in {"radio", "checkbox"}:
+        return "", ""
+    return str(attributes.get("name") or ""), str(attributes.get("value") or "")
 
 
 _SECTIONS = frozenset({"region", "form", "group", "radiogroup", "tabpanel"})
