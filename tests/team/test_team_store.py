@@ -68,13 +68,13 @@ class TestBlobsInAFolder(BlobStoreConformance):
 
     @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux which file that is")
     def test_what_is_kept_outlives_the_power(self, tmp_path, monkeypatch):
-        synced, fsync = set(), os.fsync
+        synced, sync = set(), os.fdatasync
 
         def told(file):
             synced.add(os.readlink(f"/proc/self/fd/{file}"))
-            fsync(file)
+            sync(file)
 
-        monkeypatch.setattr(os, "fsync", told)
+        monkeypatch.setattr(os, "fdatasync", told)
         address = self.blobs(tmp_path).put(b"a b")
         (file,) = (tmp_path / "objects").rglob(address.removeprefix("sha256:"))
         assert {str(file), *map(str, list(file.parents)[:3])} <= synced
