@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from reenact.adapters.stdlib import callers
 from reenact.core import system
-from reenact.core.boundary import Call, Scope, current
+from reenact.core.boundary import Call, current
 from reenact.core.boundary.file_sensor import FileSensor
 
 T = TypeVar("T")
@@ -62,19 +62,33 @@ def _ours(frame: FrameType | None) -> bool:
     return False
 
 
-def looked_up(scope: Scope, path: Any, look: Callable[[], T]) -> T:
+def looked_up(path: Any, look: Callable[[], T]) -> T:
     """Return what the program is told of a path, once the run has the state that it is told of."""
-    sensor = scope.run.files
-    if sensor is None or sensor.busy or isinstance(path, int):
-        return look()
+    sensor = _sensor()
+    return look() if sensor is None or isinstance(path, int) else _told(look, sensor.asked, os.fsdecode(path))
+
+
+def listed(folder: Any, look: Callable[[], T]) -> T:
+    """Return the names in a folder, once the run has those names."""
+    sensor, name = _sensor(), named(folder)
+    return look() if sensor is None or name is None else _told(look, sensor.listed_again, name)
+
+
+def _sensor() -> FileSensor | None:
+    scope = current()
+    sensor = None if scope is None or scope.hidden else scope.run.files
+    return None if sensor is None or sensor.busy else sensor
+
+
+def _told(look: Callable[[], T], changed: Callable[[str], bool], path: str) -> T:
     for _ in range(_LOOKS):
         try:
             found = look()
         except OSError:
-            if not sensor.asked(os.fsdecode(path)):
+            if not changed(path):
                 raise
         else:
-            if not sensor.asked(os.fsdecode(path)):
+            if not changed(path):
                 return found
     return look()
 

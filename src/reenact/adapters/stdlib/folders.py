@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Self
 
-from reenact.adapters.stdlib import early
+from reenact.adapters.stdlib import early, file_uses
 from reenact.core.boundary import current
 
 
@@ -47,16 +47,24 @@ class Listing(Iterator[Any]):
 
 
 def _listdir(original: Callable[..., list[Any]], *args: Any, **more: Any) -> list[Any]:
-    names = original(*args, **more)
-    return sorted(names) if _in_a_run() else names
+    if not _in_a_run():
+        return original(*args, **more)
+    return sorted(file_uses.listed(_folder(args, more), lambda: original(*args, **more)))
 
 
 def _scandir(original: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    listing = original(*args, **more)
     if not _in_a_run():
-        return listing
-    with listing:
-        return Listing(sorted(listing, key=lambda entry: entry.name))
+        return original(*args, **more)
+
+    def entries() -> list[Any]:
+        with original(*args, **more) as listing:
+            return sorted(listing, key=lambda entry: entry.name)
+
+    return Listing(file_uses.listed(_folder(args, more), entries))
+
+
+def _folder(args: tuple[Any, ...], more: dict[str, Any]) -> Any:
+    return args[0] if args else more.get("path")
 
 
 def _in_a_run() -> bool:

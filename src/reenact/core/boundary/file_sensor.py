@@ -32,6 +32,12 @@ class FileSensor(Protocol):
     def listed(self, path: str) -> None:
         """Take notice that the program lists a folder."""
 
+    def listed_again(self, path: str) -> bool:
+        """Take notice that the program has listed a folder.
+
+        Return True if a running command had changed its names: then it is listed once more.
+        """
+
     def changes_tree(self, path: str, to: str = "") -> None:
         """Take notice that a file or folder is deleted or moved with all that is in it."""
 

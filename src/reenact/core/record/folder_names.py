@@ -39,8 +39,11 @@ class FolderNames:
         self._commands, self._watched = commands, watched
         self._began = real_time()
 
-    def record(self, known: KnownFile) -> None:
-        """Record the names in a listed folder; later those that something else has changed."""
+    def record(self, known: KnownFile) -> bool:
+        """Record the names in a listed folder, and later those that something else has changed.
+
+        Return True if they are others than at the last look.
+        """
         place = known.place
         names, entries = entries_of(place.path)
         if known.names is None:
@@ -56,7 +59,8 @@ class FolderNames:
                 )
         else:
             self._changed_names(place, known.names, names)
-        known.names = names
+        changed, known.names = known.names != names, names
+        return changed
 
     def _made_unseen(self, folder: Place, entries: Mapping[str, ListedEntry]) -> None:
         """Record the files of a folder that unseen code has made since the run began."""

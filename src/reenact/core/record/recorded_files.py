@@ -137,6 +137,15 @@ class FileRecorder:
         with self._own():
             self._list(path)
 
+    def listed_again(self, path: str) -> bool:
+        """The program has listed a folder. Return True if a running command had changed its names."""
+        if not self._commands.begun:
+            return False
+        changed = False
+        with self._own():
+            changed = self._list(path)
+        return changed  # noqa: RET504 - also behind an error, which goes no further
+
     def changes_tree(self, path: str, to: str = "") -> None:
         """The program is about to delete or move a folder with all that is in it, or one file."""
         with self._own():
@@ -374,23 +383,24 @@ class FileRecorder:
 
     # -- lists -------------------------------------------------------------------------------------------------
 
-    def _list(self, path: str) -> None:
+    def _list(self, path: str) -> bool:
+        """Record the names in a folder; return True if they were others at the last look."""
         place = self._places.find(os.path.realpath(path), makes=False)
         if place is None:
-            return
+            return False
         self._look_at_commands()
         fresh = place.path not in self._known
-        known = self._known.get(place.path) or self._known.add(
-            place, *(2 * (self._known.state(place)[0],)), None
-        )
+        known = self._known.get(place.path) or self._commands.first(place, UNKNOWN)
+        if known is None:
+            known = self._known.add(place, *(2 * (self._known.state(place)[0],)), None)
         if (known.state.kind == "folder") != os.path.isdir(place.path):
             self._settle("change")
             self._look_outside(known)
         if known.state.kind != "folder":
             if fresh:
                 self._events.write("first", {place: known.state})
-            return
-        self._names.record(known)
+            return False
+        return self._names.record(known)
 
 
 def _open_files() -> set[int]:

@@ -93,6 +93,10 @@ class ReplayedUses:
     def listed(self, path: str) -> None:
         """Nothing changes."""
 
+    def listed_again(self, path: str) -> bool:
+        """Nothing changes."""
+        return False
+
     def changes_tree(self, path: str, to: str = "") -> None:
         """Note a path, and the one that it moves to."""
         for each in filter(None, (path, to)):
