@@ -70,7 +70,11 @@ class CommandChanges:
 
     def may_change(self, path: str) -> bool:
         """Return True if a command, and not the program itself, changes a path."""
-        return self.begun and (path not in self.own or path in self._written)
+        return self.begun and (path not in self.own or self.writes(path))
+
+    def writes(self, path: str) -> bool:
+        """Return True if a running command writes its output into a file."""
+        return path in self._written
 
     def begin(self) -> None:
         """Walk before the first command."""

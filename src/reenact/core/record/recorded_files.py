@@ -354,7 +354,7 @@ class FileRecorder:
     # -- changes -----------------------------------------------------------------------------------------------
 
     def _settle(self, how: How, only: Collection[str] | None = None) -> None:
-        changed: dict[int | None, dict[Place, FileState]] = {}
+        changed: dict[tuple[How, int | None], dict[Place, FileState]] = {}
         for path in list(self._watched):
             if only is not None and path not in only:
                 continue
@@ -363,10 +363,12 @@ class FileRecorder:
                 continue
             if self._known.renew(known):
                 within = self._dirty.get(path, UNKNOWN)
-                changed.setdefault(within, {})[known.place] = known.state
+                by_command = path not in self._dirty and self._commands.writes(path)
+                made = changed.setdefault(("command" if by_command else how, within), {})
+                made[known.place] = known.state
         self._dirty.clear()
-        for within, states in changed.items():
-            self._events.write(how, states, within=within)
+        for (by, within), states in changed.items():
+            self._events.write(by, states, within=within)
         if len(self._watched) > _WATCHED:
             for path in self._watched.keys() - self._held_open():
                 del self._watched[path]
