@@ -36,7 +36,7 @@ from reenact.run.files.replayed import ReplayedFiles, redirect
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.guarding import GuardedRecorder
 from reenact.run.plan import GUARD, Plan, key
-from reenact.run.recorded import RecordedProcesses
+from reenact.run.recorded import POOL_WORKER, RecordedProcesses
 from reenact.run.replayed_processes import ReplayedProcesses
 from reenact.run.replayer import no_blobs, redactor_of, replayer_of, rules_number, rules_of
 from reenact.run.reports import header_of, report, reserve
@@ -142,7 +142,7 @@ class Member:
         self._family = run.family = ReplayedProcesses(
             run, self._replayer, recording, log, self.plan, join=replay_fork
         )
-        if _WORKER.search(process):
+        if POOL_WORKER in process:
             self._family.on_rest = self._report_so_far
         return run
 

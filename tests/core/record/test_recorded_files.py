@@ -494,3 +494,24 @@ def test_a_file_that_may_not_be_read_stays_the_program_s_error(folder: Path) -> 
             path.read_text(encoding="utf-8")
 
     assert _recorded(program).status == "ok"
+
+
+def test_what_a_command_changed_is_shown_to_others_until_its_own_outcome_is_recorded() -> None:
+    def command() -> None:
+        files, scope = boundary.current().run.files, boundary.current()
+        files.command_begins()
+        with boundary.entered(None):
+            Path("made").write_text("new", encoding="utf-8")
+        files.command_ended(scope.call)
+        _step("of another thread")
+        Path("made").exists()
+
+    def program() -> None:
+        boundary.perform(Effect("process", "sh"), command)
+        Path("made").exists()
+
+    events = [data for _, _, data in _recorded(program).logs[0].files if data["how"] == "command"]
+    assert [(data.get("ended", False), list(data["states"])) for data in events] == [
+        (True, ["made"]),
+        (False, ["made"]),
+    ]

@@ -138,25 +138,9 @@ def _joined(words: list[str]) -> str:
     return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(words))
 
 
-_FILLERS = frozenset(
-    {
-        "a",
-        "an",
-        "the",
-        "is",
-        "are",
-        "be",
-        "do",
-        "does",
-        "has",
-        "have",
-        "need",
-        "needs",
-        "must",
-        "should",
-        "please",
-    }
-)
+_FILLERS = frozenset({
+    "a", "an", "the", "is", "are", "be", "do", "does", "has", "have", "need", "needs", "must", "should", "please",
+})  # fmt: skip
 """Words that may change in a name; no prepositions, persons, times or negations."""
 
 

@@ -32,8 +32,8 @@ class CommandChanges:
         """True if the program has got output of a command since the last walk."""
         self.own: set[str] = set()
         """Paths that the program itself may have changed since the last command was started."""
-        self.ended: dict[Place, FileState] = {}
-        """The changes of a command that has ended, and whose outcome is not recorded yet."""
+        self._ended: dict[int | None, dict[Place, FileState]] = {}
+        """The changes of commands that have ended, by calls whose outcome is not recorded yet."""
         self._written: list[str] = []
         """Files into which running commands write their output."""
 
@@ -57,16 +57,20 @@ class CommandChanges:
 
     def end(self, call: int | None, wrote: Iterable[str]) -> None:
         """A command has ended, in that call, which wrote its output into these files."""
-        self.ended = self.take(call)
+        self._ended[call] = self.take(call)
         self.running -= 1
         for path in wrote:
             self._written.remove(path)
 
+    def left(self, call: int | None) -> None:
+        """The outcome of a call is recorded: a replay brings the changes of its command with that."""
+        self._ended.pop(call, None)
+
     def show_ended(self) -> None:
         """Record changes that another thread sees before the one that has waited for the command."""
-        if self.ended:
-            self._events.write("command", self.ended)
-            self.ended = {}
+        for changes in self._ended.values():
+            self._events.write("command", changes)
+        self._ended.clear()
 
     def may_change(self, path: str) -> bool:
         """Return True if a command, and not the program itself, changes a path."""

@@ -195,9 +195,9 @@ class FileRecorder:
         with self._own():
             self._commands.end(call, map(self._public, wrote))
 
-    def command_left(self) -> None:
-        """The outcome of a command is recorded: a replay brings its changes with that."""
-        self._commands.ended = {}
+    def left(self, call: int | None) -> None:
+        """The outcome of a call is recorded."""
+        self._commands.left(call)
 
     def command_printed(self) -> None:
         """The program has got output of a command: it may look at what that has changed."""

@@ -128,7 +128,7 @@ class Recorder(Handler):
                 self.files.settle()
             self._left(ticket, outcome)
             if self.files is not None:
-                self.files.command_left()
+                self.files.left(ticket.call)
         except Exception as error:
             self.failed(error)
 
