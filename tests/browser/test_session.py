@@ -13,10 +13,12 @@ import time
 from pathlib import Path
 
 import pytest
+from playwright.async_api import BrowserContext
 
 import reenact
 from reenact.browser.actions.types import action_of
 from reenact.browser.camera.footage import sessions
+from reenact.browser.page import live_browser
 from reenact.errors import ActionError, SessionError, UsageError
 
 
@@ -210,6 +212,18 @@ def test_a_closed_session_does_nothing_more(open_session, home):
 
 
 @pytest.mark.thorough
+def test_a_browser_whose_end_hangs_does_not_keep_the_program(open_session, site, home, monkeypatch):
+    async def hang(context, **options):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(BrowserContext, "close", hang)
+    monkeypatch.setattr(live_browser, "CLOSING", 0.2)
+    with open_session(home=home) as session:
+        session.execute(type="goto", url=site("form.html"))
+    (recording,) = (reenact.load(each) for each in home.glob("recordings/*"))
+    assert recording.status == "ok"
+
+
 def test_a_browser_that_dies_fails_what_follows(open_session, site, home):
     with open_session(home=home, raise_on_failure=False) as session:
         session.execute(type="goto", url=site("form.html"))

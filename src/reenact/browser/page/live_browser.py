@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -45,10 +45,18 @@ from reenact.core.boundary import Sidecar
 from reenact.core.model.event import FORMAT
 from reenact.errors import ActionError, SessionError
 
+CLOSING = 60.0
+"""Seconds after which the end of a part of a browser is not waited for any longer."""
 _HIDDEN = 50
 """Fields that are masked in one tab because a secret was written into them."""
 _QUALITY = 80
 """Of a screenshot's JPEG, 0 to 100."""
+
+
+async def _ended(part: Awaitable[object]) -> None:
+    """Wait for the end of a part of a browser; one that hangs does not keep the program."""
+    with suppress(Error, OSError, TimeoutError):
+        await asyncio.wait_for(part, CLOSING)
 
 
 class LiveBrowser:
@@ -144,25 +152,21 @@ class LiveBrowser:
         if self._watch is not None and self._watch is not asyncio.current_task():
             self._watch.cancel()
         self.watchdog.stop()
-        await self.kept()
+        await _ended(self.kept())
         if self.camera is not None:
             camera, self.camera = self.camera, None
-            await camera.stop()
+            await _ended(camera.stop())
         if self._beside is not None:
             self._beside.write("end")
             self._beside.close()
-        with suppress(Error, OSError):
-            if self.settings.cdp_url:
-                if self._browser is not None:
-                    await (
-                        self._browser.close()
-                    )  # of a browser that was connected to, this is the connection alone
-            elif hasattr(self, "context"):
-                await self.context.close()
+        if not self.settings.cdp_url and hasattr(self, "context"):
+            await _ended(self.context.close())
+        elif self.settings.cdp_url and self._browser is not None:
+            # Of a browser that was connected to, this is the connection alone.
+            await _ended(self._browser.close())
         if self._playwright is not None:
             playwright, self._playwright = self._playwright, None
-            with suppress(Error, OSError):
-                await playwright.stop()
+            await _ended(playwright.stop())
         if self._door is not None:
             await self._door.close()
         if self._egress is not None:
