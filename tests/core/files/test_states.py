@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reenact.core.files.states import FileState, fingerprint
+from reenact.core.files.states import FileState, address_of, fingerprint
 from reenact.errors import CorruptRecording
 
 ADDRESS = f"sha256:{'0' * 64}"
@@ -15,6 +15,8 @@ ADDRESS = f"sha256:{'0' * 64}"
     [
         FileState("none"),
         FileState("file", 0o644, 3, blob=ADDRESS),
+        FileState("file", 0o644, 4, blob=address_of("Grü".encode()), text="Grü"),
+        FileState("file", 0o644, 0, blob=address_of(b""), text=""),
         FileState("file", 0o600, 3, print="ab" * 8, why="ignored"),
         FileState("folder", 0o755, names=("a", "b/")),
         FileState("folder", 0o755, names=()),
@@ -22,7 +24,8 @@ ADDRESS = f"sha256:{'0' * 64}"
     ],
 )
 def test_a_state_is_read_as_it_was_written(state: FileState) -> None:
-    assert FileState.from_tree(state.to_tree(), "x") == state
+    read = FileState.from_tree(state.to_tree(), "x")
+    assert (read, read.text) == (state, state.text)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +39,12 @@ def test_a_state_is_read_as_it_was_written(state: FileState) -> None:
         ({"kind": "file", "mode": True}, "mode"),
         ({"kind": "file", "size": -1}, "size"),
         ({"kind": "file", "blob": "sha256:../../etc/passwd"}, "blob"),
+        ({"kind": "file", "size": 2, "text": "abc"}, "text"),
+        ({"kind": "file", "size": 3, "text": "abc", "blob": ADDRESS}, "text"),
+        ({"kind": "folder", "size": 3, "text": "abc"}, "text"),
+        ({"kind": "file", "size": 1, "text": "a\ud800"}, "text"),
+        ({"kind": "file", "size": 5000, "text": "a" * 5000}, "text"),
+        ({"kind": "file", "size": 1, "text": ["a"]}, "text"),
         ({"kind": "file", "why": "because"}, "why"),
         ({"kind": "file", "why": {}}, "why"),
         ({"kind": "link"}, "target"),

@@ -53,7 +53,7 @@ def _content(recording: RecordedRun, states: object) -> dict[str, str]:
     for path, state in states.items():  # type: ignore[attr-defined]
         name = os.path.relpath(path)
         if state.kind == "file":
-            found[name] = blobs(state.blob).decode() if state.blob else f"[{state.why}]"
+            found[name] = state.content(blobs).decode() if state.blob else f"[{state.why}]"
         else:
             found[name] = f"[{state.kind}]"
     return found
@@ -106,16 +106,51 @@ def test_a_change_is_announced_once_before_it_is_made(folder: Path) -> None:
     assert all(change.began == 0 for change in announced)
 
 
-def test_each_content_is_kept_once(folder: Path) -> None:
-    (folder / "a").write_text("same")
+def _stored(recording: RecordedRun) -> list[bytes]:
+    return [path.read_bytes() for path in Path(recording.path, "blobs").rglob("*") if path.is_file()]
+
+
+def test_each_content_is_stored_once(folder: Path) -> None:
+    (folder / "a").write_text("same" * 2000)
 
     def program() -> None:
         for name in ("b", "c", "d"):
             shutil.copyfile("a", name)
             _step()
 
-    recording = _recorded(program)
-    assert len([path for path in Path(recording.path, "blobs").rglob("*") if path.is_file()]) == 1
+    assert _stored(_recorded(program)) == [b"same" * 2000]
+
+
+def test_a_short_text_stands_in_the_events_and_other_bytes_beside_them(folder: Path) -> None:
+    texts = {"empty": b"", "short": "Grüße\0\n".encode(), "long": b"x" * 4097, "bytes": b"\xff\x00"}
+    for name, data in texts.items():
+        (folder / name).write_bytes(data)
+
+    recording = _recorded(lambda: [Path(name).read_bytes() for name in texts])
+    states = trees.first_states(recording)
+    assert {path.name: state.content(recording.logs[0].blob) for path, state in states.items()} == texts
+    assert sorted(_stored(recording)) == sorted((texts["long"], texts["bytes"]))
+
+
+def test_short_texts_are_stored_beside_the_events_when_those_have_many(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reenact.core.files.keeping.TEXT_LIMIT", 10)
+    for name in ("a", "b", "c"):
+        (folder / name).write_text(f"{name} has 9.")
+    (folder / "again").write_text("a has 9.")
+
+    recording = _recorded(lambda: [Path(name).read_text("utf-8") for name in ("a", "b", "c", "again")])
+    assert sorted(_stored(recording)) == [b"a has 9.", b"b has 9.", b"c has 9."]
+    assert _content(recording, trees.first_states(recording))["again"] == "a has 9."
+
+
+def test_many_short_files_of_one_command_are_several_events(folder: Path) -> None:
+    recording = _recorded(
+        lambda: subprocess.run("for n in $(seq 250); do echo $n > f$n; done", shell=True, check=True)
+    )
+    assert max(len(line["states"]) for _, _, line in recording.logs[0].files) <= 100
+    assert _content(recording, trees.final_states(recording))["f250"] == "250\n"
 
 
 def test_a_file_that_did_not_exist_is_recorded_as_such() -> None:
@@ -196,7 +231,7 @@ def test_a_database_is_recorded_at_each_step(tmp_path: Path) -> None:
     recording = _recorded(program)
     for step, expected in ((1, ["one"]), (2, ["one", "two"])):
         state = trees.states_at(recording, step)[Path.cwd() / "memory.db"]
-        (tmp_path / "copy.db").write_bytes(recording.logs[0]._blob(state.blob))
+        (tmp_path / "copy.db").write_bytes(state.content(recording.logs[0].blob))
         with sqlite3.connect(tmp_path / "copy.db") as copy:
             assert [text for (text,) in copy.execute("select text from note")] == expected
         copy.close()

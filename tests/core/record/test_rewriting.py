@@ -151,11 +151,12 @@ def test_it_leaves_printed_text_and_the_tracked_state() -> None:
 
 
 @FILES
+@pytest.mark.parametrize("lines", [1, 500])
 def test_it_leaves_large_bytes_and_the_files_of_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("task.txt").write_text(f"log in with {SECRET}", encoding="utf-8")
+    Path("task.txt").write_text(f"log in with {SECRET}\n" * lines, encoding="utf-8")
 
     def program() -> int:
         task = Path("task.txt").read_text(encoding="utf-8")

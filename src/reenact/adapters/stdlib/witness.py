@@ -76,6 +76,7 @@ _SYSTEM = (
 )
 _SILENT = ("/dev/null", "/dev/tty")
 
+_DESCRIPTORS = "/proc/self/fd" if system.LINUX else "/dev/fd"
 _MOST = 200
 
 
@@ -278,22 +279,21 @@ def _ended(run: Run, tool: ToolInside) -> None:
 def _look_for_files(files: Mapping[str, str], tool: ToolInside) -> None:
     open_now: dict[str, bool] = {}
     # Text, not paths: each tool call of a program that has opened files pays for this.
-    for name in os.listdir("/dev/fd"):  # noqa: PTH208 - as above
+    for name in os.listdir(_DESCRIPTORS):  # noqa: PTH208 - as above
         with suppress(OSError, ValueError):
-            descriptor = int(name)
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                path = _path_of_open(descriptor, files)
-                open_now[path] = open_now.get(path, False) or _can_write(descriptor)
-    for path in files.keys() & open_now.keys():
-        how = "open" if open_now[path] else "open for reading"
+            path = _path_of_open(name, files)
+            if path in files and stat.S_ISREG(os.fstat(int(name)).st_mode):
+                open_now[path] = open_now.get(path, False) or _can_write(int(name))
+    for path, writes in open_now.items():
+        how = "open" if writes else "open for reading"
         tool.saw(f"the program holds the file {files[path]} {how}")
 
 
-def _path_of_open(descriptor: int, files: Collection[str]) -> str:
+def _path_of_open(descriptor: str, files: Collection[str]) -> str:
     """Return the path of an open file, or an empty text where it is none of `files`."""
     if system.LINUX:
-        return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - as above
-    return next((path for path in files if _is_same(path, descriptor)), "")
+        return os.readlink(f"{_DESCRIPTORS}/{descriptor}")  # noqa: PTH115 - as above
+    return next((path for path in files if _is_same(path, int(descriptor))), "")
 
 
 def _is_same(path: str, descriptor: int) -> bool:

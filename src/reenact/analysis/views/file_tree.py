@@ -193,7 +193,7 @@ def _text(state: FileState, blobs: Callable[[str], bytes]) -> list[str] | str:
     if state.size > _TEXT:
         return f"{state.size} bytes"
     try:
-        return blobs(state.blob).decode().splitlines()
+        return state.content(blobs).decode().splitlines()
     except UnicodeDecodeError:
         return f"{state.size} bytes, not text"
 

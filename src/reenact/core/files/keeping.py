@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Callable
@@ -11,7 +10,16 @@ from typing import TypeAlias
 
 from reenact.core import system
 from reenact.core.dataclass import dataclass
-from reenact.core.files.states import LONGEST, NOTHING, FileState, Fingerprint, Why, fingerprint
+from reenact.core.files.states import (
+    LONGEST,
+    NOTHING,
+    SHORT,
+    FileState,
+    Fingerprint,
+    Why,
+    address_of,
+    fingerprint,
+)
 
 FILE_LIMIT = 64 << 20
 """The largest size in bytes of a file that is kept."""
@@ -19,7 +27,11 @@ FILE_LIMIT = 64 << 20
 RUN_LIMIT = 1 << 30
 """The maximum number of bytes that are kept of a run's files."""
 
+TEXT_LIMIT = 16 << 20
+"""The maximum number of bytes that stand in the events, which readers hold in memory."""
+
 _PIECE = 1 << 20
+_REMEMBERED = 10_000
 _IGNORED_LIMIT = 1 << 20
 """The largest size of an ignored file that is searched for secrets."""
 _SQLITE = b"SQLite format 3\0"
@@ -78,9 +90,11 @@ class FileKeeper:
     def __init__(self, keeping: Keeping, *, file_limit: int = FILE_LIMIT, run_limit: int = RUN_LIMIT) -> None:
         self._keeping = keeping
         self._file_limit, self._run_limit = file_limit, run_limit
-        self._kept = 0
-        self._known: dict[bytes, str] = {}
-        """Addresses of kept bytes by their digest; an empty one for bytes with secrets."""
+        self._kept = self._written = 0
+        self._known: dict[str, bool] = {}
+        """The addresses of bytes that were looked at; True: they have no secrets, and may be kept."""
+        self._stored: set[str] = set()
+        self._clean_names: set[bytes] = set()
         self._noted: set[str] = set()
         self._pinned: set[str] = set()
         self._open: dict[str, tuple[int, int]] = {}
@@ -106,6 +120,7 @@ class FileKeeper:
     def forget(self) -> None:
         """Forget which bytes are kept: more secrets are known now."""
         self._known.clear()
+        self._clean_names.clear()
 
     def pin(self, path: str) -> None:
         """Keep a file open that is looked at: closing it would end the program's own locks on it."""
@@ -127,7 +142,11 @@ class FileKeeper:
     def clean_names(self, names: tuple[str, ...]) -> list[str] | None:
         """Return names without their secrets; None if they have none."""
         text = "\n".join(names).encode("utf-8", "replace")
+        if text in self._clean_names:
+            return None
         if self._keeping.clean(text) == text:
+            if len(text) < LONGEST and len(self._clean_names) < _REMEMBERED:
+                self._clean_names.add(text)
             return None
         return [self._keeping.clean(name.encode("utf-8", "replace")).decode() for name in names]
 
@@ -136,20 +155,33 @@ class FileKeeper:
         size = len(data)
         if size > self._file_limit:
             return self._missing(data, mode, mtime, "large")
-        digest = hashlib.sha256(data).digest()
-        address = self._known.get(digest)
-        if address is None:
+        address = address_of(data)
+        clean = self._known.get(address)
+        if clean is None:
+            clean = self._known[address] = self._keeping.clean(data) == data
+        if not clean:
+            return self._missing(data, mode, mtime, "secret")
+        text = self._short_text(data)
+        if text is not None or address not in self._stored:
             if self._kept + size > self._run_limit:
                 self._full()
                 return self._missing(data, mode, mtime, "large")
-            address = ""
-            if self._keeping.clean(data) == data:
-                address = self._keeping.blob(data)
-                self._kept += size
-            self._known[digest] = address
-        if not address:
-            return self._missing(data, mode, mtime, "secret")
-        return FileState("file", mode, size, blob=address, mtime=time_of(mtime))
+            self._kept += size
+        if text is None and address not in self._stored:
+            self._keeping.blob(data)
+            self._stored.add(address)
+        return FileState("file", mode, size, blob=address, mtime=time_of(mtime), text=text)
+
+    def _short_text(self, data: bytes) -> str | None:
+        """Return the text of a short file, which takes no file of its own; None for another one."""
+        if len(data) > SHORT or self._written + len(data) > TEXT_LIMIT:
+            return None
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            return None
+        self._written += len(data)
+        return text
 
     def _file(self, path: str, *, ignored: bool) -> tuple[FileState, Mark]:
         descriptor = self._opened(path)

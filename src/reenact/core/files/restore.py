@@ -109,7 +109,7 @@ def _written(part: Path, given: Mapping[Path, FileState], blobs: Callable[[str],
             missing.append(path)
         elif state.kind == "file":
             target.parent.mkdir(parents=True, exist_ok=True)
-            _write(target, blobs(state.blob))
+            _write(target, state.content(blobs))
             modes.append((target, state))
     for path, state in there.items():
         if state.kind == "link":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Callable
+from dataclasses import field
 from typing import Literal, TypeAlias, cast
 
 from reenact.core.dataclass import dataclass
@@ -23,6 +25,9 @@ NAMES = 1_000_000
 
 LONGEST = 4096
 """The maximum number of characters of a path, and of a link's target."""
+
+SHORT = 4096
+"""The largest size in bytes of a file whose bytes stand in the state itself."""
 
 _MODES = 0o7777
 _LARGEST = 1 << 53
@@ -45,6 +50,7 @@ class FileState:
         why: The reason that a file's bytes are not kept, else empty.
         names: The names in a folder if it was listed, sorted, else None. The names of folders in it end in `/`.
         mtime: The time of a file's last change in nanoseconds since 1970; None if it is not known.
+        text: The bytes of a short file of UTF-8, or None: then those of `blob` are stored beside the events.
     """
 
     kind: Kind
@@ -57,6 +63,7 @@ class FileState:
     why: Why = ""
     names: tuple[str, ...] | None = None
     mtime: int | None = None
+    text: str | None = field(default=None, compare=False)
 
     def to_tree(self) -> dict[str, Tree]:
         """Return it as an object of the recording; members without content are left out."""
@@ -67,7 +74,11 @@ class FileState:
             tree["size"] = self.size
             if self.mtime is not None:
                 tree["mtime"] = self.mtime
-        for name in ("blob", "print", "masked", "target", "why"):
+        if self.text is not None:
+            tree["text"] = self.text
+        elif self.blob:
+            tree["blob"] = self.blob
+        for name in ("print", "masked", "target", "why"):
             if value := getattr(self, name):
                 tree[name] = value
         if self.names is not None:
@@ -84,19 +95,31 @@ class FileState:
                 raise CorruptRecording(f"{where}: `{name}` is not valid in the state of a file")
         if tree["kind"] == "link" and not tree.get("target"):
             raise CorruptRecording(f"{where}: the state of a link has no `target`")
+        text, blob = tree.get("text"), tree.get("blob", "")
+        if text is not None:
+            # A text that is no UTF-8 has no bytes.
+            data = text.encode("utf-8", "ignore")
+            if blob or tree["kind"] != "file" or tree.get("size") != len(data) or data.decode() != text:
+                raise CorruptRecording(f"{where}: `text` does not fit the state of the file")
+            blob = address_of(data)
         names = tree.get("names")
         return cls(
             tree["kind"],
             tree.get("mode", 0),
             tree.get("size", 0),
-            tree.get("blob", ""),
+            blob,
             tree.get("print", ""),
             tree.get("masked", ""),
             tree.get("target", ""),
             cast("Why", tree.get("why", "")),
             None if names is None else tuple(names),
             tree.get("mtime"),
+            text,
         )
+
+    def content(self, blobs: Callable[[str], bytes]) -> bytes:
+        """Return the kept bytes of a file; `blobs` returns those of an address."""
+        return blobs(self.blob) if self.text is None else self.text.encode()
 
     @property
     def kept(self) -> bool:
@@ -134,6 +157,11 @@ def fingerprint(data: bytes, salt: bytes) -> str:
     return made.text()
 
 
+def address_of(data: bytes) -> str:
+    """Return the address of bytes."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
 def is_name(value: Tree) -> bool:
     """Return True for the name of an entry of a folder; that of a folder ends in `/`."""
     if type(value) is not str or not value or len(value) > LONGEST:
@@ -150,6 +178,10 @@ def _names(value: Tree) -> bool:
     return type(value) is list and len(value) <= NAMES and all(map(is_name, value))
 
 
+def _short(value: Tree) -> bool:
+    return type(value) is str and len(value) <= SHORT
+
+
 def _text(value: Tree) -> bool:
     return type(value) is str and "\0" not in value and len(value) <= LONGEST
 
@@ -159,6 +191,7 @@ _TESTS = {
     "size": lambda value: _count(value, _LARGEST),
     "mtime": lambda value: _count(value, _LATEST),
     "blob": is_address,
+    "text": _short,
     "print": _text,
     "masked": _text,
     "target": _text,

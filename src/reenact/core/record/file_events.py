@@ -15,6 +15,9 @@ Write = Callable[[dict[str, Tree]], object]
 _STATES = 1000
 """The maximum number of states of one event."""
 
+_WITH_TEXT = 100
+"""The same, where some of them have the text of a file."""
+
 
 class FileEvents:
     """Writes the states of paths, without secrets in their names.
@@ -58,8 +61,9 @@ class FileEvents:
         for (root, single), trees in by_root.items():
             alone: dict[str, Tree] = {"single": True} if single else {}
             names: Sequence[str] = list(trees)
-            for start in range(0, len(names), _STATES):
-                some = {name: trees[name] for name in names[start : start + _STATES]}
+            most = _WITH_TEXT if any("text" in tree for tree in trees.values()) else _STATES
+            for start in range(0, len(names), most):
+                some = {name: trees[name] for name in names[start : start + most]}
                 number = self._last() if call is None else call
                 self._write(
                     {

@@ -90,6 +90,8 @@ class Places:
         """Further paths that the program changes, each with the folder that it was in."""
         self._folders: dict[str, str] = {}
         self._rules: dict[str, IgnoreRules] = {}
+        self._last_found: tuple[str, Place | None] = "", None
+        """The path that was asked for last, with its place: one use of a file asks several times."""
 
     @classmethod
     def of_program(cls, folders: Iterable[str], *, store: str) -> Places:
@@ -102,7 +104,15 @@ class Places:
         `makes`: the program is about to make or change it. What it makes in the system's folder for temporary files
         is recorded.
         """
-        folder, name = os.path.split(os.path.abspath(path))
+        asked = path if path.startswith("/") else f"{os.getcwd()}/{path}"
+        last, place = self._last_found
+        if asked != last or place is None:
+            place = self._find(asked, makes)
+            self._last_found = asked, place
+        return place
+
+    def _find(self, path: str, makes: bool) -> Place | None:
+        folder, name = os.path.split(os.path.normpath(path))
         if name == "":
             return None
         whole = f"{self._real(folder)}/{name}".replace("//", "/")
@@ -135,6 +145,7 @@ class Places:
     def forget(self) -> None:
         """Forget where links lead: folders are moved."""
         self._folders.clear()
+        self._last_found = "", None
 
     def add_single(self, path: str) -> None:
         """Record a path that the program itself changes, also outside of the folders."""

@@ -291,10 +291,9 @@ class Recorder(Handler):
             self.snapshots.forget()
         for file in self._sidecars:
             file.rewrite(rewriting)
-        if rewriting.moved:
-            if self.files is not None:
-                self.files.hide(rewriting.without_secret)
-            rewriting.remove_blobs()
+        if self.files is not None:
+            self.files.hide(rewriting.without_secret)
+        rewriting.remove_blobs()
 
     def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> tuple[bytes, int | None]:
         unkept: list[str] = []

@@ -67,6 +67,7 @@ class Rewriting:
         found = list(lines)
         if self.moved and _ADDRESS.search(whole):
             found = [self._with_new_addresses(line) for line in found]
+        found = [self._without_texts(line) for line in found]
         clean = [self._late.line(line) for line in found]
         changed = {number for number, line in enumerate(clean) if line is not found[number]}
         kinds = [match[1] if (match := _KIND.match(line)) else b"" for line in found]
@@ -200,6 +201,12 @@ class Rewriting:
             return self._without_content(line)
         return moved_to(line, self.moved)
 
+    def _without_texts(self, line: bytes) -> bytes:
+        """Return a line without texts that hold a secret; the same object if it has none."""
+        if not line.startswith(b'{"event":"files"') or self._late.line(line) is line:
+            return line
+        return self._without_content(line)
+
     def _without_content(self, line: bytes) -> bytes:
         """Return an event of files in which those with a secret have no content."""
         event = codec.loads(line)
@@ -210,9 +217,15 @@ class Rewriting:
     def without_secret(self, state: FileState) -> FileState:
         """Return the state of a file as if the secrets in its bytes had been known."""
         digest = state.blob.removeprefix("sha256:").encode()
-        if digest not in self.moved:
+        if state.text is not None:
+            data = state.text.encode()
+            if self._late.raw(data) == data:
+                return state
+        elif digest in self.moved:
+            data = self._path(digest).read_bytes()
+        else:
             return state
-        print_ = fingerprint(self._path(digest).read_bytes(), self._salt)
+        print_ = fingerprint(data, self._salt)
         return FileState("file", state.mode, state.size, print=print_, why="secret", mtime=state.mtime)
 
     def remove_blobs(self) -> None:

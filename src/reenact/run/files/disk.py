@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -270,7 +271,7 @@ class Disk:
             return upper.folder(inner, state.mode)
         if not state.blob:
             return state.why == "unread"
-        data = blob(self._recording, state.blob)
+        data = state.content(partial(blob, self._recording))
         if not same and _holds_other(upper.root / inner, data):
             self._older.append(str(upper.root / inner))
         return upper.write(inner, data, state)

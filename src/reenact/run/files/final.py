@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from reenact.core.files import databases
@@ -94,7 +95,7 @@ class FinalFiles:
         size = here.stat().st_size
         if state.blob and max(size, state.size) <= _TEXT:
             with suppress(OSError, UnicodeDecodeError):
-                old = blob(self._recording, state.blob).decode().split("\n")
+                old = state.content(partial(blob, self._recording)).decode().split("\n")
                 new = here.read_bytes().decode().split("\n")
                 for number, (one, two) in enumerate(zip(old, new, strict=False), 1):
                     if one != two:
@@ -109,7 +110,7 @@ class FinalFiles:
             yield Mismatch("content", "other bytes", "of the same size")
 
     def _bytes(self, state: FileState) -> bytes:
-        return blob(self._recording, state.blob) if state.kind == "file" and state.blob else b""
+        return state.content(partial(blob, self._recording)) if state.kind == "file" and state.blob else b""
 
 
 def content_of(path: Path, log: Path) -> bytes:

@@ -57,7 +57,7 @@ def put(path: Path, state: FileState, blobs: Callable[[str], bytes]) -> None:
     else:
         if path.exists():
             path.chmod(mode | stat.S_IWUSR)
-        path.write_bytes(blobs(state.blob))
+        path.write_bytes(state.content(blobs))
         path.chmod(mode)
         set_time(path, state)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from reenact.core.files import databases
@@ -102,7 +103,7 @@ class RecordedChanges:
         return base, databases.content(data, self._bytes(self.state(Path(f"{base}{databases.LOG}"), number)))
 
     def _bytes(self, state: FileState) -> bytes:
-        return blob(self._recording, state.blob) if state.kind == "file" and state.blob else b""
+        return state.content(partial(blob, self._recording)) if state.kind == "file" and state.blob else b""
 
     def _calls_around(self, number: int) -> Iterator[int]:
         """Yield a call, and those that it lies within."""

@@ -147,7 +147,11 @@ class Child:
         calls = self.parent.logs[0].calls.values()
         received = [call for call in calls if call.number in asked and call is not live]
         if not self._by_reference:
-            kept = [state.blob for state in first_states(self.parent).values() if state.blob]
+            kept = [
+                state.blob
+                for state in first_states(self.parent).values()
+                if state.blob and state.text is None
+            ]
             shared.fetch(codec.dumps(kept), [self._source, *shared.ancestors(self._source)], self.folder)
         until = live.began if live is not None else None
         home = str(self._store.root)

@@ -20,7 +20,7 @@ def files(recording, step):
     """Return the texts of the files after a step; None for one without kept bytes."""
     blob = blobs_of(recording)
     return {
-        str(path): blob(state.blob).decode() if state.blob else state.target or None
+        str(path): state.content(blob).decode() if state.blob else state.target or None
         for path, state in states_at(recording, step).items()
         if state.kind in ("file", "link")
     }
