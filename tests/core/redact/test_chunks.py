@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
@@ -83,6 +84,36 @@ class TestStreams:
         assert spelled.endswith("End with sk-le")
         if size > 1:
             assert len(spelled) < len(redactor.raw(text.encode())) + 12
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    @pytest.mark.parametrize("longest", [1, 40, 3000])
+    @pytest.mark.parametrize("provider", ["openai", "anthropic", "ollama", "responses"])
+    def test_it_leaves_where_the_chunks_cut_the_events_anywhere(
+        self, provider: str, longest: int, end: str
+    ) -> None:
+        redactor = Redactor(salt=SALT, environ={"THE_TOKEN": "opaque-known-value"})
+        secrets = [*list(CANARIES.values())[:3], "opaque-known-value"]
+        text = f"The keys are {' and '.join(secrets)}. Bye."
+        chance = random.Random(longest)
+        for size in (1, 5):
+            whole = b"".join(_events(provider, text, size)).replace(b"\n", end.encode())
+            stream, clean, at = redactor.stream(), b"", 0
+            while at < len(whole):
+                cut = at + chance.randint(1, longest)
+                clean += stream.chunk(whole[at:cut])
+                at = cut
+            spelled = _spelled((clean + stream.end()).replace(b"\r\n", b"\n"))
+            assert [secret for secret in secrets if secret[8:] in spelled] == []
+            assert (spelled.startswith("The keys are "), spelled.endswith(". Bye.")) == (True, True)
+            assert len(TOKEN.findall(spelled)) == len(secrets)
+
+    def test_an_event_with_a_huge_text_is_not_held_until_its_end(self, redactor: Redactor) -> None:
+        stream = redactor.stream()
+        stream.chunk(b'data: {"content": "')
+        parts = [stream.chunk(b"ab " * 5000) for _ in range(20)]
+        assert len(b"".join(parts)) > 200_000
+        whole = b"".join([b'data: {"content": "', *parts, stream.chunk(b'"}\n\n'), stream.end()])
+        assert json.loads(whole[5:])["content"] == "ab " * 100_000
 
     def test_a_secret_in_the_arguments_of_a_streamed_tool_call_leaves(self, redactor: Redactor) -> None:
         arguments = '{"user": "ann", "password": "hunter2-hunter2", "n": 1}'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 
-from reenact.core.redact.events import Events, is_events
+from reenact.core.redact.events import Events, is_events, may_be_events
 from reenact.core.redact.pieces import Pieces
 from reenact.core.redact.replace import Replacer
 from reenact.core.redact.text import is_json
@@ -72,20 +72,26 @@ class _PlainText:
         self._replacer = replacer
         self._pieces = Pieces(replacer)
         self._events: Events | None = None
+        self._first = b""
+        """The beginning, as long as it does not tell whether the body consists of events."""
         self._begun = False
 
     def chunk(self, data: bytes) -> bytes:
-        if not self._begun and data.strip():
+        if not self._begun and (self._first or data.strip()):
+            data = self._first + data
+            self._first = data if may_be_events(data) else b""
+            if self._first:
+                return b""
             self._begun, self._pieces.json = True, is_json(data)
             self._events = Events(self._replacer) if is_events(data) else None
         return self._pieces.feed(self._events.chunk(data) if self._events else data)
 
     def end(self) -> bytes:
-        return self._pieces.end(self._events.end() if self._events else b"")
+        return self._pieces.end(self._first + (self._events.end() if self._events else b""))
 
     @property
     def pending(self) -> bool:
-        return self._pieces.pending
+        return bool(self._first) or self._pieces.pending
 
 
 class _WideText:
