@@ -107,6 +107,17 @@ class TestStreams:
             assert (spelled.startswith("The keys are "), spelled.endswith(". Bye.")) == (True, True)
             assert len(TOKEN.findall(spelled)) == len(secrets)
 
+    @pytest.mark.parametrize("provider", ["openai", "anthropic", "ollama", "responses"])
+    def test_most_chunks_come_as_they_are_where_no_secret_may_begin_in_them(
+        self, redactor: Redactor, provider: str
+    ) -> None:
+        whole = b"".join(_events(provider, 'He said: "no, öäü, \\n 12 of 30". ' * 40, 4))
+        stream, chance, at, same, chunks = redactor.stream(), random.Random(1), 0, 0, 0
+        while at < len(whole):
+            chunk = whole[at : at + chance.randint(1, 400)]
+            at, chunks, same = at + len(chunk), chunks + 1, same + (stream.chunk(chunk) == chunk)
+        assert same > 0.8 * chunks
+
     def test_an_event_with_a_huge_text_is_not_held_until_its_end(self, redactor: Redactor) -> None:
         stream = redactor.stream()
         stream.chunk(b'data: {"content": "')

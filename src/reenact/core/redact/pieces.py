@@ -51,6 +51,14 @@ class Pieces:
         """Return True if some text is held back."""
         return bool(self._held or self._waiting)
 
+    def passes(self, data: bytes) -> bool:
+        """Return True if a piece would be passed on as it is. It is not fed."""
+        if self.pending or self._skip is not None or self._least:
+            return False
+        buffer, done = self._written + data, len(self._written)
+        hits = self._replacer.hits(buffer, json_=self.json, work=Work(len(buffer)))
+        return all(hit.end <= done for hit in hits) and self._open(buffer, hits) >= len(buffer)
+
     def feed(self, data: bytes) -> bytes:
         if self._skip is not None:
             found = self._skip.search(data)
