@@ -178,3 +178,58 @@ def test_a_python_that_cannot_join_is_answered_as_a_command(shell):
     again = shell.replay()
     assert (again.status, again.out) == (0, done.out), again.err
     assert (shell.folder / "made.txt").read_text() == "x"
+
+
+LISTING = """
+    import os
+    print(sorted(name for name in os.listdir(".") if name.endswith(".py")))
+    import prices
+    print(prices.total())
+"""
+
+
+@pytest.mark.parametrize("after", ["4", "4 + 1"], ids=["of-equal-size", "of-another-size"])
+def test_a_module_in_a_listed_folder_runs_as_it_is_now(shell, after):
+    shell.write("prices.py", "def total(): return 3\n")
+    os.utime(shell.folder / "prices.py", ns=(0, 10**18))
+    shell.write("agent.py", LISTING)
+    done, _ = shell.record("agent.py")
+    assert done.status == 0, done.err
+    shell.write("prices.py", f"def total(): return {after}\n")
+    again = shell.replay()
+    assert (again.status, again.out.splitlines()[1]) == (1, str(eval(after))), again.err
+
+
+def test_a_deleted_module_of_a_listed_folder_is_named_and_does_not_run(shell):
+    shell.write("prices.py", "def total(): return 3\n")
+    shell.write("agent.py", LISTING)
+    done, _ = shell.record("agent.py")
+    assert done.status == 0, done.err
+    (shell.folder / "prices.py").unlink()
+    again = shell.replay()
+    assert again.status == 1
+    assert "ModuleNotFoundError: No module named 'prices'" in again.err
+    assert "prices.py is gone, and its bytes are not recorded" in again.out + again.err
+
+
+def test_the_search_for_installed_packages_does_not_list_the_program_s_folder(shell):
+    shell.write(
+        "agent.py",
+        """
+        import importlib.metadata
+        print(len(list(importlib.metadata.entry_points(group="none"))))
+        """,
+    )
+    done, _ = shell.record("agent.py")
+    assert done.status == 0, done.err
+    shell.write("added.py", "total = 3\n")
+    shell.write(
+        "agent.py",
+        """
+        import importlib.metadata
+        print(len(list(importlib.metadata.entry_points(group="none"))))
+        import added
+        """,
+    )
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err

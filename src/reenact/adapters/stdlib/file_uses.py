@@ -36,6 +36,9 @@ _PLUMBING = ("asyncio", "concurrent", "importlib", "multiprocessing")
 _LOOKS = 5
 """The number of looks at a path that changes at each of them."""
 
+_INSTALLED = ("importlib.metadata", "importlib_metadata", "pkg_resources")
+"""Modules that search every folder of imports, the program's as well, for packages."""
+
 _FAR = 12
 """The number of frames between the opening of a module and the import, or less."""
 
@@ -248,7 +251,7 @@ def path_of(descriptor: int) -> str | None:
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Return True if a module is imported, or its source shown in a traceback."""
+    """Return True for a search of modules or packages, and for source in a traceback."""
     for _ in range(_FAR):
         if frame is None:
             return False
@@ -256,6 +259,8 @@ def _imports(frame: FrameType | None) -> bool:
         if name.startswith("<frozen ") and ("importlib" in name or "runpy" in name or "zipimport" in name):
             return True
         if name.endswith(_READERS) and name.startswith(callers.STANDARD):
+            return True
+        if frame.f_globals.get("__name__") in _INSTALLED:
             return True
         frame = frame.f_back
     return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from importlib.machinery import all_suffixes
 from pathlib import Path
 
 from reenact.core import system
@@ -16,6 +17,8 @@ from reenact.core.files.states import FileState
 
 _COPIED = 1 << 20
 """The size up to which the user's own file of equal size is copied."""
+
+_MODULES = tuple(all_suffixes())
 
 
 def fill(target: Path, state: FileState, own: Path | None = None) -> None:
@@ -28,6 +31,11 @@ def fill(target: Path, state: FileState, own: Path | None = None) -> None:
         os.truncate(target, state.size)
     target.chmod(stat.S_IMODE(state.mode) or 0o600)
     os.utime(target, ns=(0, state.mtime or 1))
+
+
+def is_module(path: Path) -> bool:
+    """Return True for a file that Python imports: the user's own is the code that is to run."""
+    return path.name.endswith(_MODULES)
 
 
 def was_read(path: Path, scratch: str) -> bool:
