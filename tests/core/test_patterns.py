@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from reenact.core import patterns
 from reenact.core.patterns import lazy
 
 
 def test_a_pattern_is_compiled_at_its_first_use(monkeypatch):
     compiled = []
-    real = re.compile
-    monkeypatch.setattr(re, "compile", lambda *given: compiled.append(given) or real(*given))
+    real = patterns.compiled
+    monkeypatch.setattr(patterns, "compiled", lambda *given: compiled.append(given) or real(*given))
     pattern = lazy(rb"(?P<word>[a-z]+)!", re.IGNORECASE)
     assert pattern.pattern == rb"(?P<word>[a-z]+)!"
     assert compiled == []
@@ -46,3 +47,21 @@ def test_no_module_compiles_such_a_pattern_while_it_is_imported():
         and getattr(node.value.func, "id", "") == "lazy"
     ]
     assert compiled == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "end"),
+    [
+        ("(?:ab?c)++", "abca", 3),
+        ("(?:ab?c)*+a", "abca", 4),
+        (r'"(?:[^"\\]++|\\.)*+"', r'"a\"b" c', 6),
+        (r"(?:\s|\\{1,3}[nrt])*+x", r"\n \\tx", 7),
+        ("(?:x|(?:ab?c){1,2}+)d", "abcacd", 6),
+        ("(?P<mark>-{0,2})(?:(?:ab?c){1,2}+|y)(?P=mark)", "-abcac-", 7),
+    ],
+)
+@pytest.mark.parametrize("old", [True, False])
+def test_a_possessive_repeat_of_a_group_ends_where_it_must(pattern, text, end, old, monkeypatch):
+    monkeypatch.setattr(patterns, "_WRONG_REPEATS", old or patterns._WRONG_REPEATS)
+    for given, within in ((pattern, text), (pattern.encode(), text.encode())):
+        assert patterns.compiled(given).match(within).end() == end

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
 
-from reenact.core.patterns import lazy
+from reenact.core.patterns import compiled, lazy
 from reenact.core.redact.marks import CASELESS, MarkPattern
 from reenact.core.redact.names import Names, dense, is_placeholder
 from reenact.core.redact.text import FoundSecret, Look, hit, is_json, level_of, plain
@@ -105,9 +105,7 @@ def _bare_name(column: bytes) -> bytes:
 @lru_cache(maxsize=2)
 def _sql_value(*, json_: bool) -> re.Pattern[bytes]:
     text = _SQL_TEXT % (b'"' if json_ else b"")
-    return re.compile(
-        _GAP + rb"(?:" + text + rb"|" + _SQL_OTHER + rb")?" + _GAP + rb"(?P<end>[,)])", re.DOTALL
-    )
+    return compiled(_GAP + rb"(?:" + text + rb"|" + _SQL_OTHER + rb")?" + _GAP + rb"(?P<end>[,)])", re.DOTALL)
 
 
 def _sql_rows(data: bytes, at: int, kinds: dict[int, str], work: Work) -> Iterator[FoundSecret]:
@@ -132,13 +130,13 @@ def _sql_rows(data: bytes, at: int, kinds: dict[int, str], work: Work) -> Iterat
 
 def _copied_rows(data: bytes, at: int, kinds: dict[int, str], work: Work) -> Iterator[FoundSecret]:
     r"""The lines below `COPY t (a, b) FROM stdin;`, up to `\.`, with tabs between their values."""
-    plain_line = re.compile(rb"\r?\n(?!\\\.)[^\r\n]++").match(data, at)
-    line = re.compile(
+    plain_line = compiled(rb"\r?\n(?!\\\.)[^\r\n]++").match(data, at)
+    line = compiled(
         rb"\r?\n(?!\\\.)(?P<row>[^\r\n]++)"
         if plain_line
         else rb"(?:\\{1,15}r)?\\{1,15}n(?!\\{2,16}\.)(?P<row>(?:[^\"\\]++|\\{1,15}[tNbfv\\])++)"
     )
-    tab = re.compile(rb"\t" if plain_line else rb"\\{1,15}t|\t")
+    tab = compiled(rb"\t" if plain_line else rb"\\{1,15}t|\t")
     while found := line.match(data, at):
         work.read(len(found[0]) * 2)
         at = found.end()
@@ -221,7 +219,7 @@ def _row(slashes: int, secret: tuple[int, ...], count: int) -> re.Pattern[bytes]
         inner = rb"(?:" + flat + rb"|[\[{](?:" + flat + rb"){0,40}+[\]}]){0,40}+"
         other = rb"[^\s,\[\]{}\"\\]++|\[" + inner + rb"\]|\{" + inner + rb"\}"
         cells.append(rb"(?:" + quote + group + text + rb")" + quote + rb"|" + other + rb")")
-    return re.compile(
+    return compiled(
         _GAP + rb",?" + _GAP + rb"\[" + _GAP + (_GAP + rb"," + _GAP).join(cells) + _GAP + rb"\]", re.DOTALL
     )
 

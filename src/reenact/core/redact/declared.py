@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from reenact.core.patterns import lazy
+from reenact.core.patterns import compiled, lazy
 from reenact.core.redact.marks import CASELESS, MarkPattern
 from reenact.core.redact.names import is_placeholder
 from reenact.core.redact.siblings import object_around
@@ -66,7 +66,7 @@ def _texts(data: bytes, start: int, end: int, work: Work) -> Iterator[FoundSecre
     for found in _MEMBER.finditer(data, start, end):
         work.spend(1)
         last = close(data, found.end(), 0x22, level_of(found["slashes"]), work)
-        if last is None or re.compile(_CLOSE + _GAP + rb":").match(data, last):
+        if last is None or compiled(_CLOSE + _GAP + rb":").match(data, last):
             continue
         yield from _text(data, found.end(), last, level_of(found["slashes"]), work)
 
@@ -101,14 +101,14 @@ def _attributes(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
     if not _PATHS.match(data, at) or at < work.read_to.get("attributes", 0):
         return
     begin = max(0, at - 2 * _REACH, work.read_to.get("attributes", 0))
-    stop = re.compile(rb"\]\s*+,?\s*+\\*+(?:[\"}]|n)").search(data, at, at + _REACH)
+    stop = compiled(rb"\]\s*+,?\s*+\\*+(?:[\"}]|n)").search(data, at, at + _REACH)
     end = stop.end() if stop else min(len(data), at + _REACH)
     work.read_to["attributes"] = end
     work.read(end - begin)
     for name in {found[1] for found in _PATH.finditer(data, at, end)}:
         work.spend(LOOKS_A_HIT)
         work.read(at - begin)
-        member = re.compile(rb"\"" + re.escape(name) + _CLOSE + _GAP + rb":" + _GAP + _OPEN)
+        member = compiled(rb"\"" + re.escape(name) + _CLOSE + _GAP + rb":" + _GAP + _OPEN)
         for found in member.finditer(data, begin, at):
             level = level_of(found["slashes"])
             last = close(data, found.end(), 0x22, level, work)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
+from reenact.core.patterns import compiled
 from reenact.core.redact import name_forms as forms
 from reenact.core.redact.column_names import Lists
 from reenact.core.redact.names import NUMERIC, Names, dense, is_placeholder
@@ -26,7 +27,7 @@ from reenact.core.redact.text import (
 )
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
-_IS_CODE = re.compile(r"[\w.:$!?&*@]+")
+_IS_CODE = compiled(r"[\w.:$!?&*@]+")
 """The text before a bracket in code: `os.getenv(`, `Token::from(`."""
 
 
@@ -49,7 +50,7 @@ class NamedSecrets:
         weak = b"|".join(
             b'(?<="%b)' % name.encode() for name in forms.WEAK if names.kind(name.encode()) == "weak"
         )
-        self._passed = re.compile(rb"(?:%b)%b" % (weak or b"(?!)", forms.PASSED))
+        self._passed = compiled(rb"(?:%b)%b" % (weak or b"(?!)", forms.PASSED))
         self._looks = {
             "object": self._object,
             "string": self._string,
@@ -257,7 +258,7 @@ class NamedSecrets:
     def _block(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`password: |` and the lines below it that are indented as far."""
         key = self._word(data, at, work)
-        lines = re.compile(
+        lines = compiled(
             forms.BLOCK_LINE
             + rb"(?:(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n){1,4}"
             + re.escape(after["indent"])
@@ -273,7 +274,7 @@ class NamedSecrets:
     def _heredoc(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`password = <<EOF`, the lines below it, and `EOF`."""
         key = self._word(data, at, work)
-        ends = re.compile(forms.END_OF_LINE + rb"[ \t]*+" + re.escape(after["word"]) + rb"\b")
+        ends = compiled(forms.END_OF_LINE + rb"[ \t]*+" + re.escape(after["word"]) + rb"\b")
         found = ends.search(data, after.end(), after.end() + forms.LONGEST_PART) if key else None
         if key:
             work.read((found.end() - at) * 2 if found else forms.LONGEST_PART)
@@ -283,7 +284,7 @@ class NamedSecrets:
     def _below(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
         """`password:` and a lone value in the next line, or a list of them in the next lines."""
         key = self._word(data, at, work)
-        item = re.compile(after["newline"].replace(b"\\", rb"\\") + after["item"] + rb"(?:\\{0,15}[\"'])?")
+        item = compiled(after["newline"].replace(b"\\", rb"\\") + after["item"] + rb"(?:\\{0,15}[\"'])?")
         start = after.end()
         while key:
             found = forms.BARE_VALUE.match(data, start, start + forms.LONGEST_PART)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from reenact.core.patterns import lazy
+from reenact.core.patterns import compiled, lazy
 from reenact.core.redact.replace import Replacer, merged
 from reenact.core.redact.shapes import SHAPES
 from reenact.core.redact.text import FoundSecret, boundary, name_behind
@@ -85,7 +85,7 @@ class Pieces:
         out = self._replacer.cover(buffer, hits, json_=self.json, start=done, end=hold)
         if len(buffer) - hold > _MOST_HELD:  # no secret is so long, but a value under a secret name may be
             quoted = bool(hits) and hits[-1].end == len(buffer)
-            self._skip = re.compile(rb"[\"']" if quoted else rb"[\s\"'&]")
+            self._skip = compiled(rb"[\"']" if quoted else rb"[\s\"'&]")
             self._written, self._held = b"", b""
             self._least = self._enough()
             return out + self._replacer.token(buffer[hold:].decode("utf-8", "replace")).encode()

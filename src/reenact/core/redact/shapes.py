@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 
 from reenact.core.dataclass import dataclass
-from reenact.core.patterns import lazy
+from reenact.core.patterns import compiled, lazy
 
 TOKEN = lazy(rb"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
 _DOTTED = r"(?:\.[\w\-]+)*+"
@@ -38,12 +38,12 @@ class SecretShape:
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
         text = f"{re.escape(self.prefix)}{self.needs}{self.chars}{{{self.least},}}+{self.tail}"
-        return re.compile(text.encode())
+        return compiled(text.encode())
 
     @cached_property
     def unfinished(self) -> re.Pattern[bytes]:
         """Its beginning at the text's end. A final dot may go on: a further part may be empty."""
-        return re.compile(f"{re.escape(self.prefix)}{self.chars}*+{self.tail.replace('+)', '*)')}".encode())
+        return compiled(f"{re.escape(self.prefix)}{self.chars}*+{self.tail.replace('+)', '*)')}".encode())
 
 
 _HEX = "0123456789abcdef"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from reenact.core.patterns import lazy
+from reenact.core.patterns import compiled, lazy
 from reenact.core.redact.marks import CASELESS, MarkPattern
 from reenact.core.redact.names import Names, dense, is_placeholder
 from reenact.core.redact.text import FoundSecret, hit, plain
@@ -78,7 +78,7 @@ class Tables:
             return
         table, kind = first
         newline, row = _newline(slashes), _row(table)
-        begun = re.compile(newline + rb"(?:" + _RULE + newline + rb")?").match(data, end)
+        begun = compiled(newline + rb"(?:" + _RULE + newline + rb")?").match(data, end)
         at = work.read_to[_FROM] = begun.end() if begun else end
         while found := row.match(data, at):
             work.spend(LOOKS_A_HIT)
@@ -172,7 +172,7 @@ def _row(table: _Table) -> re.Pattern[bytes]:
         quoted = rb'"(?:[^"]++|"")*+"'
         end = rb"\Z"
     cell = rb"[ ]*+(?>%b|%b)[ ]*+" % (quoted, bare)
-    return re.compile(
+    return compiled(
         rb"(?:%b%b){%d}(?P<cell>%b)(?:%b%b){%d}(?:(?P<newline>%b)|(?=%b))"
         % (cell, sign, table.before, cell, sign, cell, table.after, _newline(slashes), end)
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from reenact.core.patterns import lazy
+from reenact.core.patterns import compiled, lazy
 from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.work import Work
 
@@ -92,9 +92,9 @@ def close(data: bytes, start: int, quote: int, level: int, work: Work) -> int | 
 def _closing(quote: int, level: int) -> re.Pattern[bytes]:
     """Return the end of a string with that quote. Linear: each run of backslashes is read once."""
     if quote != 0x22:  # a repr within JSON: the string around it ends at a quote without a backslash
-        return re.compile(rb"(?<!\\)(?:\\\\)*+(?:%c|(?P<end>\"))" % quote)
+        return compiled(rb"(?<!\\)(?:\\\\)*+(?:%c|(?P<end>\"))" % quote)
     period = 2 << level
-    return re.compile(rb"(?<!\\)(?:\\{%d})*+(?P<end>\\{0,%d}+\")" % (period, period // 2 - 1))
+    return compiled(rb"(?<!\\)(?:\\{%d})*+(?P<end>\\{0,%d}+\")" % (period, period // 2 - 1))
 
 
 def is_json(data: bytes) -> bool:
