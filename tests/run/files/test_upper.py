@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reenact.core.files.states import FileState
-from reenact.run.files.upper import Upper, hidden, is_opaque
+from reenact.run.files.upper import Upper, close, hidden, is_opaque
 
 
 @pytest.fixture
@@ -103,3 +103,22 @@ def test_a_folder_that_was_copied_whole_gets_nothing_more_from_below(upper):
     upper.own(Path("a"))
     upper.own(Path("a"))
     assert os.listdir(upper.path / "a") == []
+
+
+def test_a_python_without_extended_attributes_marks_and_knows_a_closed_folder(tmp_path, monkeypatch):
+    marked = tmp_path / "marked"
+    marked.mkdir()
+    close(marked)
+    if not is_opaque(marked):
+        pytest.skip("this file system keeps no extended attributes")
+    # As in Python 3.11 and 3.12 on musl.
+    for name in ("getxattr", "setxattr"):
+        monkeypatch.delattr(os, name, raising=False)
+    (tmp_path / "own").mkdir()
+    assert (is_opaque(marked), is_opaque(tmp_path / "own"), is_opaque(tmp_path / "none")) == (
+        True,
+        False,
+        False,
+    )
+    close(tmp_path / "own")
+    assert is_opaque(tmp_path / "own")

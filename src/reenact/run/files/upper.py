@@ -195,7 +195,7 @@ def close(path: Path) -> None:
     if sys.platform == "linux":
         for name in _OPAQUE:
             with suppress(OSError):
-                os.setxattr(path, name, b"y")
+                _mark(path, name)
     if is_opaque(path):
         for above, _, names in os.walk(path):
             for each in (Path(above, name) for name in names):
@@ -222,9 +222,37 @@ def is_opaque(path: Path) -> bool:
     if sys.platform == "linux":
         for name in _OPAQUE:
             with suppress(OSError):
-                if os.getxattr(path, name, follow_symlinks=False) == b"y":
+                if _attribute(path, name) == b"y":
                     return True
     return False
+
+
+def _mark(path: Path, name: str) -> None:
+    if sys.platform == "linux" and hasattr(os, "setxattr"):
+        os.setxattr(path, name, b"y")
+    else:
+        _call("setxattr", path, name, b"y", 0)
+
+
+def _attribute(path: Path, name: str) -> bytes:
+    """Return the start of an extended attribute. Raises OSError."""
+    if sys.platform == "linux" and hasattr(os, "getxattr"):
+        return os.getxattr(path, name, follow_symlinks=False)
+    return _call("lgetxattr", path, name, bytes(8))
+
+
+def _call(function: str, path: Path, name: str, data: bytes, *rest: int) -> bytes:
+    """Call a function of the C library. Raises OSError.
+
+    Python before 3.13 leaves those of extended attributes out on musl.
+    """
+    import ctypes  # noqa: PLC0415 - it is rarely needed
+
+    library, buffer = ctypes.CDLL(None, use_errno=True), ctypes.create_string_buffer(data, len(data))
+    done = getattr(library, function)(os.fsencode(path), name.encode(), buffer, len(data), *rest)
+    if done < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(path))
+    return buffer.raw[:done]
 
 
 def _names(folder: Path) -> list[str]:
