@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import re
 import signal
 import socket
@@ -78,7 +80,8 @@ def test_a_port_that_is_taken_costs_one_line(shell, recording, capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(["mcp", recording, "--home", str(shell.home), "--port", str(port)]) == 2
-    assert f"port {port} cannot be listened on (Address already in use)" in capsys.readouterr().err
+    # musl has another text for it than glibc.
+    assert f"port {port} cannot be listened on ({os.strerror(errno.EADDRINUSE)})" in capsys.readouterr().err
 
 
 def test_without_the_package_one_line_says_what_to_install(shell, recording, capsys, monkeypatch):
