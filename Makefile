@@ -82,6 +82,7 @@ pictures: setup-demo setup-dev chromium
 	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py
 	@$(BIN)/python examples/lamp_shop/draw.py
 	@$(BIN)/python -m tests.console.picture
+	@$(BIN)/python -m tests.docs.scenes
 
 console-pictures: setup-dev chromium console
 	@$(BIN)/python -m tests.console.pictures

@@ -66,3 +66,12 @@ def test_every_extra_that_a_quickstart_installs_exists(page):
     ]
     named = re.findall(r"\breenact\[([\w,]+)\]", "\n".join(texts))
     assert {extra for each in named for extra in each.split(",")} <= set(known)
+
+
+def test_every_picture_is_shown_by_a_page_and_every_shown_picture_is_there():
+    shown = {
+        name
+        for page in DOCS.rglob("*.md")
+        for name in re.findall(r"!\[[^\]]+\]\((?:\.\./)?pictures/([^)]+)\)", page.read_text(encoding="utf-8"))
+    }
+    assert shown == {path.name for path in (DOCS / "pictures").iterdir()}
