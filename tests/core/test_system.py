@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -165,3 +166,22 @@ def test_the_switch_forces_the_portable_ways(value, forced):
 )
 def test_the_end_of_a_process_is_named(status, said):
     assert system.ending(status) == said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="musl is a C library of Linux")
+@pytest.mark.parametrize(
+    ("version", "size"),
+    [("glibc 2.36", 0), (OSError(22, "Invalid argument"), 8 << 20), (ValueError("unrecognized"), 8 << 20)],
+    ids=["glibc", "musl", "another-musl"],
+)
+def test_threads_on_musl_get_a_stack_of_the_size_on_glibc(version, size, monkeypatch):
+    def confstr(name):
+        if isinstance(version, Exception):
+            raise version
+        return version
+
+    monkeypatch.setattr(os, "confstr", confstr)
+    # It returns the size that was set before.
+    before = threading.stack_size(0)
+    system.widen_stacks()
+    assert threading.stack_size(before) == size

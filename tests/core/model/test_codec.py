@@ -8,6 +8,8 @@ import datetime as dt
 import enum
 import gzip
 import pathlib
+import subprocess
+import sys
 import uuid
 from collections import Counter, OrderedDict, deque, namedtuple
 from decimal import Decimal
@@ -274,3 +276,33 @@ def test_a_slotted_class_leaves_out_what_its_version_does_not_know():
     tree = codec.Encoder().encode(Slotted(1))
     tree["$dataclass"]["fields"]["brand_new"] = 2
     assert codec.rebuild(tree) == Slotted(1)
+
+
+SMALL_STACK = """
+import threading
+from reenact.core.model import codec
+from reenact.core.model.exact import exact
+
+value = "x"
+for _ in range(900):
+    value = {"key": [value]}
+
+def encode():
+    encoder = codec.Encoder()
+    print(exact(value), encoder.encode(value)["key"][0]["key"], encoder.unkept)
+
+threading.stack_size(128 << 10)
+thread = threading.Thread(target=encode)
+thread.start()
+thread.join()
+"""
+"""A thread as musl makes it; the value has more levels than that stack has room for marshal's or repr's calls."""
+
+
+def test_a_deep_value_is_left_out_in_a_thread_with_a_small_stack():
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_STACK], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("None [{'key': [")
+    assert done.stdout.rstrip().endswith("['builtins:dict']")

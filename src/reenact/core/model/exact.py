@@ -43,9 +43,10 @@ def exact(value: Any) -> bytes | None:
         if known:
             data, inside = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER), None
         else:
-            # marshal refuses subclasses (an IntEnum, a namedtuple), which orjson would take for their bases.
-            inside = marshal.dumps(value, _VERSION)
+            # orjson comes first: it refuses deep values, for which marshal would need a large stack.
             data = _written(value)
+            # marshal refuses subclasses (an IntEnum, a namedtuple), which orjson takes for their bases.
+            inside = marshal.dumps(value, _VERSION)
     except (TypeError, ValueError):
         return None
     return data if _reads_back(value, inside, data) else None
@@ -57,8 +58,8 @@ def exact_items(value: list[Any]) -> list[bytes] | None:
     if known is False:
         return None
     try:
-        inside = None if known else marshal.dumps(value, _VERSION)
         items = [orjson.dumps(item, option=orjson.OPT_STRICT_INTEGER) for item in value]
+        inside = None if known else marshal.dumps(value, _VERSION)
     except (TypeError, ValueError):
         return None
     data = b"[%b]" % b",".join(items)

@@ -10,6 +10,7 @@ import os
 import sys
 from functools import wraps
 
+from reenact.core import system
 from reenact.core.store.writer import warn
 from reenact.errors import ProgramError, ReenactError
 from reenact.run.child.process import ProgramProcess
@@ -37,6 +38,7 @@ def _follow(plan: Plan) -> None:
         plan = plan.child("main~1")
         if plan.mode in ("fork", RESUME):
             raise ProgramError(f"the command starts several Pythons, and a {plan.mode} can have only one")
+    system.widen_stacks()
     if (interval := plan.options.get(SWITCH)) is not None:
         sys.setswitchinterval(float(interval))
     process: ProgramProcess

@@ -8,6 +8,7 @@ import datetime as dt
 import marshal
 import math
 import pathlib
+import reprlib
 import sys
 import uuid
 from collections import Counter, OrderedDict, deque
@@ -66,7 +67,8 @@ class Encoder:
         self._depth += 1
         try:
             if self._depth > _DEPTH:
-                return self._unkept(value)
+                # Threads on musl have a stack of 128 KB: too little for the repr of what is nested a thousand times.
+                return self._unkept(value, reprlib.repr)
             return known(self, value) if known is not None else self._once(value)
         except Exception:
             return self._unkept(value)
@@ -179,9 +181,9 @@ class Encoder:
     def _fields(self, fields: Mapping[str, Any]) -> Tree:
         return {name: self.encode(item) for name, item in fields.items()}
 
-    def _unkept(self, value: Any) -> Tree:
+    def _unkept(self, value: Any, shown: Callable[[Any], str] = repr) -> Tree:
         try:
-            text = _ADDRESS.sub("", repr(value))[:200]
+            text = _ADDRESS.sub("", shown(value))[:200]
         except Exception:
             text = "(its repr raises)"
         name = type_name(type(value))
@@ -192,9 +194,10 @@ class Encoder:
 def _plain(value: Any) -> Tree | None:
     """Return a copy of plain JSON data, or None. In C: a third of the time of a walk."""
     try:
-        # marshal refuses subclasses (an IntEnum, a namedtuple), which orjson would take for their bases.
-        marshal.dumps(value)
+        # orjson comes first: it refuses deep values, for which marshal would need a large stack.
         data = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
+        # marshal refuses subclasses (an IntEnum, a namedtuple), which orjson takes for their bases.
+        marshal.dumps(value)
     except (TypeError, ValueError):
         return None
     if nested(data, value, DEEPEST):
