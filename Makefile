@@ -142,8 +142,9 @@ docs: setup-dev $(SITE)/.stamp
 	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --strict --quiet
 	@rm -rf build/docs
 
-# The oldest and the newest Python on each system: a pin without a wheel for one of them fails here. Intel Macs and
-# musl have wheels for the core alone, and musl has none of google-re2, which is built there.
+# The oldest and the newest Python on each system: a pin without a wheel for one of them fails here. Intel Macs have
+# wheels for the core alone. musl has none of google-re2, which is built there, and none of Playwright.
+ON_MUSL := analysis cassettes mcp otel proxy server ship sign speed team tui
 check-platforms: $(BIN)/uv
 	@resolve() { for python in 3.11 3.14; do \
 		MACOSX_DEPLOYMENT_TARGET=14.0 $(BIN)/uv pip compile --quiet --no-header --no-annotate --python-version $$python \
@@ -153,7 +154,8 @@ check-platforms: $(BIN)/uv
 	for system in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-pc-windows-msvc aarch64-apple-darwin; do \
 		resolve $$system --only-binary :all: --extra all || exit 2; done; \
 	resolve x86_64-apple-darwin --only-binary :all: || exit 2; \
-	for system in x86_64-unknown-linux-musl aarch64-unknown-linux-musl; do resolve $$system || exit 2; done; \
+	for system in x86_64-unknown-linux-musl aarch64-unknown-linux-musl; do \
+		resolve $$system --only-binary :all: --no-binary google-re2 $(addprefix --extra ,$(ON_MUSL)) || exit 2; done; \
 	echo "the pinned packages can be installed on 7 platforms"
 
 # Short: the parts that have a second way. `PORTABLE_TESTS=tests/run` runs others.
