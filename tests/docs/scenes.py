@@ -270,7 +270,7 @@ def team(terminal):
     recording = terminal.run(
         'reenact list --team --json | grep -om1 \'"id": *"[^"]*\' | tail -c 11', shown=False
     )
-    terminal.run(f"reenact replay {recording.strip()[:4]}")
+    terminal.run(f"reenact replay {recording.strip()}")
     server.end()
 
 

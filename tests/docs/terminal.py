@@ -27,10 +27,11 @@ FONT_FACE = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 CONTROLS = re.compile(r"(\n|\r|\x1b\[\d*A(?![a-zA-Z])|\x1b\[2K)")
 HIDDEN = re.compile(r"\x1b\[\?25[hl]")
 VOLATILE = re.compile(
-    r"terminal-\d+|\b[0-9a-z]{10}\b|(?<![0-9a-z])[0-9a-f]{8,32}(?![0-9a-z])|(?:[0-9a-f]{4}-)+[0-9a-f]{4}|[\d,.]+[  ]?(?:ms|s|µs|MB|kB)\b|"
-    r"\d{4}-\d\d-\d\d|\d\d:\d\d(?::\d\d)?|127\.0\.0\.1:\d+"
+    r"terminal-\d+|127\.0\.0\.1:\d+|<?[\d,.]+ ?(?:ms|s|µs|MB|kB|bytes)\b|\+?\d+\.\d+|\d{4}-\d\d-\d\d|\d\d:\d\d(?::\d\d)?|"
+    r"(?<![a-z0-9])(?=[a-z\0]*\d)[a-z0-9](?:\0*[a-z0-9]){9}(?![a-z0-9])|"
+    r"(?<![0-9a-z])[0-9a-f]{8,32}(?![0-9a-z])|(?:[0-9a-f]{4}-)+[0-9a-f]{4}"
 )
-"""What another run of the same command prints in another way: ids, times, durations, ports."""
+"""What another run of the same command prints in another way: durations, times, ports, ids (in two colours)."""
 
 
 class Terminal:
@@ -159,6 +160,6 @@ def settled(text: str) -> str:
 
 def said(picture: str) -> str:
     """Return the text of a picture without what differs in each run."""
-    return VOLATILE.sub(
-        "…", html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", picture, flags=re.DOTALL))
-    )
+    text = re.sub(r"<style>.*?</style>|<[^>]*>", "\0", picture, flags=re.DOTALL)
+    kept = VOLATILE.sub("…", html.unescape(text).replace("\xa0", " "))
+    return " ".join(kept.replace("\0", " ").split())
