@@ -121,10 +121,12 @@ def test_ring_and_pointer_stand_on_an_element_within_100_ms_of_the_press_that_th
         pressed = video.video_ms(at - began)
         x, y, across, down = box = boxes[id]
         near = [image for ms, end, image in frames if ms <= pressed + 100 and end >= pressed - 100]
-        assert any(
-            ringed(image, box, ["script"]) and pointed(image, (x + across / 2, y + down / 2))
-            for image in near
-        ), (id, pressed, [(round(ms), round(end)) for ms, end, _ in frames])
+        # Of an action that is shorter than a frame, the pointer may arrive in the frame after the ring.
+        shown = (
+            any(ringed(image, box, ["script"]) for image in near),
+            any(pointed(image, (x + across / 2, y + down / 2)) for image in near),
+        )
+        assert shown == (True, True), (id, pressed, [(round(ms), round(end)) for ms, end, _ in frames])
 
 
 @pytest.mark.thorough
