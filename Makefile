@@ -79,7 +79,7 @@ exercise: setup-dev
 	@$(BIN)/python examples/exercise/exercise.py
 
 pictures: setup-demo setup-dev chromium
-	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py
+	@FORCE_COLOR=1 PYTHONPATH=. $(BIN)/python examples/order_agent/picture.py
 	@$(BIN)/python examples/lamp_shop/draw.py
 	@$(BIN)/python -m tests.console.picture
 	@$(BIN)/python -m tests.docs.scenes

@@ -49,6 +49,12 @@ def put_agent(terminal):
     put(terminal, "agent.py", "support.py", "shop.py", "mended.py")
 
 
+def change_the_tool(terminal):
+    """Change one tool of the agent."""
+    terminal.run(MEND, shown=False)
+    terminal.comment("The tool cancel_order is changed: it refuses an order that has shipped.")
+
+
 def record(terminal):
     put_agent(terminal)
     terminal.run(RECORD)
@@ -59,8 +65,7 @@ def replay(terminal):
     put_agent(terminal)
     terminal.run(RECORD, shown=False)
     terminal.run("reenact replay last")
-    terminal.run(MEND, shown=False)
-    terminal.comment("The tool cancel_order is changed: it refuses an order that has shipped.")
+    change_the_tool(terminal)
     terminal.run("reenact replay last", status=1)
 
 
@@ -92,8 +97,7 @@ def reproduce(terminal):
     put_agent(terminal)
     terminal.run(RECORD, shown=False)
     terminal.run("reenact reproduce last --times 3")
-    terminal.run(MEND, shown=False)
-    terminal.comment("The tool cancel_order is changed: it refuses an order that has shipped.")
+    change_the_tool(terminal)
     terminal.run("reenact reproduce last --times 2", status=1)
 
 
@@ -106,8 +110,7 @@ def testing(terminal):
     terminal.run(RECORD, shown=False)
     terminal.run("reenact keep last --as tests/test_support.py")
     terminal.run("pytest -q --no-header tests")
-    terminal.run(MEND, shown=False)
-    terminal.comment("The tool cancel_order is changed: it refuses an order that has shipped.")
+    change_the_tool(terminal)
     terminal.run("pytest -q --no-header --tb=no tests", status=1)
 
 
@@ -117,8 +120,7 @@ def verify(terminal):
         terminal.run(f"python agent.py '{question}'", shown=False)
     terminal.run("reenact list")
     terminal.run("reenact verify --entry agent:answer")
-    terminal.run(MEND, shown=False)
-    terminal.comment("The tool cancel_order is changed: it refuses an order that has shipped.")
+    change_the_tool(terminal)
     terminal.run("reenact verify --entry agent:answer", status=1)
 
 
