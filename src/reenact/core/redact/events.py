@@ -90,7 +90,7 @@ class _CutLine:
                     self._seen = len(self.data)
                     return self._seen
                 self._seen = self._text = begun.end()
-            inside = _INSIDE.match(self.data, self._text)
+            inside = _INSIDE.match(self.data, self._text, self._text + _MOST_LOOKED + 1)
             end = self._text if inside is None else inside.end()
             if end - self._text > _MOST_LOOKED:
                 return max(self.out, self._text)
