@@ -14,8 +14,8 @@ from reenact.browser.actions import types as do
 from reenact.browser.actions.running import RunningAction, TargetCheck
 from reenact.browser.page import consequence, selectors, snapshot
 from reenact.browser.page.differences import differences, rivals
+from reenact.browser.page.element_functions import of_elements
 from reenact.browser.page.guard import PressGuard
-from reenact.browser.page.isolated_world import of_elements
 from reenact.browser.page.likeness import similar
 from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.page.pending import pending

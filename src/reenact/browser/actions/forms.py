@@ -8,7 +8,8 @@ from typing import Any
 from playwright.async_api import ElementHandle, Error, Frame, Page
 
 from reenact.browser.actions.types import SECRET_FORM_FIELDS
-from reenact.browser.page.isolated_world import chained, frame_chain, of_element
+from reenact.browser.page.element_functions import of_element
+from reenact.browser.page.isolated_world import chained, frame_chain
 
 Hide = Callable[[str, ElementHandle], Awaitable[None]]
 

@@ -21,8 +21,9 @@ from reenact.analysis.views.browsed import short_address
 from reenact.browser.actions import reasons
 from reenact.browser.actions.reasons import SHORT, FailedAction, Reason
 from reenact.browser.page.differences import belongs, exact
+from reenact.browser.page.element_functions import of_element
 from reenact.browser.page.fitting import ROLES
-from reenact.browser.page.isolated_world import frame_chain, of_element, of_page
+from reenact.browser.page.isolated_world import frame_chain, of_page
 from reenact.browser.page.likeness import LikenessMatch, named_alike, similar, sought
 from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.selectors import (

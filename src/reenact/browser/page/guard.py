@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
+from itertools import count
 from typing import Any, NamedTuple
 
 from playwright.async_api import ElementHandle, Error, JSHandle, Locator
 
-from reenact.browser.page.sources import eyes
+from reenact.browser.page.element_functions import in_document
 
 _PATIENCE = 1.0
 """Seconds for the page's answer about a press."""
+
+_numbers = count(1)
+"""The numbers of guards: a document may hold several."""
 
 
 class SeenPress(NamedTuple):
@@ -48,6 +50,7 @@ class PressGuard:
 
     def __init__(self, *, stops: bool) -> None:
         self._stops = stops
+        self._number = next(_numbers)
         self._armed: JSHandle | None = None
 
     async def arm(
@@ -59,13 +62,12 @@ class PressGuard:
     ) -> dict[str, Any]:
         """Begin to listen, and return what `eyes.known` tells. Raises Playwright's Error."""
         await self.read()
-        code = f"(el, argument) => ({_code()})({eyes()}, el, argument)"
         asked = {"selectors": selectors, "stops": self._stops, "words": words}
-        if isinstance(element, ElementHandle):
-            self._armed = await element.evaluate_handle(code, asked)
-        else:
-            self._armed = await element.evaluate_handle(code, asked, timeout=timeout)
-        known: dict[str, Any] = await self._armed.evaluate("one => one.known")
+        call = "guards.arm(argument.number, el, argument.asked)"
+        known: dict[str, Any]
+        known, self._armed = await in_document(
+            element, call, {"number": self._number, "asked": asked}, timeout=timeout
+        )
         return known
 
     async def read(self) -> SeenPress | None:
@@ -75,12 +77,7 @@ class PressGuard:
             return None
         try:
             async with asyncio.timeout(_PATIENCE):
-                return SeenPress(**await armed.evaluate("one => one.read()"))
+                seen = await armed.evaluate("({ guards }, number) => guards.read(number)", self._number)
         except (Error, TimeoutError):
             return None
-
-
-@cache
-def _code() -> str:
-    text = files("reenact.browser.page").joinpath("guard.js").read_text(encoding="utf-8")
-    return text[text.index("(eyes,") :].strip()
+        return None if seen is None else SeenPress(**seen)

@@ -1,8 +1,8 @@
 """Read the page without changing it: run `eyes.js` in an isolated world of each frame.
 
 A whole page is read through the browser's debugging protocol in an isolated world: the page's scripts cannot see it,
-and their changes to JavaScript itself do not reach it. One element, found by Playwright, is read by Playwright.
-Neither leaves a trace.
+and their changes to JavaScript itself do not reach it. It leaves no trace. One element, found by Playwright, is read
+by Playwright (`element_functions`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from playwright.async_api import CDPSession, ElementHandle, Error, Frame, Locator, Page
+from playwright.async_api import CDPSession, Error, Frame, Page
 
+from reenact.browser.page.element_functions import of_element
 from reenact.browser.page.sources import eyes, source_of
 
 NAME = "reenact"
@@ -30,30 +31,6 @@ _PATIENCE = 5.0
 _BRIEF = 1.0
 """Seconds for a frame's answer; `_BRIEF` without a document. The main frame has no limit."""
 _loaded: WeakKeyDictionary[CDPSession, dict[str, str]] = WeakKeyDictionary()
-
-
-async def of_element(
-    element: Locator | ElementHandle,
-    call: str,
-    argument: Any = None,
-    *,
-    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
-) -> Any:
-    """Evaluate `call` (JavaScript with `eyes`, `el` and `argument`) with one element.
-
-    Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
-    """
-    code = f"(el, argument) => {{ const eyes = {eyes()}; return {call}; }}"
-    if isinstance(element, ElementHandle):
-        return await element.evaluate(code, argument)
-    return await element.evaluate(code, argument, timeout=timeout)
-
-
-async def of_elements(locator: Locator, call: str, argument: Any = None) -> list[Any]:
-    """Evaluate `call` with each element of a locator. Raises Playwright's Error."""
-    code = f"(found, argument) => {{ const eyes = {eyes()}; return found.map((el) => {call}); }}"
-    told: list[Any] = await locator.evaluate_all(code, argument)
-    return told
 
 
 async def of_page(page: Page, function: str, request: Any = None) -> list[tuple[Frame, Any]]:

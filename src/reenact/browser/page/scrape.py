@@ -8,7 +8,8 @@ from typing import Any
 
 from playwright.async_api import Frame, Locator, Page
 
-from reenact.browser.page.isolated_world import of_element, of_page
+from reenact.browser.page.element_functions import of_element
+from reenact.browser.page.isolated_world import of_page
 
 MOST = 400_000
 """Most characters of HTML that are read; the rest is counted and noted at the end."""

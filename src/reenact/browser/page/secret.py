@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from playwright.async_api import Locator
 
-from reenact.browser.page.isolated_world import of_element
+from reenact.browser.page.element_functions import of_element
 from reenact.browser.page.selectors import parse, styles
 
 

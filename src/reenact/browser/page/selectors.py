@@ -10,9 +10,10 @@ from typing import Any
 
 from playwright.async_api import ElementHandle, Error, Locator, Page
 
+from reenact.browser.page.element_functions import of_element
 from reenact.browser.page.guard import PressGuard
 from reenact.browser.page.inspection import open_closed
-from reenact.browser.page.isolated_world import chained, frame_chain, of_element, origin
+from reenact.browser.page.isolated_world import chained, frame_chain, origin
 from reenact.browser.page.parsing import (
     KINDS,
     Selector,

@@ -19,7 +19,7 @@ from reenact.browser.actions import types as do
 from reenact.browser.effects.calls import arun
 from reenact.browser.effects.operations import Hide, Operation
 from reenact.browser.heal.mend import FailedStep, Mend, MendOptions, StepHistory
-from reenact.browser.page.isolated_world import of_element
+from reenact.browser.page.element_functions import of_element
 from reenact.browser.page.live_browser import LiveBrowser
 from reenact.errors import ReenactError
 
