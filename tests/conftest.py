@@ -10,7 +10,7 @@ import subprocess
 import sys
 import textwrap
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,15 +148,19 @@ def pytest_collection():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Leave the first and the last row of a `sampled` matrix in the short suite; the others become `thorough`."""
+    """Leave a part of a `sampled` matrix in the short suite: first and last row, or each `every`th. The others become
+    `thorough`.
+    """
     TEST_FILES.update(str(item.path) for item in items)
     matrices: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("sampled") and not item.get_closest_marker("thorough"):
             matrices.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for rows in matrices.values():
-        for row in rows[1:-1]:
-            row.add_marker("thorough")
+        every = rows[0].get_closest_marker("sampled").kwargs.get("every", max(len(rows) - 1, 1))
+        for number, row in enumerate(rows):
+            if number % every:
+                row.add_marker("thorough")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -227,10 +231,32 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def tidy():
     """For programs that leave their clients and the loop of a `run_sync` to the end of the process, as small ones do."""
-    yield
-    with warnings.catch_warnings(), suppress(RuntimeError):
-        # From Python 3.12 on it warns where no loop is set, and from 3.14 on it raises.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        asyncio.get_event_loop().close()
-        asyncio.set_event_loop(None)
+    with left_loop_closed():
+        yield
     gc.collect()
+
+
+@contextmanager
+def left_loop_closed():
+    """Close the event loop that the body leaves; one that was there before, as other tests of the session have it, stays."""
+    before = _loop_of_this_thread()
+    try:
+        yield
+    finally:
+        left = _loop_of_this_thread()
+        if left is not None and left is not before:
+            left.close()
+            _set_loop(before)
+
+
+def _loop_of_this_thread():
+    """Return the event loop that is set, and make none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return getattr(asyncio.get_event_loop_policy()._local, "_loop", None)
+
+
+def _set_loop(loop):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        asyncio.set_event_loop(loop)
