@@ -105,6 +105,7 @@ def recorded_once(tmp_path_factory):
     return ChangedScript(tmp_path_factory.mktemp("changed"), CHANGED)
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -136,6 +137,7 @@ def test_a_use_that_waits_for_a_process_that_has_ended_does_not_wait_for_ever(tm
     assert again.status == 1, again.said
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("kind", ["Condition()", "Barrier(2)"])
 def test_kinds_without_a_recorded_order_are_named(kind, tmp_path):
     script = tmp_path / "script.py"

@@ -215,8 +215,10 @@ PROGRAMS = {
 }
 
 
-LONG = ("locks of spawned processes", "pool of spawned processes", "pool with workers that end")
-"""Their parts are those of other rows: spawned processes, locks, a pool. Each process that is spawned imports Reenact."""
+LONG = (
+    "locks of spawned processes", "queue", "joinable queue", "pool of spawned processes", "pool with workers that end",
+)  # fmt: skip
+"""Their parts are those of other rows: spawned processes, locks, queues, a pool."""
 
 
 @pytest.mark.parametrize(
@@ -320,6 +322,7 @@ def recorded_once(tmp_path_factory):
     return ChangedScript(tmp_path_factory.mktemp("changed"), CHANGED)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

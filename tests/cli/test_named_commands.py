@@ -134,6 +134,7 @@ FILES = """
 """
 
 
+@pytest.mark.sampled
 def test_files_that_are_not_listed_are_listed(shell, refer, run, monkeypatch):
     shell.write("agent.py", FILES)
     shell.record("agent.py")
@@ -159,6 +160,7 @@ BY_HASH = """
 """
 
 
+@pytest.mark.sampled
 def test_a_recording_that_makes_a_flaky_test_is_proved(shell, refer):
     shell.write("agent.py", BY_HASH)
     shell.record("agent.py")
@@ -236,6 +238,7 @@ def test_an_unknown_rule_names_the_list_of_rules(run, home):
     assert (status, "loop" in out) == (0, True)
 
 
+@pytest.mark.sampled
 def test_a_recording_without_steps_names_what_shows_it(shell, refer):
     shell.write("empty.py", "print('nothing')\n")
     shell.record("empty.py")
@@ -296,6 +299,7 @@ def test_what_is_whole_of_a_damaged_file_is_kept(run, home, tmp_path):
         shutil.rmtree("unpacked")
 
 
+@pytest.mark.sampled
 def test_the_page_of_a_long_comparison_names_the_one_with_all(shell, refer):
     store = LocalStore(shell.home)
     one = keep(store, ImportedRun("one", [does("look", {"n": n}, f"a{n}") for n in range(700)]))
@@ -413,6 +417,7 @@ def test_files_of_other_kinds_are_imported(run, home, tmp_path):
     assert run(*followed(err, "core/store/reading.py", "list"))[0] == 0
 
 
+@pytest.mark.sampled
 def test_a_kind_that_did_not_come_names_the_kinds(agent, refer):
     agent.record("agent.py")
     replayed = agent.run("replay", *refer(agent), "--live", "tol", "--run-foreign")

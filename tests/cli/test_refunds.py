@@ -197,7 +197,7 @@ def test_twenty_forks_of_a_refunding_agent_refund_nothing(shell, shop, body):
     assert refunds(shell, shop) == 3
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("body", BODIES)
 def test_a_fork_does_not_do_what_the_recording_shows_or_hides(shell, shop, body):
     parent = agent(shell, BODIES[body])
@@ -502,7 +502,7 @@ def test_a_host_or_a_command_that_may_run_is_enough_for_the_tool_that_asks_it(sh
     assert (done.status, refunds(shell, shop)) == (0, before + 3), done.err
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     ("given", "why"),
     [

@@ -138,7 +138,7 @@ def killed(shell, counts, kind, *places):
     return recording
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("kind", TAILS)
 def test_a_run_killed_between_calls_goes_on_and_each_call_is_made_once(shell, counts, kind):
     recording = killed(shell, counts, kind, "after-3")
@@ -341,6 +341,7 @@ POLLING_TASKS = """
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", [POLLING, POLLING_TASKS], ids=["threads", "tasks"])
 @pytest.mark.parametrize("ready", ["a", "ab"])
 def test_a_call_that_is_made_again_may_go_another_way_where_files_have_changed(shell, counts, program, ready):
@@ -371,6 +372,7 @@ LOOKS_FIRST = """
 """
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     ("changed", "status", "paid"),
     [("looked", 0, {"pay tea 0": 1}), ("size", 3, {"pay tea 0": 1})],
@@ -421,6 +423,7 @@ PYTHONS = """
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("place", ["in-1", "before", "behind"])
 def test_pythons_that_a_tool_has_started_are_not_started_again(shell, counts, place):
     shell.write("agent.py", HEAD + PYTHONS)
@@ -504,6 +507,7 @@ def test_a_recorded_block_goes_on(shell, counts):
     assert shell.replay().status == 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("place", ["in-1", "in-2", "in-3"])
 def test_the_state_of_a_resumed_run_can_be_read(shell, counts, place):
     shell.write(

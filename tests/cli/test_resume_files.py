@@ -103,7 +103,7 @@ def uninterrupted(shell, act):
     return done.stdout, content(folder)
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(("act", "place"), [(act, place) for act in ACTS for place in PLACES])
 def test_a_resumed_run_ends_with_the_files_of_one_that_was_never_cut_off(shell, begun, act, place):
     folder = begun(act, place)
@@ -147,6 +147,7 @@ def copies_of(shell):
     return shell.home / "recordings" / shell.last().id / "set-back"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("act", ["a database", "a renamed folder", "a link"])
 def test_files_are_as_before_when_a_call_in_flight_is_refused(shell, begun, act):
     folder = begun(act, "in 3")

@@ -35,6 +35,7 @@ def words_of(page):
 # -- pages and films -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled
 def test_a_page_that_leaves_files_out_names_their_list(shell, refer, run, monkeypatch):
     shell.write("agent.py", FILES)
     shell.record("agent.py")
@@ -46,6 +47,7 @@ def test_a_page_that_leaves_files_out_names_their_list(shell, refer, run, monkey
     assert (status, set(re.findall(r"file (\d)", listed))) == (0, set("01234"))
 
 
+@pytest.mark.sampled
 def test_a_page_that_leaves_steps_out_names_what_shows_them(shell, refer, run, monkeypatch):
     keep(LocalStore(shell.home), RUN)
     words = refer(shell)
@@ -66,6 +68,7 @@ def filmed(shell):
     return shell
 
 
+@pytest.mark.sampled
 def test_a_page_without_its_film_names_what_plays_it(filmed, refer, run, monkeypatch):
     words = refer(filmed)
     monkeypatch.setattr(player, "FILM", 1)
@@ -74,6 +77,7 @@ def test_a_page_without_its_film_names_what_plays_it(filmed, refer, run, monkeyp
     assert (status, out.strip().endswith(".html")) == (0, True), err
 
 
+@pytest.mark.sampled
 def test_a_full_page_of_a_session_names_what_shows_the_rest(filmed, refer, run, monkeypatch):
     words = refer(filmed)
     monkeypatch.setattr(content, "LETTERS", 3)
@@ -125,6 +129,7 @@ COUNTING = """
 """
 
 
+@pytest.mark.sampled
 def test_an_outcome_that_changes_from_replay_to_replay_names_what_says_more(shell, refer):
     shell.write("agent.py", UNSTEADY)
     for mood in ("good", "bad"):

@@ -165,6 +165,7 @@ async def test_the_commands_of_a_recording_s_dialogs_have_all_that_they_need(
         assert "no recording" in capsys.readouterr().err, command
 
 
+@pytest.mark.sampled(every=10)
 @driven
 @pytest.mark.parametrize("name", ["first", "long"])
 async def test_a_recording_is_exported_as_a_page_and_as_a_file_by_clicks(window, ids, tmp_path, name):

@@ -98,6 +98,7 @@ def reading(app, id):
             yield one.at(id) + {"search": "?q=text:dolor", "diff": f"?a={id}&b={id}"}.get(last, "")
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("id", ["many", "long", pytest.param("nested", marks=pytest.mark.thorough)])
 def test_each_route_answers_about_a_large_recording_which_the_server_does_not_read(app, client, id):

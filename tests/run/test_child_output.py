@@ -29,7 +29,7 @@ WAYS = {
 }
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("way", WAYS)
 def test_what_a_child_process_writes_is_compared(shell, way):
     agent = f"{HEAD}    {WAYS[way]}\n"

@@ -98,7 +98,7 @@ def _program(shell, method, *, block=False):
     )
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_child_has_a_file_of_its_own_and_replays_it(shell, method):
     _program(shell, method)
@@ -421,6 +421,7 @@ def test_a_program_that_takes_the_place_of_another_is_replayed_with_it(shell):
     assert (again.status, again.out) == (0, done.out), again.err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("change", "place"),
     [

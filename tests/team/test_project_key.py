@@ -192,7 +192,7 @@ def test_an_endorsement_of_one_recording_is_none_of_another(ann, ben):
     assert standing(ann.folder / "ben", "evil000001").where is Where.FOREIGN
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     "text", ["", "null", "[]", '{"key": 1, "signature": 2}', '{"key": "ed25519:00"}', "x" * 9000]
 )

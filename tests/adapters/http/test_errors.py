@@ -76,6 +76,7 @@ def test_a_body_that_stalls(bench, client):
     assert live != "no error"
 
 
+@pytest.mark.sampled
 @every()
 @pytest.mark.parametrize("path", ["/slow", "/stalls"])
 def test_another_time_limit_behind_a_time_out_is_a_departure(bench, client, path):

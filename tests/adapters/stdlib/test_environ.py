@@ -196,7 +196,7 @@ GIVEN = {
 }
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("way", GIVEN)
 def test_a_child_process_reads_what_the_program_gives_it(shell, way, monkeypatch):
     monkeypatch.setenv("WHO", "me")

@@ -43,6 +43,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
 def test_the_times_of_changed_files_are_the_recorded_ones(shell: Shell, body: str) -> None:
     shell.write("old", "1")

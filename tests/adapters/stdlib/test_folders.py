@@ -36,6 +36,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("names", LISTS.values(), ids=LISTS)
 def test_names_come_in_their_order_in_a_run(
     home: str, folder: Path, names: Callable[[Path], list[str]]

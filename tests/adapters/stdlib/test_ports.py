@@ -70,7 +70,7 @@ def recorded(shell, request):
     return recording
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("recorded", KINDS, indirect=True)
 def test_the_program_is_told_the_recorded_port(shell, recorded):
     for _ in range(2):
@@ -78,7 +78,7 @@ def test_the_program_is_told_the_recorded_port(shell, recorded):
         assert done.status == 0, done.err
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("recorded", KINDS, indirect=True)
 def test_a_port_that_is_taken_by_now_is_told_as_recorded(shell, recorded):
     drawn = [

@@ -113,6 +113,7 @@ def a_command_that_is_not_there():
         pexpect.spawn("/no/such/command")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "work",
     [
@@ -151,6 +152,7 @@ def test_no_command_of_a_terminal_runs_in_a_replay(tmp_path: Path):
     assert made.read_text() == "run\n"
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("start", ["fork", "pexpect"])
 def test_another_command_at_a_terminal_is_a_departure_before_it_runs(tmp_path: Path, start: str):
     made = tmp_path / "made"

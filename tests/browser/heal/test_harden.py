@@ -111,6 +111,7 @@ with Client().Session() as session:
 """
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize(
     ("selector", "kind", "closed"),

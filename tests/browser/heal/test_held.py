@@ -83,6 +83,7 @@ def test_a_renamed_element_that_sends_the_same_is_let_go(twice, harbour):
     assert block.heals[-1].verified_by.startswith("consequence")
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     "after",
     [hatch("Delete boats", "/boats/delete"), hatch("Delete boat", body="{boat: 5}")],
@@ -102,7 +103,7 @@ def test_the_same_element_under_another_id_may_not_send_another_request(twice, h
     assert harbour.received == []
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("name", ["Delete all", "Keep", "Delete 2", "Delete and close"])
 def test_an_element_of_another_verb_or_with_more_words_is_not_tried(twice, harbour, name):
     block, result = twice(hatch("Delete"), hatch(name))

@@ -836,6 +836,7 @@ const draw = () => { list.innerHTML = "<p>Bay 1</p><button type=button id=dock d
 draw(); setInterval(draw, EVERY)</script>"""
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("every", [100, 15])
 def test_success_means_that_the_page_saw_the_click_on_a_list_that_is_drawn_anew(later, every):
     result, seen, _ = later(RESTLESS.replace("EVERY", str(every)), click("#dock"), block=False)
@@ -843,6 +844,7 @@ def test_success_means_that_the_page_saw_the_click_on_a_list_that_is_drawn_anew(
     assert seen == (["click dock"] if result.success else []), result.message
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("row", "target", "seen"),
     [
@@ -944,7 +946,7 @@ def late(ms, before=""):
     document.querySelector("nav").prepend(b) }}, {ms})</script>"""
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     "after",
     [
@@ -972,6 +974,7 @@ def hold(*names):
 CRATES = [f"Crate {n}" for n in range(400, 440)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("first", "there"),
     [(20, True), (20, False), (21, True), (19, True), (20, "Crate 4010")],
@@ -1000,7 +1003,7 @@ def pier(*names, **addresses):
     return f"<nav>{links}</nav>"
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     ("after", "url"),
     [

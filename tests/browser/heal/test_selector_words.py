@@ -90,7 +90,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(("selector", "page"), OTHERS)
 def test_an_element_that_the_words_contradict_is_not_pressed(visit, selector, page):
     result, seen = visit(page, selector)
@@ -133,7 +133,7 @@ def test_what_the_words_name_is_pressed_whatever_ornaments_it_has(visit, selecto
     assert "wrong element" not in result.message
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     ("selector", "page"),
     [

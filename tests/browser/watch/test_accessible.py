@@ -74,6 +74,7 @@ def opened(tab, folder):
     return show
 
 
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize(("width", "theme"), WINDOWS)
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_no_finding_and_does_not_scroll_sideways(opened, name, width, theme):

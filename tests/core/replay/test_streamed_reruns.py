@@ -57,6 +57,7 @@ def test_its_effect_on_the_program_is_there_again(shell):
     assert "did not run" not in replay.err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("before", "after", "step", "named"),
     [

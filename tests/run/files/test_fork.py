@@ -135,6 +135,7 @@ READS_LATE = """
 """
 
 
+@pytest.mark.thorough
 def test_a_fork_of_a_fork_has_the_files_that_the_first_recording_used_later(shell, tmp_path_factory):
     shell.write("data/late", "as it was")
     shell.write("agent.py", READS_LATE)

@@ -57,7 +57,7 @@ def _grown(folder):
     (folder / "tree" / "link").unlink()
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("change", [_emptied, _touched, _grown])
 def test_a_replay_lists_the_files_with_their_sizes_times_and_links(shell, recorded, change):
     change(shell.folder)
@@ -93,6 +93,7 @@ def test_a_read_of_a_file_that_was_only_listed_is_said(shell):
     assert "big.bin is not as it was" in " ".join(again.err.split())
 
 
+@pytest.mark.sampled(every=10)
 @OVERLAYS
 @pytest.mark.parametrize("read_before", [False, True])
 def test_a_file_that_a_command_makes_new_is_as_the_command_left_it(shell, read_before):
@@ -164,6 +165,7 @@ def test_a_command_makes_a_file_that_is_not_kept_and_no_code_reads_it(shell):
         assert ("its bytes are not recorded" in " ".join(again.err.split())) is not faithful
 
 
+@pytest.mark.thorough
 def test_a_python_that_cannot_join_is_answered_as_a_command(shell):
     shell.write(
         "agent.py",
@@ -188,6 +190,7 @@ LISTING = """
 """
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("after", ["4", "4 + 1"], ids=["of-equal-size", "of-another-size"])
 def test_a_module_in_a_listed_folder_runs_as_it_is_now(shell, after):
     shell.write("prices.py", "def total(): return 3\n")

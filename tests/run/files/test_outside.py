@@ -36,6 +36,7 @@ def elsewhere():
     shutil.rmtree(folder)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["memory.json", "new/memory.json"])
 @pytest.mark.parametrize("before", [None, "[5]"])
 def test_a_replay_leaves_them_as_they_are_and_sees_them_as_they_were(shell, elsewhere, name, before):
@@ -66,6 +67,7 @@ def test_another_content_is_found(shell, elsewhere):
     assert path.read_text() == "[0]"
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("files", ["", "open('own.txt', 'w').write('x')\n"], ids=["no files", "with files"])
 def test_a_change_that_the_recorded_run_did_not_make_is_stopped(shell, elsewhere, files):
     shell.write("agent.py", f"{files}print('ok')")
@@ -95,6 +97,7 @@ def test_a_block_leaves_them_as_they_are(home, elsewhere):
     assert path.read_text() == "line\n"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("change", [
     lambda path: path.write_text("x"),
     lambda path: path.unlink(),

@@ -57,6 +57,7 @@ def recorded(shell):
     return record
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("program", [ONE_AFTER_THE_OTHER, AT_ONCE])
 def test_a_file_of_several_processes_is_the_same_again(shell, recorded, program):
     done = recorded(program)
@@ -82,6 +83,7 @@ def test_lines_of_processes_without_a_lock_are_compared_without_their_order(shel
     assert again.status == 0, again.err
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("program", [ONE_AFTER_THE_OTHER, WITHOUT_A_LOCK])
 def test_another_line_of_one_process_is_found(shell, recorded, program):
     recorded(program)

@@ -53,7 +53,7 @@ def test_a_program_with_its_memory_on_disk_replays_faithfully_twice(shell, recor
     assert (shell.folder / "memory.txt").read_text() == "42"
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("change", ["other", "deleted", "folder", "link"])
 def test_files_that_were_changed_since_are_as_they_were(shell, recorded, change):
     recorded(MEMORY, **{"memory.txt": "41"})
@@ -281,7 +281,7 @@ def test_a_folder_that_was_removed_and_made_again_replays_on_what_the_run_has_le
     assert done.status == 0, done.err
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("end", ["shutil.rmtree('box')", "os.rename('box', 'other')", "os.rmdir('box')"])
 def test_a_folder_that_is_listed_after_its_removal_is_there_at_the_beginning(shell, end):
     (shell.folder / "box").mkdir()
@@ -359,6 +359,7 @@ COMMANDS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("body", COMMANDS.values(), ids=COMMANDS)
 def test_files_that_programs_and_commands_change_by_turns_are_as_recorded(shell, body):
     shell.write("a.txt", "old")

@@ -198,6 +198,7 @@ AT_A_TERMINAL = """
 """
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     "program",
     [

@@ -30,6 +30,7 @@ def server():
     server.stop()
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("name", ["jar.txt", "secrets.txt"])
 def test_a_replay_writes_the_token_and_that_is_no_difference(shell, server, name):
     shell.write("login.py", LOGIN.format(url=server.url, name=name))

@@ -138,7 +138,7 @@ def steps(recording, *questions):
     return [step.number for step in recording if step.args.get("question") in questions]
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_process_that_ended_before_the_step_replays_its_own_file(shell, begun, name):
     done, recording = begun(PROGRAMS[name])
@@ -166,6 +166,7 @@ def test_a_process_of_the_live_part_is_run_and_recorded(shell, begun):
     assert [len(set(known) - set(out.splitlines())) for out in outs] == [2, 1, 0]
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("exits", [True, False])
 def test_a_process_that_departs_before_the_step_is_a_departure_of_the_fork(shell, begun, exits):
     code = ONE_AFTER_THE_OTHER if exits else ONE_AFTER_THE_OTHER.replace("print(run", "len(run")
@@ -181,6 +182,7 @@ def test_a_process_that_departs_before_the_step_is_a_departure_of_the_fork(shell
     assert tree(shell.folder) == before
 
 
+@pytest.mark.thorough
 def test_a_process_that_does_not_end_by_itself_any_more_does_not_fork(shell, begun):
     _, recording = begun(ONE_AFTER_THE_OTHER)
     shell.write("worker.py", WORKER + "    import os; os.kill(os.getpid(), 9)\n")
@@ -292,6 +294,7 @@ def test_a_run_is_resumed_behind_the_end_of_a_process(shell, cut_off):
     assert (again.status, again.out) == (0, resumed.out), again.err
 
 
+@pytest.mark.thorough
 def test_a_process_that_departs_is_a_departure_of_the_resumed_run(shell, cut_off):
     path = shell.home / "recordings" / cut_off[1].id / "events.jsonl"
     before = path.read_bytes()

@@ -109,6 +109,7 @@ def test_a_divergence_that_the_program_swallows_stays_one(desk):
     assert verdict.divergence.step == 1
 
 
+@pytest.mark.thorough
 def test_an_ignored_part_need_not_match(desk):
     given = desk.record(asking("one"))
     again, verdict = desk.replay(asking("other"), ignore=("args.body.q",))
@@ -127,6 +128,7 @@ def test_what_is_let_live_asks_the_provider(desk, scripted):
 # -- at once -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_different_questions_at_once_may_come_in_another_order(desk):
     given = desk.record(at_once(("one", 0), ("two", 0.1), ("three", 0.05)))
     again, verdict = desk.replay(at_once(("three", 0.05), ("one", 0), ("two", 0.1)))
@@ -306,6 +308,7 @@ def test_a_compressed_answer_is_recorded_plain_and_given_compressed(desk):
     assert desk.replay(program)[0] == given
 
 
+@pytest.mark.thorough
 def test_an_answer_without_its_secret_has_its_own_length(desk):
     async def program(client):
         done = await client.post("/secret", json={}, headers={"authorization": "Bearer sk-" + "Ab9" * 16})

@@ -104,8 +104,8 @@ def test_an_error_that_is_gone_is_fixed_and_a_new_one_is_broken(shop, shell):
     ("does", "timeout", "said"),
     [
         ("os.kill(os.getpid(), signal.SIGKILL)", 300, "the process was ended by SIGKILL"),
-        ("os._exit(3)", 300, "the process ended with exit status 3"),
         ("time.sleep(1)", 12, "no end after 12 seconds"),
+        ("os._exit(3)", 300, "the process ended with exit status 3"),
     ],
 )
 def test_a_crash_or_a_hang_costs_one_recording_only(shop, shell, does, timeout, said):
