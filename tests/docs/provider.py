@@ -1,4 +1,4 @@
-"""A scripted model provider for the quickstarts: it asks for the status of an order, and then tells it."""
+"""A scripted model provider for quickstarts and pictures: it asks for the status of an order, and then tells it."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from secrets import token_hex
 CALL = ("order_status", json.dumps({"order": "ORD-5521"}))
 
 
-def answer():
+def answer(status="shipped"):
     # Random, so that a replay which asked again would differ.
-    return f"Your order ORD-5521 has been shipped. ({token_hex(4)})"
+    return f"Your order ORD-5521 has been {status}. ({token_hex(4)})"
 
 
 def chat(asked):
-    told = any(message["role"] == "tool" for message in asked["messages"])
+    told = [message["content"] for message in asked["messages"] if message["role"] == "tool"]
     call = {
         "id": f"call_{token_hex(4)}",
         "type": "function",
         "function": dict(zip(("name", "arguments"), CALL, strict=True)),
     }
     message = (
-        {"role": "assistant", "content": answer()}
+        {"role": "assistant", "content": answer(told[-1])}
         if told
         else {"role": "assistant", "content": None, "tool_calls": [call]}
     )
@@ -37,10 +37,9 @@ def chat(asked):
 
 
 def responses(asked):
-    told = any(
-        item.get("type") == "function_call_output" for item in asked["input"] if isinstance(item, dict)
-    )
-    text = {"type": "output_text", "text": answer(), "annotations": []}
+    items = [item for item in asked["input"] if isinstance(item, dict)]
+    told = [item["output"] for item in items if item.get("type") == "function_call_output"]
+    text = {"type": "output_text", "text": answer(*told[-1:]), "annotations": []}
     call = {"call_id": f"call_{token_hex(4)}", "name": CALL[0], "arguments": CALL[1]}
     item = (
         {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [text]}

@@ -114,6 +114,8 @@ format. The program calls two tools at the same time, one of which fails the fir
 without a change, forked, and replayed with the provider switched off. The tests write this table, and fail if it differs
 from their results.
 
+![Programs with four libraries are recorded, and replayed as recorded after their provider was stopped](pictures/frameworks.svg)
+
 {table}
 
 {notes}
