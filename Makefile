@@ -78,7 +78,7 @@ demo-browser: setup-dev chromium
 exercise: setup-dev
 	@$(BIN)/python examples/exercise/exercise.py
 
-pictures: setup-demo setup-dev chromium
+pictures: setup-demo setup-dev $(BROWSER_USE)/.stamp chromium
 	@FORCE_COLOR=1 PYTHONPATH=. $(BIN)/python examples/order_agent/picture.py
 	@$(BIN)/python examples/lamp_shop/draw.py
 	@$(BIN)/python -m tests.console.picture

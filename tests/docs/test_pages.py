@@ -6,6 +6,7 @@ import re
 import tomllib
 
 import pytest
+import yaml
 
 from tests.docs.walk import ROOT, blocks, commands
 
@@ -68,6 +69,38 @@ def test_every_extra_that_a_quickstart_installs_exists(page):
     assert {extra for each in named for extra in each.split(",")} <= set(known)
 
 
+def guides(navigation):
+    """Return the pages of a part of the navigation."""
+    if isinstance(navigation, str):
+        return [navigation]
+    entries = navigation.values() if isinstance(navigation, dict) else navigation
+    return [page for entry in entries for page in guides(entry)]
+
+
+SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+GUIDES = [
+    page
+    for part in SITE["nav"]
+    for title, pages in part.items()
+    if title in {"Start", "Tutorials", "How to"}
+    for page in guides(pages)
+]
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_every_guide_has_a_picture(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    shown = [
+        (DOCS / page).parent / link for link in re.findall(r"^!\[[^\]]+\]\(([^)]+)\)$", text, re.MULTILINE)
+    ]
+    assert shown
+    assert [picture for picture in shown if not picture.is_file()] == []
+
+
+def test_the_navigation_has_guides():
+    assert len(GUIDES) > 40
+
+
 def test_every_picture_is_shown_by_a_page_and_every_shown_picture_is_there():
     shown = {
         name
@@ -75,3 +108,14 @@ def test_every_picture_is_shown_by_a_page_and_every_shown_picture_is_there():
         for name in re.findall(r"!\[[^\]]+\]\((?:\.\./)?pictures/([^)]+)\)", page.read_text(encoding="utf-8"))
     }
     assert shown == {path.name for path in (DOCS / "pictures").iterdir()}
+
+
+def test_every_picture_has_a_scene_and_every_scene_a_picture():
+    modules = (ROOT / "tests" / "docs" / "scenes").glob("*.py")
+    texts = [path.read_text(encoding="utf-8") for path in modules]
+    scenes = {
+        name.replace("_", "-")
+        for text in texts
+        for name in re.findall(r"^@scene\ndef (\w+)", text, re.MULTILINE)
+    }
+    assert scenes == {path.stem for path in (DOCS / "pictures").iterdir()}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+
 import av
 from PIL import ImageChops
 
-from tests.docs.scenes.stage import scene, shop
+from reenact.browser.executable import find
+from tests.adapters.browser_use.world import World, search
+from tests.docs.scenes.stage import ROOT, put, scene, shop
 
 CHANGE_PAGE = 'sed -i \'s/id="count"/id="quantity"/; s/count.value/quantity.value/\' shop.html'
 """The field for the number gets another id."""
@@ -70,3 +74,43 @@ def marked(frame):
         red.point(lambda value: 255 * (value < 120)), blue.point(lambda value: 255 * (value > 190))
     )
     return marks.histogram()[255]
+
+
+@scene
+def browser_agent(terminal):
+    put_lamp_shop(terminal)
+    put(terminal, "agent_buys.py")
+    terminal.run("reenact record -- python agent_buys.py")
+    terminal.run("reenact show last --filter 'browser:fill or browser:click'", lines=12)
+    terminal.comment("The shop is closed, and there is no browser.")
+    terminal.run("REENACT_BROWSER=/nowhere reenact replay last")
+
+
+def put_lamp_shop(terminal):
+    """Copy the shop of examples/lamp_shop with its scripted model."""
+    shutil.copytree(ROOT / "examples" / "lamp_shop", terminal.folder, dirs_exist_ok=True)
+
+
+@scene
+def selectors(terminal):
+    with shop(terminal, "reasons.py", "cover.html"):
+        terminal.run("reenact record -- python reasons.py")
+
+
+@scene
+def browser_use(terminal):
+    put(terminal, "parts.py")
+    programs = ROOT / ".venv-browser-use" / "bin"
+    found = [search, [{"done": {"text": "The valve V7 costs 12.50 EUR.", "success": True}}]]
+    world = World(found)
+    terminal.environ |= {
+        "PATH": f"{programs}:{terminal.environ['PATH']}", "SHOP": world.shop, "BROWSER": str(find()),
+        "OPENAI_BASE_URL": f"{world.model}/v1", "OPENAI_API_KEY": "sk-test", "BROWSER_USE_LOGGING_LEVEL": "result",
+        "ANONYMIZED_TELEMETRY": "false", "BROWSER_USE_VERSION_CHECK": "false",
+    }  # fmt: skip
+    terminal.run("reenact record -- python parts.py")
+    terminal.run("reenact show last --filter 'tool:input or tool:click'")
+    terminal.run("reenact show last --pictures shots")
+    world.stop()
+    terminal.comment("The shop and the model are stopped.")
+    terminal.run("reenact replay last")

@@ -9,6 +9,7 @@ from tests.docs.scenes.stage import (
     EXERCISE,
     MEND,
     RECORD,
+    ROOT,
     Shop,
     change_the_tool,
     put,
@@ -198,3 +199,26 @@ def security(terminal):
     terminal.run("reenact show last", status=2)
     terminal.comment("The one before is whole.")
     terminal.run("reenact replay last~1")
+
+
+@scene
+def ci(terminal):
+    put_agent(terminal)
+    (terminal.folder / "recordings").mkdir()
+    for name, question in (("order", "Please cancel ORD-5521."), ("money", "I want my money back.")):
+        terminal.run(f"python agent.py '{question}'", shown=False)
+        terminal.run(f"reenact export last -o recordings/{name}.reenact", shown=False)
+    change_the_tool(terminal)
+    terminal.run(
+        "reenact verify recordings/ --entry agent:answer --junit reenact.xml --html reenact.html", status=1
+    )
+    terminal.comment("The action writes this into the pull request:")
+    terminal.environ |= {"RECORDINGS": "recordings", "ENTRY": "agent:answer", "PROVE": "false"}
+    terminal.environ |= {"COMMENT": "false", "OUTPUT": "reenact-report"}
+    terminal.run(f"python {ROOT / 'action' / 'report.py'}", shown=False, status=1)
+    terminal.run("cat reenact-report/comment.md", lines=19)
+
+
+@scene
+def install(terminal):
+    terminal.run("reenact --help", lines=34)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import threading
 from contextlib import contextmanager
 from functools import partial
@@ -15,6 +16,7 @@ from secrets import token_hex
 
 from tests.conftest import BARE_PYTEST
 from tests.docs.provider import QuickstartProvider
+from tests.docs.terminal import BIN
 from tests.docs.walk import blocks
 
 ROOT = Path(__file__).parents[3]
@@ -139,9 +141,44 @@ def reached_by_names(terminal, address: str):
 
 
 @contextmanager
-def shop(terminal):
-    """Serve the page of a shop; the variable SHOP is its address."""
-    put(terminal, "buy.py", "shop.html")
+def shop(terminal, program: str = "buy.py", page: str = "shop.html"):
+    """Serve a shop's page for a program; the variable SHOP is its address."""
+    put(terminal, program, page)
     with serving(partial(Pages, directory=str(terminal.folder))) as address:
-        terminal.environ["SHOP"] = f"{address}/shop.html"
+        terminal.environ["SHOP"] = f"{address}/{page}"
         yield
+
+
+class Server:
+    """A `reenact serve` with a home of its own beside the folder of a terminal.
+
+    Attributes:
+        url: Its address.
+        environ: Variables of commands that work in its home.
+    """
+
+    def __init__(self, terminal):
+        self._home = terminal.folder.parent / "server"
+        self._home.mkdir()
+        self.environ = {
+            "REENACT_HOME": str(self._home),
+            "XDG_CONFIG_HOME": str(self._home / "config"),
+            "REENACT_SERVER": "",
+        }
+        self._environ = terminal.environ | self.environ
+        self._port = 0
+        self.start()
+
+    def start(self):
+        """Start it, again at its port, and return once it listens."""
+        self._process = subprocess.Popen(
+            [BIN / "reenact", "serve", "--port", str(self._port)],
+            cwd=self._home, env=self._environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        self.url = self._process.stdout.readline().strip()
+        self._port = int(self.url.rpartition(":")[2])
+
+    def stop(self):
+        """End it."""
+        self._process.terminate()
+        self._process.communicate()
