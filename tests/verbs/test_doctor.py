@@ -37,6 +37,13 @@ def test_a_library_that_is_not_seen_is_named_with_what_it_means(monkeypatch, tmp
     assert "no adapter" in _topics(found, "note")["httpx"]
 
 
+def test_no_library_with_unrecorded_input_is_called_recorded(monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor, "_installed", lambda _: True)
+    found = _topics(doctor.examine(home=tmp_path), "ok")
+    assert "recorded and replayed" in found["langgraph.pregel.main"]
+    assert [topic for topic in found if topic.partition(".")[0] in doctor.UNSEEN] == []
+
+
 def test_a_home_that_cannot_be_written_is_bad(tmp_path):
     (tmp_path / "file").write_text("")
     assert "home" in _topics(doctor.examine(home=tmp_path / "file"), "bad")
