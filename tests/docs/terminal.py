@@ -27,11 +27,11 @@ FONT_FACE = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 CONTROLS = re.compile(r"(\n|\r|\x1b\[\d*A(?![a-zA-Z])|\x1b\[2K)")
 HIDDEN = re.compile(r"\x1b\[\?25[hl]")
 VOLATILE = re.compile(
-    r"terminal-\d+|127\.0\.0\.1:\d+|<?[\d,.]+ ?(?:ms|s|µs|MB|kB|bytes)\b|\+?\d+\.\d+|\d{4}-\d\d-\d\d(?:T\d\d-\d\d-\d\dZ)?|\d\d:\d\d(?::\d\d)?|"
-    r"(?<![a-z0-9])(?=[a-z\0]*\d)[a-z0-9](?:\0*[a-z0-9]){9}(?![a-z0-9])|"
-    r"(?<![0-9a-z])[0-9a-f]{8,32}(?![0-9a-z])|(?:[0-9a-f]{4}-)+[0-9a-f]{4}"
+    r"terminal-\d+|127\.0\.0\.1:\d+|<?[\d,.]+ ?(?:ms|s|µs|MB|kB|bytes)\b|\+?\d+\.\d+|\d{4}-\d\d-\d\d(?:T\d\d-\d\d-\d\dZ)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?|"
+    r"(?<![a-z0-9])[0-9a-hjkmnp-tv-z](?:\0*[0-9a-hjkmnp-tv-z]){9}(?![a-z0-9])|index=\d+|"
+    r"(?<![0-9a-z])[0-9a-f]{8,32}(?![0-9a-z])|(?:[0-9a-f]{4}-)+[0-9a-f]{4,12}"
 )
-"""What another run of the same command prints in another way: durations, times, ports, ids (in two colours)."""
+"""What another run of the same command prints in another way: durations, times, ports, ids (in two colours), numbers of elements."""
 
 
 class Terminal:

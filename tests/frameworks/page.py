@@ -111,8 +111,8 @@ TEXT = """\
 
 The tests run one program for each framework, written as its documentation teaches, on a scripted provider with the real wire
 format. The program calls two tools at the same time, one of which fails the first time, and streams answers. It is recorded
-without a change, forked, and replayed with the provider switched off. The tests write this table, and fail if it differs
-from their results.
+without a change, forked, and replayed with the provider switched off. The tests write the table below, and fail if it
+differs from their results.
 
 ![Programs with four libraries are recorded, and replayed as recorded after their provider was stopped](pictures/frameworks.svg)
 

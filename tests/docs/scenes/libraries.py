@@ -45,17 +45,18 @@ def traces(terminal):
 
 @scene
 def frameworks(terminal):
-    terminal.widen(120)
+    terminal.widen(110)
     pages = {
-        "sdk": "with_openai.py",
-        "pydantic-ai": "with_pydantic_ai.py",
-        "langgraph": "with_langgraph.py",
-        "openai-agents": "with_agents.py",
+        "sdk": "OpenAI SDK",
+        "pydantic-ai": "Pydantic AI",
+        "langgraph": "LangGraph",
+        "openai-agents": "Agents SDK",
     }
     with provider_of(terminal):
         for page, name in pages.items():
-            put_page(terminal, f"quickstart/{page}.md", name)
-            terminal.run(f"reenact record -- python {name}", shown=False)
+            program = f"with_{page.replace('-', '_')}.py"
+            put_page(terminal, f"quickstart/{page}.md", program)
+            terminal.run(f"reenact record --name '{name}' -- python {program}", shown=False)
         terminal.run("reenact list")
     terminal.run("reenact verify")
 

@@ -116,9 +116,11 @@ def serving(handler):
     """Serve on a free port of this machine; give the address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 @contextmanager
@@ -182,3 +184,9 @@ class Server:
         """End it."""
         self._process.terminate()
         self._process.communicate()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
