@@ -15,7 +15,7 @@ import pytest
 
 import reenact
 from reenact.core import boundary
-from reenact.core.boundary.scope import _scope
+from reenact.core.boundary.current import current_scope
 from reenact.core.model.event import Effect
 from reenact.core.record.recorder import Recorder
 from reenact.core.redact import Redactor
@@ -360,7 +360,7 @@ class Careless(Ours):
         except BaseException:
             return "swallowed"
         if boundary.current() is not None:
-            _scope.set(boundary.current().child("left behind"))
+            current_scope.set(boundary.current().child("left behind"))
         return WORLD.answer(question)
 
 

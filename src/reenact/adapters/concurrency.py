@@ -39,7 +39,7 @@ from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import listening, name_of, transparent
 from reenact.adapters.stdlib import callers, clock, signals
 from reenact.core.boundary import Scope, entered
-from reenact.core.boundary.scope import _scope, current
+from reenact.core.boundary.current import current, current_scope
 from reenact.core.boundary.turnstile import real_time
 from reenact.errors import Halt
 
@@ -125,21 +125,21 @@ def _create_task(original: Callable[..., Any]) -> Callable[..., Any]:
         if context is not None:
             # The caller shares this context with others: only the task itself may see its scope.
             return original(loop, _within(child, coro), **options)
-        token = _scope.set(child)
+        token = current_scope.set(child)
         try:
             return original(loop, coro, **options)
         finally:
-            _scope.reset(token)
+            current_scope.reset(token)
 
     return create_task
 
 
 async def _within(scope: Scope, coro: Awaitable[T]) -> T:
-    token = _scope.set(scope)
+    token = current_scope.set(scope)
     try:
         return await coro
     finally:
-        _scope.reset(token)
+        current_scope.reset(token)
 
 
 def _start(original: Callable[..., None], thread: threading.Thread) -> None:
@@ -158,7 +158,7 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
     run = thread.run
 
     def run_within() -> None:
-        _scope.set(child)
+        current_scope.set(child)
         locks.working(child)
         turnstile.thread_begins()
         try:
@@ -175,12 +175,12 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
     thread.run = run_within  # type: ignore[method-assign]
     child.run.working.add(child.path)
     turnstile.thread_started()
-    token = _scope.set(None)
+    token = current_scope.set(None)
     try:
         # Waiting until the thread is up is no waiting of the program's.
         return original(thread)
     finally:
-        _scope.reset(token)
+        current_scope.reset(token)
 
 
 # -- waking --------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from reenact.adapters import initializers, locks, ordered, races
 from reenact.adapters.scopes import context_of, inner_of, name_of
 from reenact.core.boundary import Scope, Turnstile, entered
-from reenact.core.boundary.scope import _scope, current
+from reenact.core.boundary.current import current, current_scope
 
 T = TypeVar("T")
 
@@ -111,14 +111,14 @@ def _submit(
     places.taken(scope)
     # The pool takes up jobs as they are handed in, so threads hand them in in the recorded order.
     with places.order:
-        token = _scope.set(None)
+        token = current_scope.set(None)
         try:
             # The first submission starts a pool's threads, which serve all tasks: they have no scope.
             with ordered.naming(child):
                 initializers.starting(pool, scope)
                 future = original(pool, job)
         finally:
-            _scope.reset(token)
+            current_scope.reset(token)
     if scope.run.replaying and scope.run.handler.due(child, _BEGIN) is not None:
         # Recorded, a worker had started it before it could be cancelled.
         future.cancel = lambda: False
@@ -211,7 +211,7 @@ def _made(original: Callable[..., None], pool: Any, *args: Any, **options: Any) 
 def _job(scope: Scope, places: _Places, end: JobEnd | None, fn: Any, *args: Any, **kwargs: Any) -> Any:
     turnstile = scope.run.turnstile
     turnstile.thread_begins()
-    token = _scope.set(scope)
+    token = current_scope.set(scope)
     locks.working(scope)
     try:
         begun(scope)
@@ -224,7 +224,7 @@ def _job(scope: Scope, places: _Places, end: JobEnd | None, fn: Any, *args: Any,
     finally:
         scope.run.working.discard(scope.path)
         locks.working(None)
-        _scope.reset(token)
+        current_scope.reset(token)
         if end is not None:
             end.give()
         places.left(scope)
@@ -257,8 +257,8 @@ def _shut(original: Callable[..., None], pool: Any, *args: Any, **options: Any) 
 
 def run_within(scope: Scope, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     """Call a function in a scope."""
-    token = _scope.set(scope)
+    token = current_scope.set(scope)
     try:
         return fn(*args, **kwargs)
     finally:
-        _scope.reset(token)
+        current_scope.reset(token)

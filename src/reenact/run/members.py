@@ -12,8 +12,8 @@ from time import perf_counter, sleep
 
 from reenact.adapters import stdlib
 from reenact.core.boundary import Handler, RecordingTurnstile, Run, Scope, Turnstile
+from reenact.core.boundary.current import current_scope
 from reenact.core.boundary.given_times import GivenTimes
-from reenact.core.boundary.scope import _scope
 from reenact.core.boundary.tracked import of_run
 from reenact.core.boundary.unreceived import Unreceived
 from reenact.core.model.divergence import Verdict, merged, verdict_tree
@@ -174,7 +174,7 @@ class Member:
 
     def finish(self, code: int | None, *, ending: Mapping[str, Tree] | None = None) -> None:
         """The process ends: seal its file, or report its verdict."""
-        _scope.set(None)
+        current_scope.set(None)
         given = dict(ending or ({} if self._streams is None else self._streams.tree()))
         state = self._state_at_end()
         if self.run is not None:

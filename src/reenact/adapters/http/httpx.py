@@ -13,7 +13,7 @@ from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.core.boundary import Call, areporting, begin, current, entered, reporting
-from reenact.core.boundary.scope import _scope
+from reenact.core.boundary.current import current_scope
 
 
 def install(module: ModuleType) -> None:
@@ -160,11 +160,11 @@ class _Teed:
 
     def close(self) -> None:
         self._call.close()
-        token = _scope.set(self._call.inner)
+        token = current_scope.set(self._call.inner)
         try:
             self._stream.close()
         finally:
-            _scope.reset(token)
+            current_scope.reset(token)
 
     async def aclose(self) -> None:
         self._call.close()

@@ -25,7 +25,7 @@ from reenact.adapters.hooks import wrap
 from reenact.adapters.stdlib import environ, interpreters, loop_processes, popen, witness
 from reenact.adapters.stdlib.command import asks_the_machine, is_python, plain, title, words
 from reenact.core.boundary import Family, Scope, current, entered
-from reenact.core.boundary.scope import _scope
+from reenact.core.boundary.current import current_scope
 
 if sys.platform == "linux":
     from reenact.adapters.stdlib import spawned, terminals
@@ -226,7 +226,7 @@ def _fork(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
         with entered(None):
             environ.forked(scope.run)
             child = family.forked(path)
-        _scope.set(child)
+        current_scope.set(child)
     else:
         family.running(path, result)
     return result
@@ -235,7 +235,7 @@ def _fork(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
 def _after_fork() -> None:
     """Detach an unannounced fork (`preexec_fn`) from its parent's recording."""
     if not getattr(_forks, "expected", False):
-        _scope.set(None)
+        current_scope.set(None)
 
 
 def _exec(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

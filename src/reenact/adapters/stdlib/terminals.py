@@ -27,7 +27,7 @@ from reenact.adapters.stdlib.command import Acts, ProgramStart, changed_environm
 from reenact.adapters.stdlib.pipes import TerminalEnd
 from reenact.core import system
 from reenact.core.boundary import Scope, draw, entered, perform
-from reenact.core.boundary.scope import _scope
+from reenact.core.boundary.current import current_scope
 
 assert sys.platform == "linux"
 
@@ -126,7 +126,7 @@ def _begin_child(child: _Child) -> None:
     """Go on in the child: outside of the run, which has its parent's side of the terminal."""
     global _folder
     _folder = child.folder
-    _scope.set(None)
+    current_scope.set(None)
 
 
 def _start(scope: Scope, child: _Child, told: dict[str, Any], number: int, ours: int) -> int:

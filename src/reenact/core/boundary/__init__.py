@@ -7,10 +7,11 @@ Adapters call `perform`, `aperform`, `stream`, `astream`, or `begin` where a lib
 from reenact.core.boundary.answer import Answer, Sidecar, Ticket, Wire
 from reenact.core.boundary.arrival import arrive, live_now
 from reenact.core.boundary.call import Call
+from reenact.core.boundary.current import current, entered, span
 from reenact.core.boundary.inside import ToolInside
 from reenact.core.boundary.perform import aperform, astream, begin, draw, perform, stream
 from reenact.core.boundary.reporting import areporting, reporting
-from reenact.core.boundary.scope import Family, Handler, Run, Scope, current, entered, span
+from reenact.core.boundary.scope import Family, Handler, Run, Scope
 from reenact.core.boundary.turnstile import (
     ForkingTurnstile,
     RecordingTurnstile,

@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from reenact.core.boundary.answer import Answer, Ticket, Wire
+from reenact.core.boundary.current import current_scope
 from reenact.core.boundary.inside import ENDS
-from reenact.core.boundary.scope import Handler, Scope, _scope
+from reenact.core.boundary.scope import Handler, Scope
 from reenact.core.boundary.turnstile import LAST
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Cancelled, Effect, Failure, Outcome, Value
@@ -101,11 +102,11 @@ class Call:
         handler, ticket, turnstile = self._live()
         try:
             while True:
-                token = _scope.set(self.inner)
+                token = current_scope.set(self.inner)
                 try:
                     chunk = next(chunks)
                 finally:
-                    _scope.reset(token)
+                    current_scope.reset(token)
                 dumped = self.wire.dump(chunk)
                 turnstile.pass_sync(
                     self._place_of(dumped), lambda dumped=dumped: handler.chunk(ticket, dumped)
@@ -128,11 +129,11 @@ class Call:
         handler, ticket, turnstile = self._live()
         try:
             while True:
-                token = _scope.set(self.inner)
+                token = current_scope.set(self.inner)
                 try:
                     chunk = await anext(chunks)
                 finally:
-                    _scope.reset(token)
+                    current_scope.reset(token)
                 dumped = self.wire.dump(chunk)
                 await turnstile.pass_async(
                     self._place_of(dumped), lambda dumped=dumped: handler.chunk(ticket, dumped)

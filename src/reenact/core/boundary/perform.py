@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from reenact.core.boundary.answer import PLAIN, Answer, Wire
 from reenact.core.boundary.call import Call
-from reenact.core.boundary.scope import _scope
+from reenact.core.boundary.current import current_scope
 from reenact.core.model.event import Effect
 from reenact.errors import Halt
 
@@ -24,7 +24,7 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
 
     The effect gets its address here and now, so call this in the program's own order, before anything is awaited.
     """
-    scope = _scope.get()
+    scope = current_scope.get()
     if scope is None or scope.hidden:
         return None
     run = scope.run
@@ -70,19 +70,19 @@ def perform(
         result: T = call.serve()
         return result
     call.scope.run.turnstile.settle()
-    token = _scope.set(call.inner)
+    token = current_scope.set(call.inner)
     try:
         value = live()
     except Halt:
         raise
     except BaseException as error:
-        _scope.reset(token)
+        current_scope.reset(token)
         call.raised(error)
         if call.instead is None:
             raise
         return call.settled()  # type: ignore[no-any-return]
     else:
-        _scope.reset(token)
+        current_scope.reset(token)
         return call.returned(value)
 
 
@@ -102,23 +102,23 @@ async def aperform(
     if call.answer is not None:
         result: T = await call.aserve()
         return result
-    token = _scope.set(call.inner)
+    token = current_scope.set(call.inner)
     try:
         value = await live()
     except (CancelledError, GeneratorExit):
-        _scope.reset(token)
+        current_scope.reset(token)
         call.cancelled()
         raise
     except Halt:
         raise
     except BaseException as error:
-        _scope.reset(token)
+        current_scope.reset(token)
         await call.araised(error)
         if call.instead is None:
             raise
         return call.settled()  # type: ignore[no-any-return]
     else:
-        _scope.reset(token)
+        current_scope.reset(token)
         return await call.areturned(value)
 
 
@@ -143,7 +143,7 @@ def astream(effect: Effect, live: Callable[[], AsyncIterator[T]], wire: Wire = P
 
 def draw(source: str, live: Callable[[], T]) -> T:
     """A scalar that the program's own code reads: a clock, entropy, an environment variable."""
-    scope = _scope.get()
+    scope = current_scope.get()
     if scope is None or scope.hidden:
         return live()
     value: T = scope.run.handler.draw(scope, source, live)

@@ -6,7 +6,7 @@ from asyncio import CancelledError
 from types import TracebackType
 
 from reenact.core.boundary.call import Call
-from reenact.core.boundary.scope import _scope
+from reenact.core.boundary.current import current_scope
 from reenact.errors import Halt
 
 # Classes, as one is entered for every exchange: a generator would cost three times as much.
@@ -21,10 +21,10 @@ class reporting:  # noqa: N801 - read as a word: `with reporting(call):`
         self._call = call
 
     def __enter__(self) -> None:
-        self._token = _scope.set(self._call.inner)
+        self._token = current_scope.set(self._call.inner)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        _scope.reset(self._token)
+        current_scope.reset(self._token)
         if error is not None and not isinstance(error, Halt):
             self._call.raised(error)
 
@@ -38,10 +38,10 @@ class areporting:  # noqa: N801 - as `reporting`
         self._call = call
 
     async def __aenter__(self) -> None:
-        self._token = _scope.set(self._call.inner)
+        self._token = current_scope.set(self._call.inner)
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        _scope.reset(self._token)
+        current_scope.reset(self._token)
         if isinstance(error, (CancelledError, GeneratorExit)):
             self._call.cancelled()
         elif error is not None and not isinstance(error, Halt):

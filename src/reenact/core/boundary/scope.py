@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from time import time_ns
 from typing import Any
@@ -25,14 +23,6 @@ from reenact.core.boundary.turnstile import Turnstile
 from reenact.core.boundary.unreceived import Unreceived
 from reenact.core.model.event import RULES, Effect, Outcome, Tree
 from reenact.errors import Departure, Divergence, Halt
-
-_scope: ContextVar[Scope | None] = ContextVar("reenact_scope", default=None)
-
-current = _scope.get
-"""Return the scope of the running code, or None outside a run.
-
-It is as cheap as possible: adapters call it on every call of the user's.
-"""
 
 
 class Handler:
@@ -397,33 +387,3 @@ class Scope:
         If the effect is answered from the recording, the scope does not occur, and no sibling is renumbered.
         """
         return Scope(address, self.run, call=call, hidden=hidden or self.hidden, tool=tool)
-
-
-class _Entered:
-    # Around every model request and chunk: a generator would cost three times as much.
-    __slots__ = ("_scope", "_token")
-
-    def __init__(self, scope: Scope | None) -> None:
-        self._scope = scope
-
-    def __enter__(self) -> None:
-        self._token = _scope.set(self._scope)
-
-    def __exit__(self, *_: object) -> None:
-        _scope.reset(self._token)
-
-
-def entered(scope: Scope | None) -> AbstractContextManager[None, None]:
-    """Run the body in that scope."""
-    return _Entered(scope)
-
-
-@contextmanager
-def span(name: str, *, anchored: bool = False) -> Iterator[None]:
-    """Name a part of the program; its effects keep their addresses when other code changes."""
-    scope = _scope.get()
-    if scope is None or scope.hidden:
-        yield
-        return
-    with entered(scope.span(name, anchored=anchored)):
-        yield

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from reenact.core.boundary.current import current_scope, entered
 from reenact.core.boundary.entry import Entry, Gone, TrackedState
-from reenact.core.boundary.scope import Run, _scope, entered
+from reenact.core.boundary.scope import Run
 from reenact.core.model import codec, putback
 from reenact.core.model.event import Tree
 from reenact.errors import UsageError
@@ -91,7 +92,7 @@ def of_run(run: Run) -> TrackedState:
 
 def declare(entry: Entry) -> None:
     """Track it in the run that the running code belongs to, or in all that follow."""
-    scope = _scope.get()
+    scope = current_scope.get()
     if scope is not None:
         of_run(scope.run).add(entry)
         return
@@ -101,7 +102,7 @@ def declare(entry: Entry) -> None:
 
 def forget(name: str) -> None:
     """Track that name no more."""
-    scope = _scope.get()
+    scope = current_scope.get()
     with _lock:
         if scope is not None:
             of_run(scope.run).entries.pop(name, None)
@@ -121,7 +122,7 @@ def living(run: Run | None = None) -> dict[str, Entry]:
 
     These are the entries of `run` (by default the current run), or of the process and the run that ended last.
     """
-    scope = _scope.get()
+    scope = current_scope.get()
     if run is None and scope is not None:
         run = scope.run
     with _lock:

@@ -17,7 +17,7 @@ from reenact import adapters
 from reenact.adapters import loops, stdlib
 from reenact.core import boundary
 from reenact.core.boundary import Family, RecordingTurnstile, Run, Scope, entered, tracked
-from reenact.core.boundary.scope import _scope
+from reenact.core.boundary.current import current_scope
 from reenact.core.model import codec
 from reenact.core.model.event import FORMAT, RULES, Tree
 from reenact.core.model.storable import name_of, tags_of
@@ -131,10 +131,10 @@ class RecordingInProgress(RunContext):
             if family is not None and family.begins_block(self.name):
                 # The very block that is being replayed: the same code, run again.
                 self._block = family
-                self._token = _scope.set(scope.run.root)
+                self._token = current_scope.set(scope.run.root)
             else:
                 # Recording within a recording or a replay: the outer one has it all.
-                self._token = _scope.set(scope.span(f"record:{self.name}"))
+                self._token = current_scope.set(scope.span(f"record:{self.name}"))
             return None
         self._ordinal = _blocks_begun.get(self.name, 0)
         _blocks_begun[self.name] = self._ordinal + 1

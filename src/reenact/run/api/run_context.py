@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from reenact import adapters
 from reenact.core.boundary import Run
-from reenact.core.boundary.scope import _scope
+from reenact.core.boundary.current import current_scope
 from reenact.run.recorded import UNSET
 
 __all__ = ["UNSET", "RunContext"]
@@ -30,12 +30,12 @@ class RunContext:
         adapters.install()
         run = self.begin_run()
         if run is not None:
-            self._token = _scope.set(run.root)
+            self._token = current_scope.set(run.root)
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._token is not None:
-            _scope.reset(self._token)
+            current_scope.reset(self._token)
         self.end_run(error)
 
     async def __aenter__(self) -> Self:

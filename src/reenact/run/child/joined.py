@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from reenact import adapters
 from reenact.adapters.stdlib import seal
 from reenact.core.boundary import current
-from reenact.core.boundary.scope import _scope
+from reenact.core.boundary.current import current_scope
 from reenact.core.model import codec
 from reenact.core.model.divergence import Verdict, merged, verdict_tree
 from reenact.core.model.event import Tree
@@ -64,7 +64,7 @@ class JoinedProcess(ProgramProcess):
         adapters.install()
         run = self._member.record() if plan.mode == "record" else self._member.replay()
         stdin.install(self.output.write)
-        _scope.set(run.root)
+        current_scope.set(run.root)
         if self._member.replayer is not None:
             self._member.replayer.prints.write = self.output.print
             DivergenceWatch(self._member.replayer).install()
@@ -97,7 +97,7 @@ class ReplayedProgram(ProgramProcess):
 
     def end(self, code: int | None) -> None:
         status, error = self.status(code)
-        _scope.set(None)
+        current_scope.set(None)
         verdict = _ended(self.session, None if isinstance(error, Halt) else error)
         written = self._written()
         if not verdict.divergences:
@@ -211,7 +211,7 @@ class ForkedProgram(ProgramProcess):
 
     def end(self, code: int | None) -> None:
         status, error = self.status(code)
-        _scope.set(None)
+        current_scope.set(None)
         how = "error" if error is not None or status else "ok"
         self.session.ending = {**self.ending(status), "status": how}
         with suppress(DivergenceError, ForkStopped):

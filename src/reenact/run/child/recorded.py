@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from reenact.core.boundary.scope import _scope
+from reenact.core.boundary.current import current_scope
 from reenact.core.redact import DEFAULT_RULES
 from reenact.run.api.recording import RecordingInProgress
 from reenact.run.child import stdin, terminals
@@ -38,7 +38,7 @@ class RecordedProgram(ProgramProcess):
 
     def end(self, code: int | None) -> None:
         status, error = self.status(code)
-        _scope.set(None)
+        current_scope.set(None)
         self._session.ending = {
             **self.ending(status),
             "status": "error" if error is not None or status else "ok",
