@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import pickle
 import subprocess
 import sys
 
 import pytest
 
-from reenact.adapters import process_activity, process_messages
+from reenact.adapters import process_activity
 from tests.adapters.changed_script import ChangedScript
 from tests.soak.scripts.running import record, replay
 
@@ -356,26 +354,6 @@ def test_what_has_no_recorded_order_is_named_in_the_recording_and_in_each_verdic
     assert f"not compared: an order that is not recorded (processes share {what}" in " ".join(
         again.said.split()
     )
-
-
-def test_texts_that_are_shared_do_not_count_in_a_digest():
-    text = "ok"
-    shared, apart = [text, text, {"a": text}], json.loads('["ok", "ok", {"a": "ok"}]')
-    assert shared == apart
-    assert pickle.dumps(shared) != pickle.dumps(apart)
-    assert process_messages.digest(pickle.dumps(shared)) == process_messages.digest(pickle.dumps(apart))
-
-
-@pytest.mark.parametrize(
-    "other", [["ok", "ok", {"a": "no"}], ["ok", {"a": "ok"}], ["ok", b"ok", {"a": "ok"}]]
-)
-def test_other_values_have_other_digests(other):
-    here = process_messages.digest(pickle.dumps(["ok", "ok", {"a": "ok"}]))
-    assert process_messages.digest(pickle.dumps(other)) != here
-
-
-def test_what_is_no_pickle_has_a_digest_too():
-    assert process_messages.digest(b"\x80 no pickle") != process_messages.digest(b"\x80 other")
 
 
 @pytest.fixture

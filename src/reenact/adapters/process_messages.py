@@ -18,9 +18,8 @@ import os
 import queue
 import threading
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
-from hashlib import blake2b
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from sys import _getframe
@@ -31,6 +30,7 @@ from reenact.adapters import process_activity
 from reenact.adapters.deadlines import Deadline, deadline, pause
 from reenact.adapters.hooks import wrap
 from reenact.adapters.mailbox import Mailbox
+from reenact.adapters.message_digest import digest
 from reenact.adapters.readiness import resting
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
@@ -44,8 +44,6 @@ SHARED = "processes:shared"
 _UNLIMITED = 2.0
 _FIRST, _LONGEST = 0.001, 0.05
 """Seconds of the first and of a later look for a message."""
-_LOOKED = 16_384
-"""The longest message whose pickle is looked into."""
 
 _CARRIERS = {multiprocessing.connection.__file__, multiprocessing.queues.__file__, threading.__file__}
 _JOBS = {"_job", "run_within"}
@@ -395,47 +393,3 @@ def _temporary(original: Callable[..., str], _: Any, args: tuple[Any, ...], opti
     """
     with entered(None):
         return original(*args, **options)
-
-
-# -- digests -------------------------------------------------------------------------------------------------
-
-
-def digest(data: bytes) -> str:
-    """Return a digest of a message.
-
-    Two pickles of equal values may differ in the texts that they share with themselves: that does not count.
-    """
-    known = data
-    if len(data) <= _LOOKED and data[:1] == b"\x80":
-        with suppress(Exception):
-            known = _unshared(data)
-    return blake2b(known, digest_size=12).hexdigest()
-
-
-def _unshared(data: bytes) -> bytes:
-    """Return the operations of a pickle, with each text in the place of references to it."""
-    parts: list[str] = []
-    memo: dict[int, str] = {}
-    last, places = "", 0
-    with entered(None):
-        import pickletools
-    for operation, argument, _ in pickletools.genops(data):
-        name = operation.name
-        if name in ("FRAME", "PROTO"):
-            continue
-        if name in ("MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT"):
-            place = len(memo) if name == "MEMOIZE" else int(argument or 0)
-            if last.startswith("text "):
-                memo[place] = last
-            else:
-                memo[place] = f"place {places}"
-                places += 1
-            continue
-        if name in ("GET", "BINGET", "LONG_BINGET"):
-            last = memo[int(argument or 0)]
-            parts.append(last)
-            last = ""
-            continue
-        last = f"text {argument!r}" if "UNICODE" in name or "BYTES" in name else f"{name} {argument!r}"
-        parts.append(last)
-    return "\n".join(parts).encode("utf-8", "surrogatepass")
