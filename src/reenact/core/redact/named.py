@@ -10,6 +10,7 @@ from urllib.parse import unquote_plus
 from reenact.core.patterns import compiled
 from reenact.core.redact import name_forms as forms
 from reenact.core.redact.column_names import Lists
+from reenact.core.redact.named_values import cookies, is_bare_secret, is_secret_text, likely, opens_value
 from reenact.core.redact.names import NUMERIC, Names, dense, is_placeholder
 from reenact.core.redact.shapes import TOKEN
 from reenact.core.redact.siblings import siblings
@@ -20,15 +21,11 @@ from reenact.core.redact.text import (
     FoundSecret,
     close,
     hit,
-    is_json,
     level_of,
     name_behind,
     plain,
 )
 from reenact.core.redact.work import LOOKS_A_HIT, Work
-
-_IS_CODE = compiled(r"[\w.:$!?&*@]+")
-"""The text before a bracket in code: `os.getenv(`, `Token::from(`."""
 
 
 class _Key(NamedTuple):
@@ -132,14 +129,14 @@ class NamedSecrets:
             if key.kind != "weak":
                 yield from self._list(data, start, key.kind, work)
             return
-        if not _opens_value(data, after):
+        if not opens_value(data, after):
             return
         level = level_of(after["slashes"])
         end = close(data, start, quoted[0], level, work)
         stop = len(data) if end is None else end
         if after["pair"] and not flag and not forms.PAIR_ENDS.match(data, stop):
             return
-        if careful and not _is_secret_text(data[start:stop]):
+        if careful and not is_secret_text(data[start:stop]):
             return
         if quoted == b"`" and b"${" in data[start:stop]:
             return
@@ -178,7 +175,7 @@ class NamedSecrets:
         """The secret parts of a value that its key calls secret; `open_` where it breaks off."""
         start, stop = span
         if kind == "cookie":
-            yield from _cookies(data, start, stop, level, work)
+            yield from cookies(data, start, stop, level, work)
             return
         work.read(stop - start)
         scheme = forms.SCHEME.match(data, start, stop)
@@ -221,8 +218,8 @@ class NamedSecrets:
         work.read(len(found[0]) * 2)
         text = found[0].decode("utf-8", "surrogateescape")
         value = text if gap else unquote_plus(text)
-        if _likely(value, key.kind) and (
-            form or _is_bare_secret(data, found, after["sep"], gap=gap, strong=_is_alone(key))
+        if likely(value, key.kind) and (
+            form or is_bare_secret(data, found, after["sep"], gap=gap, strong=_is_alone(key))
         ):
             yield from hit(data, *found.span(), value)
 
@@ -239,7 +236,7 @@ class NamedSecrets:
             return
         value = found[0].decode("utf-8", "replace")
         sure = b"--" in key.name or assigns or (dense(value) and key.kind == "strong")
-        if sure and _likely(value, key.kind) and not is_placeholder(found[0]):
+        if sure and likely(value, key.kind) and not is_placeholder(found[0]):
             yield from hit(data, *found.span(), value)
 
     def _sql(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
@@ -268,7 +265,7 @@ class NamedSecrets:
         found = lines.match(data, after.end(), after.end() + 8192) if key else None
         if key and found:
             work.read(len(found[0]) * 2)
-            if _likely(value := plain(found[0], 0), key.kind):
+            if likely(value := plain(found[0], 0), key.kind):
                 yield from hit(data, *found.span(), value)
 
     def _heredoc(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
@@ -278,7 +275,7 @@ class NamedSecrets:
         found = ends.search(data, after.end(), after.end() + forms.LONGEST_PART) if key else None
         if key:
             work.read((found.end() - at) * 2 if found else forms.LONGEST_PART)
-        if key and found and _likely(value := plain(data[after.end() : found.start()], 0), key.kind):
+        if key and found and likely(value := plain(data[after.end() : found.start()], 0), key.kind):
             yield from hit(data, after.end(), found.start(), value)
 
     def _below(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
@@ -292,7 +289,7 @@ class NamedSecrets:
                 return
             work.spend(LOOKS_A_HIT)
             work.read(len(found[0]) * 2)
-            if found[0][-1:] != b":" and _is_secret_text(found[0]):
+            if found[0][-1:] != b":" and is_secret_text(found[0]):
                 yield from hit(data, *found.span(), found[0].decode("utf-8", "replace"))
             rest = forms.QUOTE.match(data, found.end())
             following = (
@@ -311,7 +308,7 @@ class NamedSecrets:
         if (
             found
             and not is_placeholder(found[0])
-            and _likely(value := found[0].decode("utf-8", "replace"), key.kind)
+            and likely(value := found[0].decode("utf-8", "replace"), key.kind)
         ):
             yield from hit(data, *found.span(), value)
 
@@ -328,7 +325,7 @@ class NamedSecrets:
             key
             and found
             and not is_placeholder(found[1])
-            and _likely(value := found[1].decode("utf-8", "replace"), key.kind)
+            and likely(value := found[1].decode("utf-8", "replace"), key.kind)
         ):
             yield from hit(data, *found.span(1), value)
 
@@ -351,7 +348,7 @@ class NamedSecrets:
             if found and min(found) == ends[0]
             else forms.ESCAPED_RETURN.sub(b"", text)
         )
-        if _likely(value := plain(text, 0), key.kind):
+        if likely(value := plain(text, 0), key.kind):
             yield from hit(data, start, start + len(text), value)
 
     def _braced(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
@@ -359,7 +356,7 @@ class NamedSecrets:
         key = self._word(data, at, work)
         end = data.find(b"}", after.end(), after.end() + 201)
         value = data[after.end() : end].decode("utf-8", "replace")
-        if key and _likely(value, key.kind) and not forms.IDENTIFIER.fullmatch(value) and "(" not in value:
+        if key and likely(value, key.kind) and not forms.IDENTIFIER.fullmatch(value) and "(" not in value:
             yield from hit(data, after.end(), end, value)
 
     def _number(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[FoundSecret]:
@@ -370,64 +367,6 @@ class NamedSecrets:
             yield from hit(data, *found.span(), found[0].decode(), quote=after["nquote"])
 
 
-def _likely(value: str, kind: str) -> bool:
-    return len(value) >= 4 and (kind != "weak" or dense(value))
-
-
 def _is_alone(key: _Key) -> bool:
     """Return True for the name of a secret, False inside of `arn:aws:secret:...`."""
     return key.kind == "strong" and key.before[:1] not in {b":", b"/", b"@"} and key.before[:2] != b"[["
-
-
-def _is_secret_text(value: bytes) -> bool:
-    """Return True for text that looks like a secret, not like a word or a program's name."""
-    text = value.decode("utf-8", "replace")
-    return (
-        dense(text) and not forms.IDENTIFIER.fullmatch(text.replace("-", "_")) and not is_placeholder(value)
-    )
-
-
-def _opens_value(data: bytes, after: re.Match[bytes]) -> bool:
-    """Return True if the quote after the name opens its value, False if it ends the name."""
-    if after["kquote"]:
-        return after["open"] != b'"' or after["kslashes"] == after["slashes"]
-    if after["triple"] or after["three"]:
-        return True
-    if after["open"] == b'"' and not after["slashes"] and is_json(data):
-        return False  # in JSON no bare word stands before a string
-    return forms.NO_VALUE.match(data, after.end()) is None  # `input("Password: ")`
-
-
-def _cookies(data: bytes, start: int, stop: int, level: int, work: Work) -> Iterator[FoundSecret]:
-    """Cookies keep their names and attributes; what they hold goes."""
-    found = False
-    work.read((stop - start) * 2)
-    at = start
-    while at < stop:
-        end = forms.COOKIE_ENDS.search(data, at, stop)
-        last = end.start() if end else stop
-        cookie = forms.COOKIE.search(data, at, last)
-        if cookie:
-            found = True
-            work.spend(LOOKS_A_HIT)
-            if cookie[1].lower() not in forms.COOKIE_WORDS:
-                value = data[cookie.end() : last].rstrip()
-                yield from hit(data, cookie.end(), cookie.end() + len(value), plain(value, level))
-        at = last + 1
-    if not found and stop - start >= 4:
-        yield from hit(data, start, stop, plain(data[start:stop], level))
-
-
-def _is_bare_secret(data: bytes, found: re.Match[bytes], sep: bytes, *, gap: bool, strong: bool) -> bool:
-    """Return True for a value, False for code (`key=os.getenv()`) or prose (`key: see below`)."""
-    text, after = found[0].decode("utf-8", "replace"), data[found.end() : found.end() + 1]
-    calls = after in {b"(", b"[", b"{"} and (_IS_CODE.fullmatch(text) is not None or not dense(text))
-    if is_placeholder(found[0]) or calls:
-        return False
-    identifier = forms.IDENTIFIER.fullmatch(text) is not None
-    if after in {b",", b")"} and identifier:
-        return False
-    if not gap:  # not `secret:label`, `auth:basic`, a slice
-        return sep == b"=" or (strong and not identifier and dense(text) and not text.isdigit())
-    lone = forms.LINE_ENDS.match(data, found.end()) is not None
-    return lone and (sep == b":" or (dense(text) and not identifier))
