@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import sys
@@ -17,10 +16,11 @@ import orjson
 
 from reenact.core import system
 from reenact.core.dataclass import dataclass
-from reenact.core.files.states import NOTHING, FileState, Fingerprint
+from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import changes, first_states, has_files, roots
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import UsageError
+from reenact.run.files.path_state import blob, holds_other, is_state_of, looks_like
 from reenact.run.files.scratch import Scratch, attach
 from reenact.run.files.stand_ins import is_module
 from reenact.run.files.upper import Upper
@@ -33,9 +33,6 @@ FILES = "files"
 
 RECORDED, LIVE = "recorded", "live"
 """The values of the option `files`: on the recorded files in scratch, or on the user's own."""
-
-_PIECE = 1 << 20
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +247,7 @@ class Disk:
                 if is_module(here):
                     # A stand-in of the recorded size and time would run what an older cache holds.
                     lacking += [] if here.exists() else [f"{here} is gone, and its bytes are not recorded"]
-                elif not _looks_like(here, state):
+                elif not looks_like(here, state):
                     standing.append(str(here))
                     upper.stand_in(inner, state)
             elif not self._laid(upper, inner, state):
@@ -265,7 +262,7 @@ class Disk:
     def _laid(self, upper: Upper, inner: Path, state: FileState) -> bool:
         """Lay one state. Return False if its bytes are not recorded, and are not the user's."""
         same = is_state_of(upper.root / inner, state, self.salt)
-        if same and (not state.blob or _looks_like(upper.root / inner, state)):
+        if same and (not state.blob or looks_like(upper.root / inner, state)):
             return True
         if state.kind == "none":
             return upper.hide(inner)
@@ -276,7 +273,7 @@ class Disk:
         if not state.blob:
             return state.why == "unread"
         data = state.content(partial(blob, self._recording))
-        if not same and _holds_other(upper.root / inner, data):
+        if not same and holds_other(upper.root / inner, data):
             self._older.append(str(upper.root / inner))
         return upper.write(inner, data, state)
 
@@ -333,69 +330,6 @@ def check_files(files: str) -> None:
 def disk_of(recording: RecordedRun, keep: Iterable[Path]) -> Disk | None:
     """Return a disk for a recording with files; None for one without."""
     return Disk(recording, keep) if has_files(recording) else None
-
-
-def is_state_of(path: Path, state: FileState, salt: bytes) -> bool:
-    """Return True if a path is in a recorded state, as far as that is known.
-
-    Names in a folder are not compared.
-    """
-    try:
-        status = path.lstat()
-    except (OSError, ValueError):
-        return state.kind == "none"
-    mode = status.st_mode
-    if state.kind == "link":
-        return stat.S_ISLNK(mode) and str(path.readlink()) == state.target
-    if state.kind == "folder":
-        return stat.S_ISDIR(mode) and stat.S_IMODE(mode) == state.mode
-    if state.kind == "none":
-        # Of a pipe, socket or device nothing is recorded.
-        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
-    if not stat.S_ISREG(mode):
-        return False
-    if status.st_size != state.size or stat.S_IMODE(mode) != state.mode:
-        return False
-    known = state.blob or state.print
-    return not known or content(path, salt, plain=bool(state.blob)) == known
-
-
-def _looks_like(path: Path, state: FileState) -> bool:
-    """Return True if a file has the recorded size, mode and time."""
-    try:
-        status = path.lstat()
-    except (OSError, ValueError):
-        return False
-    known = stat.S_ISREG(status.st_mode) and state.mtime in (None, status.st_mtime_ns)
-    return known and status.st_size == state.size and stat.S_IMODE(status.st_mode) == state.mode
-
-
-def _holds_other(path: Path, data: bytes) -> bool:
-    """Return True for a file with other bytes than these."""
-    try:
-        status = path.lstat()
-        if not stat.S_ISREG(status.st_mode):
-            return False
-        return status.st_size != len(data) or path.read_bytes() != data
-    except OSError:
-        return False
-
-
-def content(path: Path, salt: bytes, *, plain: bool) -> str:
-    """Return the address of a file's bytes, or their fingerprint; empty if it cannot be read."""
-    address, keyed = hashlib.sha256(), Fingerprint(salt)
-    try:
-        with path.open("rb", buffering=0) as file:
-            while piece := file.read(_PIECE):
-                (address if plain else keyed).update(piece)
-    except OSError:
-        return ""
-    return f"sha256:{address.hexdigest()}" if plain else keyed.text()
-
-
-def blob(recording: RecordedRun, address: str) -> bytes:
-    """Return the recorded bytes. Raises CorruptRecording."""
-    return bytes(recording.logs[0].value({"$blob": address}))
 
 
 def _like(path: Path, made: Path) -> None:

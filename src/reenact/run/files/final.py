@@ -12,7 +12,7 @@ from reenact.core.files.states import NOTHING, FileState, fingerprint
 from reenact.core.files.trees import final_states, writers
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import Mismatch
-from reenact.run.files.disk import blob, is_state_of
+from reenact.run.files.path_state import blob, is_state_of
 from reenact.run.files.placing import kind_of
 
 LOG = "the log {} (its lines have times, and lines of libraries)"

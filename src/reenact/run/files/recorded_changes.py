@@ -12,7 +12,7 @@ from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, changes, first_states
 from reenact.core.model.log import CallRecord, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
-from reenact.run.files.disk import blob
+from reenact.run.files.path_state import blob
 
 _OUTER = frozenset(("model", "http", "input", "websocket", "mcp"))
 """Kinds of calls without the program's code inside: other code changes files meanwhile."""

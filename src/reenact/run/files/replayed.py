@@ -22,8 +22,9 @@ from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
 from reenact.run.files import stand_ins
 from reenact.run.files.comparison import FileComparison
-from reenact.run.files.disk import LIVE, Disk, Laid, Layer, blob, is_state_of
+from reenact.run.files.disk import LIVE, Disk, Laid, Layer
 from reenact.run.files.final import content_of
+from reenact.run.files.path_state import blob, is_state_of
 from reenact.run.files.placing import kind_of, other_names, put
 from reenact.run.files.recorded_changes import RecordedChanges, apart
 from reenact.run.files.redirect import NOT_COVERED, FileRedirection

@@ -22,7 +22,8 @@ from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import changes, first_states, roots
 from reenact.core.query.recorded_run import RecordedRun
-from reenact.run.files.disk import ENTERED, Laid, Layer, blob, is_state_of
+from reenact.run.files.disk import ENTERED, Laid, Layer
+from reenact.run.files.path_state import blob, is_state_of
 from reenact.run.files.placing import kind_of, put, remove
 
 COPIES = "set-back"

@@ -13,8 +13,9 @@ from reenact.core.model.divergence import Verdict
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.places import SKIPPED
 from reenact.errors import Departure, Divergence
-from reenact.run.files.disk import Laid, is_state_of
+from reenact.run.files.disk import Laid
 from reenact.run.files.final import LOG, MIXED, FinalFiles
+from reenact.run.files.path_state import is_state_of
 from reenact.run.files.upper import Upper, hidden
 from reenact.run.files.view import OverlayView
 
