@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Container, Mapping
 from dataclasses import replace
 
 from reenact.core import system
@@ -33,7 +32,7 @@ class FolderNames:
         known: KnownFiles,
         events: FileEvents,
         commands: CommandChanges,
-        watched: AbstractSet[str],
+        watched: Container[str],
     ) -> None:
         self._places, self._known, self._events = places, known, events
         self._commands, self._watched = commands, watched

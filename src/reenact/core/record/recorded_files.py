@@ -24,9 +24,7 @@ from reenact.core.record.file_events import FileEvents, Write
 from reenact.core.record.folder_names import FolderNames
 from reenact.core.record.known_files import KnownFile, KnownFiles
 from reenact.core.record.places import Place, Places
-
-_WATCHED = 16
-"""The number of changed files up to which all are looked at after each step."""
+from reenact.core.record.watched_files import WatchedFiles, open_files
 
 
 class FileRecorder:
@@ -60,12 +58,11 @@ class FileRecorder:
         self._events = FileEvents(keeper, lambda line: write({**line, "t": self._looked}), last)
         self._failed = failed
         self._known = KnownFiles(places, keeper)
-        self._watched: dict[str, None] = {}
-        self._lasting: set[str] = set()
+        self._watched = WatchedFiles(self._known)
         self._dirty: dict[str, int | None] = {}
         """Paths that are about to be changed, with the call whose code does it."""
         self._commands = CommandChanges(places, keeper, self._known, self._events)
-        self._names = FolderNames(places, self._known, self._events, self._commands, self._watched.keys())
+        self._names = FolderNames(places, self._known, self._events, self._commands, self._watched)
         self._lock = threading.RLock()
         self._thread = 0
         self._within: int | None = None
@@ -104,7 +101,7 @@ class FileRecorder:
                     untold[place] = before
                 known = self._known.add(place, before, replace(state, names=None), None)
                 if state != before:
-                    self._watched[place.path] = None
+                    self._watched.add(place.path)
                 # The program has made its own changes again: their times are others.
                 if self._known.renew(known) and _timeless(known.state) != _timeless(state):
                     changed[place] = known.state
@@ -167,7 +164,7 @@ class FileRecorder:
                 self._use(name, writes=True)
                 place = self._places.find(name, makes=True)
                 if place is not None:
-                    self._lasting.add(place.path)
+                    self._watched.add_lasting(place.path)
 
     def keeps(self, path: str, *, listed: bool = False) -> bool:
         """Return True if a used path, and what it is a link to, are recorded with their content."""
@@ -188,7 +185,7 @@ class FileRecorder:
         """The program is about to start a command, whose changes are found by a walk."""
         with self._own():
             self._settle("change")
-            self._commands.start(map(self._public, writes), self._held_open())
+            self._commands.start(map(self._public, writes), self._watched.held_open())
 
     def command_ended(self, call: int | None, wrote: Collection[str] = ()) -> None:
         """A command has ended: record what it has changed."""
@@ -207,9 +204,9 @@ class FileRecorder:
         """A wait of the program has ended: it may read on in open files, which nothing tells."""
         if self._commands.running > 0 and os.getpid() == self._process:
             with self._own():
-                open_files = _open_files()
+                inodes = open_files()
                 for known in list(self._known):
-                    if known.mark is not None and known.mark[2] in open_files:
+                    if known.mark is not None and known.mark[2] in inodes:
                         self._look_again(known)
 
     def walked(self) -> None:
@@ -237,7 +234,7 @@ class FileRecorder:
         if self._commands.printed:
             self._commands.printed = False
             # What the program itself has not changed since, the command has.
-            self._settle("change", {*self._dirty, *self._held_open()})
+            self._settle("change", {*self._dirty, *self._watched.held_open()})
             self._commands.take(None)
 
     def hide(self, without_secret: Callable[[FileState], FileState]) -> None:
@@ -292,7 +289,7 @@ class FileRecorder:
         else:
             self._look_again(known)
         if writes:
-            self._watched[place.path] = None
+            self._watched.add(place.path)
             self._commands.own.add(place.path)
             self._dirty[place.path] = within
             if not known.announced:
@@ -369,19 +366,7 @@ class FileRecorder:
         self._dirty.clear()
         for (by, within), states in changed.items():
             self._events.write(by, states, within=within)
-        if len(self._watched) > _WATCHED:
-            for path in self._watched.keys() - self._held_open():
-                del self._watched[path]
-
-    def _held_open(self) -> list[str]:
-        """Return the changed files that may change further without a new use."""
-        open_files = _open_files()
-        return [
-            path
-            for path in self._watched
-            if path in self._lasting
-            or ((mark := self._known[path].mark) is not None and mark[2] in open_files)
-        ]
+        self._watched.trim()
 
     # -- lists -------------------------------------------------------------------------------------------------
 
@@ -403,16 +388,6 @@ class FileRecorder:
                 self._events.write("first", {place: known.state})
             return False
         return self._names.record(known)
-
-
-def _open_files() -> set[int]:
-    """Return the inodes of the files that this process has open."""
-    found = set()
-    with suppress(OSError):
-        for name in os.listdir("/dev/fd"):
-            with suppress(OSError, ValueError):
-                found.add(os.fstat(int(name)).st_ino)
-    return found
 
 
 def _timeless(state: FileState) -> FileState:
