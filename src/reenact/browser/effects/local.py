@@ -10,6 +10,7 @@ from reenact.browser.effects.operations import Operation
 from reenact.browser.effects.session_recording import SessionRecording
 from reenact.browser.page.launcher import LaunchSettings
 from reenact.browser.page.live_browser import LiveBrowser
+from reenact.browser.page.snapshot import recognise
 from reenact.core.store.writer import warn
 
 
@@ -81,7 +82,7 @@ class LocalBrowser:
                 live.show(page)
         live.renumber(numbers)
         if at.seen:
-            await live.recognise(at.seen)
+            live.sight[live.page] = await recognise(live.page, at.seen, secret=live.settings.mask)
         where = at.tabs.get(at.front or 0) or "an empty page"
         warn(
             f"browser:{step.name} is live, and the recording had started no browser here: a new one was opened, at "

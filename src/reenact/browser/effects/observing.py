@@ -21,6 +21,7 @@ from reenact.browser.actions.results import (
 )
 from reenact.browser.effects.operations import Operation, ServerSession
 from reenact.browser.page import snapshot
+from reenact.browser.page.element import Element
 from reenact.browser.page.fitting import actions_of
 from reenact.browser.page.live_browser import LiveBrowser
 
@@ -106,7 +107,7 @@ async def _observed(live: LiveBrowser, kind: str, call: int | None) -> dict[str,
     }
 
 
-def _element(one: snapshot.Element) -> dict[str, Any]:
+def _element(one: Element) -> dict[str, Any]:
     told: dict[str, Any] = {"id": one.id, "role": one.role, "name": one.name}
     if one.value is not None:
         told["value"] = one.value

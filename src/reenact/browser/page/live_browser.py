@@ -6,12 +6,10 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Awaitable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,11 +18,9 @@ from playwright.async_api import (
     BrowserContext,
     ElementHandle,
     Error,
-    Frame,
     Locator,
     Page,
     Playwright,
-    Route,
     async_playwright,
 )
 
@@ -34,11 +30,14 @@ from reenact.browser.isolation.addresses import RefusedAddressError, check_schem
 from reenact.browser.isolation.egress import Egress
 from reenact.browser.isolation.endpoint import DebugEndpoint
 from reenact.browser.isolation.sandbox import Sandbox
-from reenact.browser.page import secret, snapshot
+from reenact.browser.isolation.tabs import empty_strayed_tab, refuse
+from reenact.browser.page import secret
 from reenact.browser.page.consequence import SentRequests
 from reenact.browser.page.held import print_of
 from reenact.browser.page.hiding import hide_element, hide_named, hide_secrets
 from reenact.browser.page.launcher import DOWNLOADS, LaunchSettings, connect, launch
+from reenact.browser.page.lifetime import Lifetime
+from reenact.browser.page.loads import PageLoads
 from reenact.browser.page.pending import watch_timers
 from reenact.browser.page.watchdog import Watchdog
 from reenact.core.boundary import Sidecar
@@ -84,14 +83,10 @@ class LiveBrowser:
         self.handles: list[Any] = []
         self.cdp: str | None = None
         self.camera: Camera | None = None
-        self.navigations = 0
         self.asked: tuple[object, Locator | LookupError] | None = None
         self._hidden: dict[Page, list[str]] = {}
         self.requests = SentRequests(print_of)
-        self._under_way: set[Any] = set()
-        self._leading: set[asyncio.Task[None]] = set()
-        self._unborn = 0
-        self._moved = asyncio.Event()
+        self._loads = PageLoads()
         self._numbers: dict[Page, int] = {}
         self._front: Page | None = None
         self._playwright: Playwright | None = None
@@ -101,8 +96,7 @@ class LiveBrowser:
         self.room: Sandbox | None = None
         self._door: DebugEndpoint | None = None
         self._downloads: str | None = None
-        self._began = self._used = monotonic()
-        self._busy = 0
+        self._lifetime = Lifetime(settings.longest, settings.idle)
         self._watch: asyncio.Task[None] | None = None
         self.watchdog = Watchdog(self._open_front)
         self._beside: Sidecar | None = None
@@ -127,7 +121,7 @@ class LiveBrowser:
         self._egress, self.room, self._door = started.egress, started.room, started.door
         if self.room is not None and not sandbox.isolation(self.room.executable).policy:
             # Costs the browser its cache, so only where its own policies do not do it.
-            await self.context.route(is_refused, _refuse)
+            await self.context.route(is_refused, refuse)
         self.context.on("page", self._opened)
         self.context.on("close", lambda _: self._died())
         self.context.on("request", self._requested)
@@ -185,14 +179,13 @@ class LiveBrowser:
         """
         if self.ended is not None:
             raise SessionError(self.ended)
-        self._busy += 1
+        self._lifetime.use_begins()
         self.watchdog.busy(now=True)
         try:
             yield
         finally:
-            self._busy -= 1
-            self.watchdog.busy(now=self._busy > 0)
-            self._used = monotonic()
+            self._lifetime.use_ends()
+            self.watchdog.busy(now=self._lifetime.uses > 0)
 
     # -- tabs ------------------------------------------------------------------------------------------------
 
@@ -232,33 +225,18 @@ class LiveBrowser:
                 return page
         raise SessionError(f"tab {number} is closed")
 
+    @property
+    def navigations(self) -> int:
+        """The number of navigations and of opened tabs so far."""
+        return self._loads.count
+
     async def arrived(self, patience: float) -> None:
         """Wait until no tab is loading another page, for at most `patience` seconds."""
-        try:
-            async with asyncio.timeout(patience):
-                while self._under_way or self._unborn:
-                    self._moved.clear()
-                    await self._moved.wait()
-        except TimeoutError:
-            self._under_way.clear()
-            self._unborn = 0
+        await self._loads.over(patience)
 
     def renumber(self, numbers: dict[Page, int]) -> None:
         """Give the tabs the numbers of the recorded tabs that they replace."""
         self._numbers.update(numbers)
-
-    async def recognise(self, elements: Sequence[Mapping[str, Any]]) -> None:
-        """Map the ids of a recorded observation to the elements of the same role and name here."""
-        seen = await snapshot.look(self.page, secret=self.settings.mask)
-        here: dict[tuple[str, str], list[snapshot.Element]] = {}
-        for element in seen.elements:
-            here.setdefault((element.role, element.name), []).append(element)
-        known = []
-        for one in elements:
-            same = here.get((one["role"], one["name"]))
-            if same:
-                known.append(replace(same.pop(0), id=one["id"]))
-        self.sight[self.page] = replace(seen, elements=tuple(known))
 
     def handle(self, number: int) -> Any:
         """Return the object that the program has by that number. Raises SessionError."""
@@ -376,14 +354,12 @@ class LiveBrowser:
             return
         self.number(page)
         self.watchdog.opened(page)
-        self.navigations += 1
-        self._unborn = max(self._unborn - 1, 0)
-        self._moved.set()
+        self._loads.opened()
         page.on("close", self._closed)
         page.on("domcontentloaded", self._loaded)
         if self.room is not None:
-            page.on("framenavigated", self._strayed)
-        if self._busy and self._front is not None:
+            page.on("framenavigated", empty_strayed_tab)
+        if self._lifetime.uses and self._front is not None:
             # What an action opens comes to the front, as in any browser.
             self.show(page)
 
@@ -394,63 +370,18 @@ class LiveBrowser:
     async def _loaded(self, page: Page) -> None:
         await hide_named(page, self.settings.mask)
 
-    def _strayed(self, frame: Frame) -> None:
-        """Empty a tab of a hosted browser that shows something else than a page of the web."""
-        if frame.parent_frame is None and not is_shown(frame.url):
-            task = asyncio.create_task(_lead_back(frame.page))
-            self._leading.add(task)
-            task.add_done_callback(self._leading.discard)
-
     def _requested(self, request: Any) -> None:
         self.requests.sent(request)
-        if not request.is_navigation_request():
-            return
-        try:
-            if request.frame.parent_frame is not None:
-                return
-        except Error:
-            # The first page of a tab that is still to open.
-            self._unborn += 1
-        self.navigations += 1
-        self._under_way.add(request)
+        self._loads.requested(request)
 
     def _answered(self, request: Any) -> None:
         self.requests.answered(request)
-        self._under_way.discard(request)
-        self._moved.set()
+        self._loads.answered(request)
 
     def _died(self) -> None:
         if self.ended is None:
             self.ended = "the browser has ended: it crashed, or something closed it"
 
     async def _end_in_time(self) -> None:
-        settings = self.settings
-        while True:
-            now = monotonic()
-            due = []
-            if settings.longest:
-                due.append((self._began + settings.longest, f"it had run for {_minutes(settings.longest)}"))
-            if settings.idle:
-                since = now if self._busy else self._used
-                due.append((since + settings.idle, f"it was idle for {_minutes(settings.idle)}"))
-            if not due:
-                return
-            at, why = min(due)
-            if at <= now:
-                await self.close(f"the session was closed because {why}")
-                return
-            await asyncio.sleep(at - now)
-
-
-async def _lead_back(page: Page) -> None:
-    with suppress(Error):
-        await page.goto("about:blank")
-
-
-async def _refuse(route: Route) -> None:
-    await route.abort("blockedbyclient")
-
-
-def _minutes(seconds: float) -> str:
-    count = seconds / 60
-    return f"{count:g} minute{'' if count == 1 else 's'}"
+        if why := await self._lifetime.over():
+            await self.close(f"the session was closed because {why}")

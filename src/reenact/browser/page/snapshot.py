@@ -12,13 +12,14 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from playwright.async_api import Error, Frame, Locator, Page
 from playwright.async_api import TimeoutError as TooLate
 
+from reenact.browser.page.element import Element
 from reenact.browser.page.fitting import actions_of
 from reenact.browser.page.inspection import inspect
 from reenact.browser.page.isolated_world import chained, frame_chain, is_mute, of_page, of_refs, origin
@@ -46,46 +47,6 @@ _latest: WeakKeyDictionary[Page, int] = WeakKeyDictionary()
 
 class StaleElement(UsageError):
     """An id of an older observation, or of none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """One element to act on.
-
-    Attributes:
-        id: B1, I1, L1 …
-        role: Its role, or its tag where it has none.
-        name: Its accessible name, or its text.
-        value: The content of a field (`•••` where it is secret and filled), else None.
-        box: `[x, y, width, height]` in CSS pixels of the main viewport.
-        frames: CSS selectors of the frames around it, from the outermost.
-        tag: Its tag.
-        attributes: Those that identify it.
-        states: `disabled`, `checked`, `selected`, `expanded`, `level` … as the snapshot has them.
-        options: The options of a drop-down list.
-        secret: True if its value must not be shown.
-        actions: The types of action that fit, the usual one first.
-        ref: The snapshot's reference, valid until the next one; None where `path` finds it.
-        path: A selector by place.
-    """
-
-    id: str
-    role: str
-    name: str
-    value: str | None
-    box: tuple[float, float, float, float]
-    frames: tuple[str, ...]
-    tag: str
-    attributes: Mapping[str, str]
-    states: Mapping[str, str]
-    options: tuple[str, ...]
-    secret: bool
-    actions: tuple[str, ...]
-    ref: str | None = None
-    path: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.role} {json.dumps(self.name, ensure_ascii=False)}" if self.name else self.role
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +133,22 @@ async def locate(page: Page, sight: PageSnapshot, id: str) -> Locator:
     if count != 1:
         raise StaleElement(f"{id} ({element}) is no longer on the page; observe again, and use the new ids")
     return locator
+
+
+async def recognise(
+    page: Page, recorded: Sequence[Mapping[str, Any]], *, secret: Sequence[str] = ()
+) -> PageSnapshot:
+    """Look at a page; give its elements the ids of recorded elements of the same role and name."""
+    seen = await look(page, secret=secret)
+    here: dict[tuple[str, str], list[Element]] = {}
+    for element in seen.elements:
+        here.setdefault((element.role, element.name), []).append(element)
+    known = []
+    for one in recorded:
+        same = here.get((one["role"], one["name"]))
+        if same:
+            known.append(replace(same.pop(0), id=one["id"]))
+    return replace(seen, elements=tuple(known))
 
 
 def _span(elements: Sequence[Element]) -> str:
