@@ -10,7 +10,8 @@ import reenact
 from reenact.core.query.facts import RecordingFacts
 from reenact.run.debugger.machine import Phase
 from reenact.run.driver import Driver
-from reenact.tui.app import Debugger, Heard
+from reenact.tui.app import Debugger
+from reenact.tui.notices import Heard
 
 COLUMNS, LINES = 152, 24
 

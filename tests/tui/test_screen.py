@@ -16,9 +16,10 @@ from reenact.core.store.local import LocalStore
 from reenact.run.debugger.machine import Phase
 from reenact.run.driver import Driver
 from reenact.run.launch import Options
-from reenact.tui.app import Debugger, Heard
+from reenact.tui.app import Debugger
 from reenact.tui.help import HelpScreen
 from reenact.tui.key_table import KEYS
+from reenact.tui.notices import Heard
 from reenact.tui.reader import LinesPane
 from tests.cli.test_debugging import AGENT, Typing
 from tests.conftest import Shell

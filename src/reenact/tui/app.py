@@ -16,8 +16,7 @@ from typing import Any, ClassVar, TypeVar
 from textual import events
 from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import BindingType
-from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from reenact.core import system
 from reenact.core.query.facts import RecordingFacts
@@ -34,6 +33,8 @@ from reenact.run.driver import Driver
 from reenact.tui import key_table
 from reenact.tui.board import TABS, Board
 from reenact.tui.help import HelpScreen
+from reenact.tui.notices import Heard
+from reenact.tui.prompt_line import PromptLine
 from reenact.tui.timeline import Timeline
 
 T = TypeVar("T")
@@ -46,24 +47,6 @@ _AHEAD = 0.5
 
 So a key held down steps again and again.
 """
-
-
-class Changed(Message):
-    """The session is in another state, or the program has written something."""
-
-
-class Heard:
-    """Post the driver's notices, from any thread, to the application once it exists."""
-
-    def __init__(self) -> None:
-        self.app: Debugger | None = None
-        self.waiting = False
-
-    def __call__(self) -> None:
-        if self.app is not None and not self.waiting:
-            # One message for all changes until it is read: a program may write a thousand lines a second.
-            self.waiting = True
-            self.app.post_message(Changed())
 
 
 def run(
@@ -117,8 +100,7 @@ class Debugger(App[None]):
         self._late = False
         self._began = 0.0
         self._next: tuple[str, tuple[Any, ...]] | None = None
-        self._prompt = Input(id="prompt", compact=True, select_on_focus=False)
-        self._asked = ":"
+        self._prompt = PromptLine()
         self.looked_for: Filter | None = None
 
     def compose(self) -> ComposeResult:
@@ -129,7 +111,6 @@ class Debugger(App[None]):
 
     def on_mount(self) -> None:
         """Start the program."""
-        self._prompt.display = False
         self._heard.app = self
         self.board.timeline.focus()
         self.action_order("start")
@@ -221,7 +202,7 @@ class Debugger(App[None]):
         number = step or self.cursor
         try:
             self.driver.machine.editable(number)
-            draft = answer.draft(self.answer_of(number))
+            draft = answer.draft(answer_of(self.driver.machine, self.board.facts, number))
         except ReenactError as error:
             self.board.say(str(error))
             return
@@ -236,10 +217,6 @@ class Debugger(App[None]):
             self.edit(number, None)
         else:
             self.board.say(f"the answer of step {number} has not been edited")
-
-    def answer_of(self, number: int) -> Edit:
-        """Return the answer of a step: the edited one, or the recorded one."""
-        return answer_of(self.driver.machine, self.board.facts, number)
 
     def edit(self, number: int, edit: Edit | None) -> None:
         """Set a step's answer, or with None restore the recorded one."""
@@ -347,14 +324,7 @@ class Debugger(App[None]):
 
     def action_prompt(self, asked: str, text: str = "") -> None:
         """Open the prompt: for a command after `:`, or a search after `/`."""
-        self._asked = asked
-        prompt = self._prompt
-        prompt.placeholder = "a command; help lists them" if asked == ":" else "a step's number, or a filter"
-        prompt.value = text
-        prompt.display = True
-        # At once: what is typed next is meant for it already.
-        self.screen.set_focus(prompt)
-        prompt.cursor_position = len(text)
+        self._prompt.open(asked, text)
 
     def on_key(self, event: events.Key) -> None:
         """Escape closes the prompt."""
@@ -365,16 +335,16 @@ class Debugger(App[None]):
         self._prompt.display = False
         self.screen.set_focus(self.board.timeline)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def on_input_submitted(self, event: PromptLine.Submitted) -> None:
         """Run the input; an invalid one stays in the line for correction."""
         text = event.value.strip()
         self.board.say()
         try:
-            if text and self._asked == "$":
+            if text and self._prompt.asked == "$":
                 self._close_prompt()
                 self.run_fork(text)
                 return
-            if text and self._asked == "/":
+            if text and self._prompt.asked == "/":
                 look_for(self, text)
             elif text:
                 carry_out(self, text)

@@ -1,0 +1,28 @@
+"""The debugger's prompt, in the line above the keys."""
+
+from __future__ import annotations
+
+from textual.widgets import Input
+
+
+class PromptLine(Input):
+    """A line for a command after `:`, a search after `/`, or a fork's command after `$`.
+
+    Attributes:
+        asked: The character before it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="prompt", compact=True, select_on_focus=False)
+        self.asked = ":"
+        self.display = False
+
+    def open(self, asked: str, text: str = "") -> None:
+        """Show it, with a text to start with."""
+        self.asked = asked
+        self.placeholder = "a command; help lists them" if asked == ":" else "a step's number, or a filter"
+        self.value = text
+        self.display = True
+        # At once: what is typed next is meant for it already.
+        self.screen.set_focus(self)
+        self.cursor_position = len(text)
