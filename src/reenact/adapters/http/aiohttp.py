@@ -78,7 +78,7 @@ class _Crossing:
         if call is None:
             return await handler(request)
         if call.answer is not None:
-            return await _replayed(request, call, await call.aserve())
+            return await _replayed(request, call, await call.recorded.aserve())
         exchange.keeps_model(call, "aiohttp")
         async with areporting(call):
             response = await _within_limits(call, request, handler)
@@ -261,13 +261,13 @@ class _RecordedResponse(_Drawn):
 
     async def _draw(self) -> None:
         call = self._call
-        if await call.apiece(lambda data: self._feed(data, whole=self._whole)):
+        if await call.recorded.apiece(lambda data: self._feed(data, whole=self._whole)):
             answer = call.answer
             assert answer is not None
-            if call.served < len(answer.pieces) or answer.end_order != answer.pieces[-1].order + 1:
+            if call.recorded.served < len(answer.pieces) or answer.end_order != answer.pieces[-1].order + 1:
                 return
             # Nothing came between the last chunk and the end: the program saw both at once.
-            await call.apiece(lambda data: self._feed(data, whole=self._whole))
+            await call.recorded.apiece(lambda data: self._feed(data, whole=self._whole))
         if isinstance(call.wire, Coding) and (rest := call.wire.finish()):
             self._feed(rest, whole=self._whole)
         self.feed_eof()

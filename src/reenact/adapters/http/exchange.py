@@ -239,13 +239,13 @@ def head(status: int, reason: str | None, version: str, headers: Iterable[tuple[
 
 def served(call: Call) -> Iterator[bytes]:
     """The recorded body, as the library expects it from its transport."""
-    yield from call.pieces()
+    yield from call.recorded.pieces()
     yield from _tail(call)
 
 
 async def aserved(call: Call) -> AsyncIterator[bytes]:
     """`served` for an awaited body."""
-    async for piece in call.apieces():
+    async for piece in call.recorded.apieces():
         yield piece
     for piece in _tail(call):
         yield piece

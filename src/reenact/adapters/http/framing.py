@@ -158,7 +158,11 @@ class Served(io.RawIOBase):
 
     def _at_end(self) -> bool:
         answer = self._call.answer
-        return answer is not None and answer.end == "ended" and 0 < len(answer.pieces) == self._call.served
+        return (
+            answer is not None
+            and answer.end == "ended"
+            and 0 < len(answer.pieces) == self._call.recorded.served
+        )
 
 
 class StandIn:

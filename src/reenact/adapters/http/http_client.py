@@ -226,12 +226,12 @@ def _raise_early(connection: Any, call: Call) -> None:
     if answer is not None and isinstance(answer.outcome, Failure) and hasattr(answer.outcome.error, _EARLY):
         connection._reenact = None
         delattr(answer.outcome.error, _EARLY)
-        call.serve()
+        call.recorded.serve()
 
 
 def _replayed(connection: Any, call: Call, method: str, original: Any) -> Any:
     try:
-        head = call.serve()
+        head = call.recorded.serve()
     except ConnectionError:
         connection.close()
         raise

@@ -68,7 +68,7 @@ class _HttpxLibrary:
         if call is None:
             return original(transport, request)
         if call.answer is not None:
-            return self._response(call.serve(), call)
+            return self._response(call.recorded.serve(), call)
         self._redirected(call, request, body)
         with reporting(call):
             response = original(transport, request)
@@ -92,7 +92,7 @@ class _HttpxLibrary:
         if call is None:
             return await original(transport, request)
         if call.answer is not None:
-            return self._response(await call.aserve(), call)
+            return self._response(await call.recorded.aserve(), call)
         self._redirected(call, request, body)
         async with areporting(call):
             response = await original(transport, request)

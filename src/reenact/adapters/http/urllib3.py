@@ -112,7 +112,7 @@ class _Urllib3Library:
         pool = args["self"]
         pool.num_requests += 1
         try:
-            head = call.serve()
+            head = call.recorded.serve()
         except Exception as error:
             _mend(error, args)
             raise

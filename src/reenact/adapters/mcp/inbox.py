@@ -86,7 +86,7 @@ class Inbox:
         if call.answer is None:
             await call.areturned(None, stream=True)
         else:
-            await call.aserve()
+            await call.recorded.aserve()
             self.tasks.start_soon(self._hand_out, call)
 
     async def over(self) -> None:

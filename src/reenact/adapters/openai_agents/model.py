@@ -138,8 +138,8 @@ def _another(model: Any, name: str) -> Any:
 async def _replayed(call: Call) -> AsyncIterator[Any]:
     """The recorded events."""
     try:
-        await call.aserve()
-        async with aclosing(call.apieces()) as events:  # type: ignore[type-var]
+        await call.recorded.aserve()
+        async with aclosing(call.recorded.apieces()) as events:  # type: ignore[type-var]
             async for event in events:
                 yield event
         return

@@ -113,7 +113,7 @@ class RecordedModel(WrapperModel):
             async with manager as stream:
                 yield stream
         elif call.answer is not None:
-            yield ReplayedStream(call, await call.aserve(), model_request_parameters)
+            yield ReplayedStream(call, await call.recorded.aserve(), model_request_parameters)
         else:
             async with _live(call, manager) as stream:
                 yield stream

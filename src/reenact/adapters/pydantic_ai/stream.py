@@ -109,11 +109,11 @@ class ReplayedStream(StreamedResponse):
     async def draw(self) -> ModelResponseStreamEvent | None:
         """The next recorded event, or None at the recorded end."""
         got: list[Any] = []
-        while await self._call.apiece(got.append):
+        while await self._call.recorded.apiece(got.append):
             chunk = got.pop()
             self._say(chunk.get("news") or {})
             if (event := chunk.get("event")) is not None:
-                self._apply(event, self._call.served)
+                self._apply(event, self._call.recorded.served)
                 return event  # type: ignore[no-any-return]
             self._whole = chunk["response"]
         self._finished = not self._cancelled

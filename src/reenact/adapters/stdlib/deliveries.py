@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run, entered
-from reenact.core.boundary.call import INTERRUPTED
+from reenact.core.boundary.recorded_answer import INTERRUPTED
 from reenact.core.boundary.turnstile import real_time
 from reenact.core.store.writer import warn
 

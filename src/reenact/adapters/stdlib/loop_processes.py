@@ -136,14 +136,14 @@ class LoopProcess(asyncio.SubprocessTransport):
         self._calls[key] = call
         if call.answer is not None:
             if stream:
-                call.serve()
-                call.fetch(
+                call.recorded.serve()
+                call.recorded.fetch(
                     self._loop, lambda data: self._data(int(key), data), lambda: self._lost(int(key), None)
                 )
             elif key == "exit":
-                call.fetch_returned(self._loop, self._exited)
+                call.recorded.fetch_returned(self._loop, self._exited)
             else:
-                call.fetch_returned(self._loop, lambda found: self._lost(0, _broken(found)))
+                call.recorded.fetch_returned(self._loop, lambda found: self._lost(0, _broken(found)))
         elif stream:
             call.returned(None, stream=True)
 

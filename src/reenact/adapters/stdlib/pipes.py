@@ -220,8 +220,8 @@ class TerminalEnd:
 
 
 def _pieces(call: Call) -> Iterator[bytes]:
-    call.serve()
-    yield from call.pieces()
+    call.recorded.serve()
+    yield from call.recorded.pieces()
 
 
 def again(stream: Any, raw: Callable[[Any], Any], bufsize: int) -> Any:

@@ -79,7 +79,7 @@ def _connect(original: Any) -> Any:
         joined = link.Link(scope, url)
         if call.answer is not None:
             try:
-                kept = await call.aserve()
+                kept = await call.recorded.aserve()
             except Exception as error:
                 raise link.refusal(error) from error.__cause__
             connection = _opened(connecting, kept)
@@ -133,7 +133,7 @@ def _recv(original: Any) -> Any:
             call = begin(joined.effect("receive", link.receiving(decode)))
         assert call is not None
         if call.answer is not None:
-            return await _served(connection, call.aserve)
+            return await _served(connection, call.recorded.aserve)
         if joined.taken:
             message = joined.taken.popleft()
         else:

@@ -99,7 +99,7 @@ def _joined(effect: Effect, uri: str, kind: Any, live: Callable[[], Any]) -> Any
     joined = link.Link(scope, uri)
     if call.answer is not None:
         try:
-            kept = call.serve()
+            kept = call.recorded.serve()
         except Exception as error:
             raise link.refusal(error) from error.__cause__
         connection = _opened(kind, uri, kept)

@@ -8,36 +8,26 @@ from __future__ import annotations
 from asyncio import AbstractEventLoop, CancelledError
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import field
-from functools import partial
 from typing import Any, TypeVar
 
 from reenact.core.boundary.answer import Answer, Ticket, Wire
 from reenact.core.boundary.current import current_scope
 from reenact.core.boundary.inside import ENDS
+from reenact.core.boundary.recorded_answer import RecordedAnswer, interrupted, release_on
 from reenact.core.boundary.scope import Handler, Scope
-from reenact.core.boundary.turnstile import LAST
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Cancelled, Effect, Failure, Outcome, Value
 
 T = TypeVar("T")
-
-INTERRUPTED = "_reenact_interrupted"
-"""The attribute of an exception that a signal's handler has raised."""
-
-
-def interrupted(error: BaseException) -> bool:
-    """Return True if a signal's handler has raised it."""
-    return getattr(error, INTERRUPTED, False)
 
 
 @dataclass(slots=True)
 class Call:
     """One effect in progress, for adapters that need more than `perform`.
 
-    `answer` is the recorded answer, or None when the call goes live: then the adapter makes the real call within
-    `inner`, and reports `returned`, `raised` or `cancelled`, and for a stream its chunks. `served` counts the
-    recorded
-    chunks that were handed out. `instead` is the recorded answer to give in the place of a live one, or None.
+    `answer` is the recorded answer, which `recorded` gives to the program; or None when the call goes live: then the
+    adapter makes the real call within `inner`, and reports `returned`, `raised` or `cancelled`, and for a stream its
+    chunks. `instead` is the recorded answer to give in the place of a live one, or None.
     """
 
     scope: Scope
@@ -46,9 +36,10 @@ class Call:
     ticket: Ticket | None = None
     answer: Answer | None = None
     inner: Scope | None = None
-    _over: bool = field(default=False)
-    served: int = field(default=0)
     instead: Answer | None = None
+    _over: bool = field(default=False)
+    _sent: int = field(default=0)
+    _recorded: RecordedAnswer | None = field(default=None)
     _root: Scope = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,6 +50,14 @@ class Call:
         """The number of its step in the recording, or None: see `Handler.step`."""
         decision = self.answer or self.ticket
         return None if decision is None else self.scope.run.handler.step(decision)
+
+    @property
+    def recorded(self) -> RecordedAnswer:
+        """The recorded answer, to be given to the program."""
+        if self._recorded is None:
+            assert self.answer is not None
+            self._recorded = RecordedAnswer(self.scope.run, self.wire, self.answer)
+        return self._recorded
 
     # -- live ------------------------------------------------------------------------------------------------
 
@@ -87,7 +86,7 @@ class Call:
     def settled(self) -> Any:
         """Return or raise the recorded outcome in the place of what a tool gave that ran again."""
         assert self.instead is not None
-        return self._deliver(self.instead)
+        return RecordedAnswer(self.scope.run, self.wire, self.instead).value()
 
     def cancelled(self) -> None:
         """Report that the caller gave up before an answer came."""
@@ -175,21 +174,28 @@ class Call:
     def post(self, loop: AbstractEventLoop, value: Any, deliver: Callable[[], None]) -> None:
         """Report one more chunk from a callback of the loop; `deliver` runs in its turn."""
         handler, ticket, _ = self._live()
-        self._push(loop, ticket.order, lambda: handler.chunk(ticket, self.wire.dump(value)), deliver)
+        release_on(
+            loop,
+            self.scope.run.turnstile,
+            ticket.order,
+            lambda: handler.chunk(ticket, self.wire.dump(value)),
+            deliver,
+        )
 
     def post_over(self, loop: AbstractEventLoop, deliver: Callable[[], None]) -> None:
         """Report the end of a live stream from a callback of the loop."""
-        self._push(loop, self._live()[1].order, lambda: self._end("ended"), deliver)
+        _, ticket, turnstile = self._live()
+        release_on(loop, turnstile, ticket.order, lambda: self._end("ended"), deliver)
 
     def post_returned(self, loop: AbstractEventLoop, value: Any, deliver: Callable[[], None]) -> None:
         """Report a result from a callback of the loop."""
-        handler, ticket, _ = self._live()
+        handler, ticket, turnstile = self._live()
 
         def write() -> None:
             self._live_ends()
             handler.leave(ticket, Value(self.wire.dump(value)))
 
-        self._push(loop, ticket.order, write, deliver)
+        release_on(loop, turnstile, ticket.order, write, deliver)
 
     def over(self, how: BaseException | None = None) -> None:
         """Report the end of a live stream, in its turn: by itself, or the error it broke off with."""
@@ -215,136 +221,10 @@ class Call:
         how = "cancelled" if cancelled else "closed"
         handler, ticket, _ = self._live()
         if ticket.again and not self._over:
-            handler.ended_again(ticket, self.served, how)
+            handler.ended_again(ticket, self._sent, how)
         self._end(how)
 
-    # -- recorded --------------------------------------------------------------------------------------------
-
-    def serve(self) -> Any:
-        """The recorded result, or the recorded error raised, in its turn."""
-        answer, turnstile = self._recorded(), self.scope.run.turnstile
-        if isinstance(answer.outcome, Cancelled):
-            if turnstile.interrupt is not None:
-                self._interrupt(answer)
-            raise self.scope.run.handler.stuck(answer)
-        try:
-            turnstile.pass_sync(answer.order, self._telling(answer, None))
-        except BaseException as error:
-            if not interrupted(error) or answer.order is None:
-                raise
-            # Recorded, the call went on behind the exception of a signal's handler.
-            turnstile.pass_sync(answer.order, self._telling(answer, None))
-        return self._deliver(answer)
-
-    def _interrupt(self, answer: Answer) -> None:
-        """Let the handler of the signal run that ended this call when it was recorded."""
-        interrupt = self.scope.run.turnstile.interrupt
-        assert interrupt is not None
-        try:
-            interrupt(LAST if answer.order is None else answer.order)
-        except BaseException as error:
-            if interrupted(error):
-                self.scope.run.handler.passed(answer, None)
-                self.scope.run.turnstile.pass_sync(answer.order, None)
-            raise
-
-    async def aserve(self) -> Any:
-        """`serve`, awaiting the turn.
-
-        A recorded cancellation never answers: the code that cancelled the call cancels it again.
-        """
-        answer = self._recorded()
-        if isinstance(answer.outcome, Cancelled):
-            await self._hang(answer, self.scope.run.handler.stuck)
-        await self.scope.run.turnstile.pass_async(answer.order, self._telling(answer, None))
-        return self._deliver(answer)
-
-    def pieces(self) -> Iterator[Any]:
-        """Yield the recorded chunks, in turn, then apply the recorded end.
-
-        A reader that stops and reads again continues behind the last chunk it read, as with a connection.
-        """
-        answer, turnstile = self._recorded(), self.scope.run.turnstile
-        while self.served < len(answer.pieces):
-            piece = answer.pieces[self.served]
-            turnstile.pass_sync(piece.order, self._telling(answer, self.served))
-            self.served += 1
-            yield self.wire.load(piece.value)
-        if not self._over:
-            end, told = self._end_of(answer)
-            if end is not None:
-                turnstile.pass_sync(end, told)
-            else:
-                told()
-        self._finish(answer)
-
-    async def apieces(self) -> AsyncIterator[Any]:
-        """`pieces`, awaiting each turn."""
-        arrived: list[Any] = []
-        while await self.apiece(arrived.append):
-            yield arrived.pop()
-
-    async def apiece(self, deliver: Callable[[Any], None]) -> bool:
-        """Hand the next recorded chunk to `deliver`, in its turn. Return False after the last one.
-
-        Raises the recorded error. The counterpart of `achunk`: a reader that is cancelled meanwhile can read on.
-        """
-        answer, turnstile = self._recorded(), self.scope.run.turnstile
-        if self.served == len(answer.pieces):
-            await self._afinish(answer)
-            return False
-        piece = answer.pieces[self.served]
-
-        told = self._telling(answer, self.served)
-
-        def release() -> None:
-            told()
-            self.served += 1
-            deliver(self.wire.load(piece.value))
-
-        await turnstile.pass_async(piece.order, release)
-        return True
-
-    def fetch(
-        self, loop: AbstractEventLoop, deliver: Callable[[Any], None], ended: Callable[[], None]
-    ) -> None:
-        """Hand each recorded chunk to `deliver` from callbacks of the loop, then call `ended`.
-
-        Where the recorded stream has no end, `ended` is not called.
-        """
-        answer = self._recorded()
-        if self.served < len(answer.pieces):
-            piece = answer.pieces[self.served]
-            told = self._telling(answer, self.served)
-
-            def release() -> None:
-                self.served += 1
-                deliver(self.wire.load(piece.value))
-                self.fetch(loop, deliver, ended)
-
-            self._push(loop, piece.order, told, release)
-        elif answer.end == "ended":
-            end, told = self._end_of(answer)
-            self._push(loop, end, told, ended)
-
-    def fetch_returned(self, loop: AbstractEventLoop, deliver: Callable[[Any], None]) -> None:
-        """Hand the recorded result, if there is one, to `deliver` from a callback of the loop."""
-        answer = self._recorded()
-        value = answer.outcome
-        if isinstance(value, Value) and answer.cut is None:
-            loaded = self.wire.load(value.value)
-            self._push(loop, answer.order, self._telling(answer, None), lambda: deliver(loaded))
-
     # -- within ----------------------------------------------------------------------------------------------
-
-    def _push(
-        self, loop: AbstractEventLoop, order: int | None, tell: Callable[[], None], then: Callable[[], None]
-    ) -> None:
-        def release() -> None:
-            tell()
-            then()
-
-        self.scope.run.turnstile.push(loop, order, release, lambda: False)
 
     def _live(self) -> tuple[Handler, Ticket, Any]:
         assert self.ticket is not None
@@ -355,14 +235,14 @@ class Call:
         handler, ticket, _ = self._live()
         if not ticket.again:
             return ticket.order
-        self.served += 1
-        return handler.chunk_again(ticket, self.served - 1, chunk)
+        self._sent += 1
+        return handler.chunk_again(ticket, self._sent - 1, chunk)
 
     def _place_of_end(self, how: BaseException | None) -> int | None:
         handler, ticket, _ = self._live()
         if not ticket.again:
             return ticket.order
-        return handler.ended_again(ticket, self.served, "ended" if how is None else how)
+        return handler.ended_again(ticket, self._sent, "ended" if how is None else how)
 
     def _live_ends(self) -> None:
         """The tool, or the outside call, has ended."""
@@ -372,30 +252,6 @@ class Call:
         if not ticket.again and ticket.tool is not None:
             for look in ENDS:
                 look(self.scope.run, ticket.tool)
-
-    def _recorded(self) -> Answer:
-        assert self.answer is not None
-        return self.answer
-
-    def _telling(self, answer: Answer, piece: int | None) -> Callable[[], None]:
-        """Return the callback for the turn of an outcome (None), a chunk (its number) or the end.
-
-        The end has the number of chunks as its number.
-        """
-        return partial(self.scope.run.handler.passed, answer, piece)
-
-    def _end_of(self, answer: Answer) -> tuple[int | None, Callable[[], None]]:
-        end = answer.end_order if answer.end_order is not None else answer.cut
-        return end, self._telling(answer, len(answer.pieces))
-
-    async def _hang(self, answer: Answer, stuck: Callable[[Answer], BaseException]) -> None:
-        """Wait for the recorded cancellation."""
-        try:
-            await self.scope.run.turnstile.hang(lambda: stuck(answer))
-        except (CancelledError, GeneratorExit):
-            whole = isinstance(answer.outcome, Cancelled)
-            self.scope.run.handler.passed(answer, None if whole else len(answer.pieces))
-            raise
 
     def _pass(self, outcome: Outcome) -> None:
         handler, ticket, turnstile = self._live()
@@ -465,30 +321,3 @@ class Call:
             handler, ticket, _ = self._live()
             self._live_ends()
             handler.end(ticket, how)
-
-    def _deliver(self, answer: Answer) -> Any:
-        if isinstance(answer.outcome, Failure):
-            raise answer.outcome.error
-        if answer.order is not None and answer.order == answer.cut:
-            raise self.scope.run.handler.read_on(answer)
-        assert isinstance(answer.outcome, Value)
-        return self.wire.load(answer.outcome.value)
-
-    async def _afinish(self, answer: Answer) -> None:
-        turnstile = self.scope.run.turnstile
-        if answer.end == "cancelled":
-            await self._hang(answer, self.scope.run.handler.read_on)
-        if not self._over:
-            end, told = self._end_of(answer)
-            if end is not None:
-                await turnstile.pass_async(end, told)
-            else:
-                told()
-        self._finish(answer)
-
-    def _finish(self, answer: Answer) -> None:
-        self._over = True
-        if isinstance(answer.end, BaseException):
-            raise answer.end
-        if answer.end != "ended":
-            raise self.scope.run.handler.read_on(answer)

@@ -67,7 +67,7 @@ def perform(
     if begun is not None:
         begun(call)
     if call.answer is not None:
-        result: T = call.serve()
+        result: T = call.recorded.serve()
         return result
     call.scope.run.turnstile.settle()
     token = current_scope.set(call.inner)
@@ -100,7 +100,7 @@ async def aperform(
     if begun is not None:
         begun(call)
     if call.answer is not None:
-        result: T = await call.aserve()
+        result: T = await call.recorded.aserve()
         return result
     token = current_scope.set(call.inner)
     try:
@@ -152,14 +152,14 @@ def draw(source: str, live: Callable[[], T]) -> T:
 
 def replayed(call: Call) -> Iterator[Any]:
     """A recorded stream: its chunks and its end, each in its turn."""
-    call.serve()
-    yield from call.pieces()
+    call.recorded.serve()
+    yield from call.recorded.pieces()
 
 
 async def areplayed(call: Call) -> AsyncIterator[Any]:
     """`replayed`, awaiting each turn."""
-    await call.aserve()
-    async for chunk in call.apieces():
+    await call.recorded.aserve()
+    async for chunk in call.recorded.apieces():
         yield chunk
 
 

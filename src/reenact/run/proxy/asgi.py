@@ -167,7 +167,7 @@ class _ProxiedExchange:
             # It is the program that leaves, as it did: only one that stays reads on.
             call.answer = replace(answer, end="cancelled")
         try:
-            head = await call.aserve()
+            head = await call.recorded.aserve()
             if answer.end == "ended" and method != "HEAD":
                 # Without its secrets the body has another length.
                 size = sum(len(piece.value) for piece in answer.pieces if isinstance(piece.value, bytes))

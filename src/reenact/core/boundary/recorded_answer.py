@@ -1,0 +1,221 @@
+"""A recorded answer on its way to the program: each part of it in its turn."""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop, CancelledError
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
+from typing import Any
+
+from reenact.core.boundary.answer import Answer, Wire
+from reenact.core.boundary.scope import Run
+from reenact.core.boundary.turnstile import LAST, Turnstile
+from reenact.core.model.event import Cancelled, Failure, Value
+
+INTERRUPTED = "_reenact_interrupted"
+"""The attribute of an exception that a signal's handler has raised."""
+
+
+def interrupted(error: BaseException) -> bool:
+    """Return True if a signal's handler has raised it."""
+    return getattr(error, INTERRUPTED, False)
+
+
+def release_on(
+    loop: AbstractEventLoop,
+    turnstile: Turnstile,
+    order: int | None,
+    tell: Callable[[], None],
+    then: Callable[[], None],
+) -> None:
+    """Call both from a callback of the loop, in the turn of that order."""
+
+    def release() -> None:
+        tell()
+        then()
+
+    turnstile.push(loop, order, release, lambda: False)
+
+
+class RecordedAnswer:
+    """Gives a recorded answer to the program.
+
+    Args:
+        run: The run that replays it.
+        wire: Converts its values.
+        answer: The answer.
+
+    Attributes:
+        served: The number of the chunks that were handed out.
+    """
+
+    __slots__ = ("_over", "_run", "_wire", "answer", "served")
+
+    def __init__(self, run: Run, wire: Wire, answer: Answer) -> None:
+        self.answer = answer
+        self.served = 0
+        self._run = run
+        self._wire = wire
+        self._over = False
+
+    def value(self) -> Any:
+        """Return the recorded result at once, or raise the recorded error."""
+        answer = self.answer
+        if isinstance(answer.outcome, Failure):
+            raise answer.outcome.error
+        if answer.order is not None and answer.order == answer.cut:
+            raise self._run.handler.read_on(answer)
+        assert isinstance(answer.outcome, Value)
+        return self._wire.load(answer.outcome.value)
+
+    def serve(self) -> Any:
+        """The recorded result, or the recorded error raised, in its turn."""
+        answer, turnstile = self.answer, self._run.turnstile
+        if isinstance(answer.outcome, Cancelled):
+            if turnstile.interrupt is not None:
+                self._interrupt()
+            raise self._run.handler.stuck(answer)
+        try:
+            turnstile.pass_sync(answer.order, self._telling(None))
+        except BaseException as error:
+            if not interrupted(error) or answer.order is None:
+                raise
+            # Recorded, the call went on behind the exception of a signal's handler.
+            turnstile.pass_sync(answer.order, self._telling(None))
+        return self.value()
+
+    def _interrupt(self) -> None:
+        """Let the handler of the signal run that ended this call when it was recorded."""
+        answer, interrupt = self.answer, self._run.turnstile.interrupt
+        assert interrupt is not None
+        try:
+            interrupt(LAST if answer.order is None else answer.order)
+        except BaseException as error:
+            if interrupted(error):
+                self._run.handler.passed(answer, None)
+                self._run.turnstile.pass_sync(answer.order, None)
+            raise
+
+    async def aserve(self) -> Any:
+        """`serve`, awaiting the turn.
+
+        A recorded cancellation never answers: the code that cancelled the call cancels it again.
+        """
+        if isinstance(self.answer.outcome, Cancelled):
+            await self._hang(self._run.handler.stuck)
+        await self._run.turnstile.pass_async(self.answer.order, self._telling(None))
+        return self.value()
+
+    def pieces(self) -> Iterator[Any]:
+        """Yield the recorded chunks, in turn, then apply the recorded end.
+
+        A reader that stops and reads again continues behind the last chunk it read, as with a connection.
+        """
+        answer, turnstile = self.answer, self._run.turnstile
+        while self.served < len(answer.pieces):
+            piece = answer.pieces[self.served]
+            turnstile.pass_sync(piece.order, self._telling(self.served))
+            self.served += 1
+            yield self._wire.load(piece.value)
+        if not self._over:
+            end, told = self._end()
+            if end is not None:
+                turnstile.pass_sync(end, told)
+            else:
+                told()
+        self._finish()
+
+    async def apieces(self) -> AsyncIterator[Any]:
+        """`pieces`, awaiting each turn."""
+        arrived: list[Any] = []
+        while await self.apiece(arrived.append):
+            yield arrived.pop()
+
+    async def apiece(self, deliver: Callable[[Any], None]) -> bool:
+        """Hand the next recorded chunk to `deliver`, in its turn. Return False after the last one.
+
+        Raises the recorded error. The counterpart of `achunk`: a reader that is cancelled meanwhile can read on.
+        """
+        answer, turnstile = self.answer, self._run.turnstile
+        if self.served == len(answer.pieces):
+            await self._afinish()
+            return False
+        piece, told = answer.pieces[self.served], self._telling(self.served)
+
+        def release() -> None:
+            told()
+            self.served += 1
+            deliver(self._wire.load(piece.value))
+
+        await turnstile.pass_async(piece.order, release)
+        return True
+
+    def fetch(
+        self, loop: AbstractEventLoop, deliver: Callable[[Any], None], ended: Callable[[], None]
+    ) -> None:
+        """Hand each recorded chunk to `deliver` from callbacks of the loop, then call `ended`.
+
+        Where the recorded stream has no end, `ended` is not called.
+        """
+        answer = self.answer
+        if self.served < len(answer.pieces):
+            piece = answer.pieces[self.served]
+            told = self._telling(self.served)
+
+            def release() -> None:
+                self.served += 1
+                deliver(self._wire.load(piece.value))
+                self.fetch(loop, deliver, ended)
+
+            release_on(loop, self._run.turnstile, piece.order, told, release)
+        elif answer.end == "ended":
+            end, told = self._end()
+            release_on(loop, self._run.turnstile, end, told, ended)
+
+    def fetch_returned(self, loop: AbstractEventLoop, deliver: Callable[[Any], None]) -> None:
+        """Hand the recorded result, if there is one, to `deliver` from a callback of the loop."""
+        answer = self.answer
+        value = answer.outcome
+        if isinstance(value, Value) and answer.cut is None:
+            loaded = self._wire.load(value.value)
+            release_on(loop, self._run.turnstile, answer.order, self._telling(None), lambda: deliver(loaded))
+
+    def _telling(self, piece: int | None) -> Callable[[], None]:
+        """Return the callback for the turn of an outcome (None), a chunk (its number) or the end.
+
+        The end has the number of chunks as its number.
+        """
+        return partial(self._run.handler.passed, self.answer, piece)
+
+    def _end(self) -> tuple[int | None, Callable[[], None]]:
+        answer = self.answer
+        end = answer.end_order if answer.end_order is not None else answer.cut
+        return end, self._telling(len(answer.pieces))
+
+    async def _hang(self, stuck: Callable[[Answer], BaseException]) -> None:
+        """Wait for the recorded cancellation."""
+        answer = self.answer
+        try:
+            await self._run.turnstile.hang(lambda: stuck(answer))
+        except (CancelledError, GeneratorExit):
+            whole = isinstance(answer.outcome, Cancelled)
+            self._run.handler.passed(answer, None if whole else len(answer.pieces))
+            raise
+
+    async def _afinish(self) -> None:
+        if self.answer.end == "cancelled":
+            await self._hang(self._run.handler.read_on)
+        if not self._over:
+            end, told = self._end()
+            if end is not None:
+                await self._run.turnstile.pass_async(end, told)
+            else:
+                told()
+        self._finish()
+
+    def _finish(self) -> None:
+        answer, self._over = self.answer, True
+        if isinstance(answer.end, BaseException):
+            raise answer.end
+        if answer.end != "ended":
+            raise self._run.handler.read_on(answer)
