@@ -79,7 +79,8 @@ class Replayer(Handler):
                 raise UsageError(f"{name}={value!r} is not one of {', '.join(map(repr, known))}")
         self.turnstile = turnstile or ReplayingTurnstile(len(log.times))
         self.turnstile.abandon(log.void)
-        self.turnstile.strict = policy == "raise" and turnstile is None
+        if policy == "raise" and turnstile is None:
+            self.turnstile.set_strict()
         self.rules = match.Rules(ignore)
         self.cursor = Cursor(log, self.rules)
         self.divergences: list[Divergence] = []

@@ -67,7 +67,7 @@ class Resumption:
         turnstile = ResumingTurnstile(len(log.times))
         options = {"live": (), "ignore": (), "policy": "raise"}
         self.replayer = replayer_of(recording, log, options, turnstile)
-        turnstile.strict = True
+        turnstile.set_strict()
         self.handler = Resumer(
             self.replayer,
             self.recorder,

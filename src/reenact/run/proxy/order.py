@@ -57,7 +57,7 @@ class Turns(ReplayingTurnstile):
     async def reached(self, call: CallRecord) -> bool:
         """Wait until all earlier recorded answers have gone out. Return False if they do not."""
         self._moved()
-        return await self._until(lambda: self._open or self._next >= call.place, call.place)
+        return await self._until(lambda: self._open or self.position >= call.place, call.place)
 
     def arrived(self) -> None:
         """Note that a request has come, or its program has left."""
@@ -104,7 +104,7 @@ class Turns(ReplayingTurnstile):
             await asyncio.to_thread(self._pace, order)
 
     def _due(self, order: int) -> bool:
-        return self._open or (order <= self._next and self.unasked(order) is None)
+        return self._open or (order <= self.position and self.unasked(order) is None)
 
     def unasked(self, order: int) -> CallRecord | None:
         """Return the first call recorded before that place that has not been asked for."""
@@ -116,7 +116,7 @@ class Turns(ReplayingTurnstile):
 
     async def _until(self, ready: Callable[[], bool], place: int) -> bool:
         while not ready():
-            before = self._times[self._next - 1] if 0 < self._next <= len(self._times) else 0.0
+            before = self._times[self.position - 1] if 0 < self.position <= len(self._times) else 0.0
             due = self._times[place] if place < len(self._times) else before
             left = self._progress + PATIENCE + max(0.0, due - before) - monotonic()
             if left <= 0:

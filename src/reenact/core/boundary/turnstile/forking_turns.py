@@ -56,7 +56,9 @@ class ForkingTurnstile(ReplayingTurnstile):
         self.blocks()
         try:
             with self._cond:
-                while self._next < place and not self.over(place) and (left := until - monotonic()) > 0:
+                while (
+                    self._places.next < place and not self.over(place) and (left := until - monotonic()) > 0
+                ):
                     _wait(self._cond, min(left, 0.002))
         finally:
             self.unblocks()

@@ -44,6 +44,17 @@ class _Pump:
         heapq.heappush(self.queue, (priority, next(self._count), entry))
         self.wake()
 
+    def waiting(self) -> list[tuple[float, int, _Entry]]:
+        """Return the queued entries that have not been given up. Any thread may ask."""
+        return [item for item in list(self.queue) if not item[2].given_up()]
+
+    def move_up(self, over: Callable[[_Entry], bool]) -> None:
+        """Move timers that are over to the front: what waits before them may wait for them."""
+        elapsed = [item for item in self.queue if item[0] > 0 and over(item[2])]
+        if elapsed:
+            self.queue[:] = [(-1.0, item[1], item[2]) if item in elapsed else item for item in self.queue]
+            heapq.heapify(self.queue)
+
     def wake(self) -> None:
         if not self._active:
             self._active = True

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import heapq
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from contextvars import Context
-from threading import get_ident, get_native_id
+from threading import get_ident
 from time import monotonic
 from typing import Any, cast
 
+from reenact.core.boundary.turnstile.hanging import HangingWaits
+from reenact.core.boundary.turnstile.passed_places import PassedPlaces
 from reenact.core.boundary.turnstile.protocol import LAST, PATIENCE
 from reenact.core.boundary.turnstile.pump import _Base, _call_at, _Entry, _notify, _Pump, _wait
-from reenact.core.boundary.turnstile.working import Attention, ThreadWork
+from reenact.core.boundary.turnstile.quiet import Quiet
 
 _SETTLING = 0.2
 _LOOK = 0.02
-_LONGEST = 600.0
 
 
 class ReplayingTurnstile(_Base):
@@ -30,9 +30,7 @@ class ReplayingTurnstile(_Base):
 
     def __init__(self, total: int) -> None:
         super().__init__()
-        self._passed = bytearray(total + 1)
-        self._next = 0
-        self._total = total
+        self._places = PassedPlaces(total)
         self._pace: Callable[[int], None] | None = None
         self._open = False
         self._paused = 0
@@ -40,19 +38,17 @@ class ReplayingTurnstile(_Base):
         self._waiting: dict[int, int] = {}
         self._blocked: set[int] = set()
         self._alive: set[int] = {get_ident()}
-        self._natives = {get_ident(): get_native_id()}
-        self._work = ThreadWork()
-        self._attention = Attention(_LOOK)
-        self._worked = 0.0
+        self._quiet = Quiet(_LOOK, _SETTLING)
         self._balance = 0
         self._coming = 0
         self._jobs = 0
-        self._progress = monotonic()
-        self._hanging: list[tuple[asyncio.Future[None], Callable[[], BaseException]]] = []
-        self.strict = False
-        """True if no place is passed over while a thread works, for up to ten minutes."""
+        self._hanging = HangingWaits()
         self.skew = 0.0
         """Seconds by which the event loops' clocks have been moved on."""
+
+    def set_strict(self) -> None:
+        """Pass over no place while a thread works, for up to ten minutes."""
+        self._quiet.strict = True
 
     @property
     def uncertain(self) -> int:
@@ -60,7 +56,7 @@ class ReplayingTurnstile(_Base):
 
     @property
     def position(self) -> int:
-        return self._next
+        return self._places.next
 
     # -- who is there ----------------------------------------------------------------------------------------
 
@@ -72,7 +68,7 @@ class ReplayingTurnstile(_Base):
         with self._cond:
             self._comes(-1)
             self._alive.add(get_ident())
-            self._natives[get_ident()] = get_native_id()
+            self._quiet.thread_begins()
 
     def _comes(self, more: int) -> None:
         # A worker may take up a job for which another one was started, and which runs its initializer still.
@@ -82,8 +78,7 @@ class ReplayingTurnstile(_Base):
     def thread_ends(self) -> None:
         with self._cond:
             self._alive.discard(get_ident())
-            self._natives.pop(get_ident(), None)
-            self._attention.forget()
+            self._quiet.thread_ends()
             self._blocked.discard(get_ident())
         self._moved()
 
@@ -103,7 +98,7 @@ class ReplayingTurnstile(_Base):
     def woken(self, thread: int) -> None:
         with self._cond:
             self._blocked.discard(thread)
-            self._progress = monotonic()
+            self._quiet.since = monotonic()
 
     def live_begins(self) -> None:
         with self._cond:
@@ -139,7 +134,7 @@ class ReplayingTurnstile(_Base):
         finally:
             with self._cond:
                 self._paused -= 1
-                self._progress = monotonic()
+                self._quiet.since = monotonic()
             self._moved()
 
     def settle(self) -> None: ...
@@ -155,7 +150,7 @@ class ReplayingTurnstile(_Base):
             if write is not None:
                 write()
             self._blocked.discard(get_ident())
-            self._progress = monotonic()
+            self._quiet.since = monotonic()
         if self._pace is not None and order is not None and order < LAST:
             self._pace(order)
         self._mark(order)
@@ -180,19 +175,8 @@ class ReplayingTurnstile(_Base):
             self._blocked.discard(get_ident())
         self._pump(loop).push(priority, _Entry(order, released, entry.given_up, when))
 
-    async def _hang(self, stuck: Callable[[], BaseException]) -> None:
-        loop = asyncio.get_running_loop()
-        forever: asyncio.Future[None] = loop.create_future()
-        self._hanging.append((forever, stuck))
-        self._pump(loop).wake()
-        try:
-            await forever
-        finally:
-            # Where an async generator is closed it is no cancellation that comes, and the future would stay.
-            forever.cancel()
-
     def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
-        return self._hang(stuck)
+        return self._hanging.wait(stuck, self._pump(asyncio.get_running_loop()).wake)
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -201,7 +185,7 @@ class ReplayingTurnstile(_Base):
             # With others about, whose turn it is shows only at the pump.
             others = len(self._alive) > 1 or self._coming or self._jobs or self._outstanding
             held = self._hanging or self._pace is not None or self._paused
-            if order is None or order > self._next or others or held:
+            if order is None or order > self._places.next or others or held:
                 return False
         self._mark(order)
         return True
@@ -218,7 +202,7 @@ class ReplayingTurnstile(_Base):
                 if self._paused:
                     _wait(self._cond, _LOOK)
                     continue
-                if order <= self._next or (self._lowest(order) and self._alone(me)):
+                if order <= self._places.next or (self._lowest(order) and self._alone(me)):
                     if not self._others_run():
                         return
                     _wait(self._cond, 0.002)
@@ -240,7 +224,7 @@ class ReplayingTurnstile(_Base):
     def interrupts(self, order: int, thread: int) -> bool:
         """Let a signal through to a thread that waits, if it is its turn: then that thread runs."""
         with self._cond:
-            due = order <= self._next or (self._lowest(order) and self._alone(thread))
+            due = order <= self._places.next or (self._lowest(order) and self._alone(thread))
             if thread not in self._blocked or self._paused or not due or self._others_run():
                 return False
             self._blocked.discard(thread)
@@ -264,15 +248,11 @@ class ReplayingTurnstile(_Base):
             coming = self._waiting or self._coming or self._jobs or self._outstanding
             if self._open or self._paused or coming or self.expected is not None:
                 return False
-            return not self._alive - self._blocked - endless and not self._queued(endless)
-
-    def _queued(self, endless: AbstractSet[int]) -> bool:
-        """Return True if a loop has a wake-up to release, and its thread does not wait elsewhere."""
-        return any(
-            getattr(loop, "_thread_id", None) not in endless
-            and any(not item[2].given_up() for item in list(pump.queue))
-            for loop, pump in list(self._pumps.items())
-        )
+            # Nothing stands where a loop has a wake-up to release, and its thread does not wait elsewhere.
+            return not (self._alive - self._blocked - endless) and not any(
+                getattr(loop, "_thread_id", None) not in endless and pump.waiting()
+                for loop, pump in list(self._pumps.items())
+            )
 
     def strangers(self, threads: AbstractSet[int]) -> AbstractSet[int]:
         with self._cond:
@@ -284,12 +264,7 @@ class ReplayingTurnstile(_Base):
         Questions recorded before it and not asked by now will not be asked.
         """
         with self._cond:
-            queued = [
-                item
-                for pump in list(self._pumps.values())
-                for item in list(pump.queue)
-                if not item[2].given_up()
-            ]
+            queued = [item for pump in list(self._pumps.values()) for item in pump.waiting()]
             first = min(
                 (*self._waiting.values(), *(order for order, _, _ in queued if order >= 0)), default=place
             )
@@ -331,16 +306,18 @@ class ReplayingTurnstile(_Base):
                 wait = wait and not self._elapsed(entry)
             else:
                 late = self._idle_for(me) > PATIENCE and not self._outstanding
-                due = order <= self._next or (self._alone(me) and self._lowest(order)) or late
+                due = order <= self._places.next or (self._alone(me) and self._lowest(order)) or late
                 wait = not due or self._others_run()
             if not wait:
                 self._blocked.discard(me)
-                self._progress = monotonic()
+                self._quiet.since = monotonic()
                 return True
             self._blocked.add(me)
-        self._move_up_elapsed()
+        pump = self._pumps[asyncio.get_running_loop()]
+        if self._outstanding:
+            pump.move_up(self._elapsed)
         # Whatever moves things on wakes the pump; the timer is for what shows itself only by passing time.
-        self._wake_later(self._pumps[asyncio.get_running_loop()])
+        self._wake_later(pump)
         return False
 
     def _elapsed(self, entry: _Entry) -> bool:
@@ -350,16 +327,6 @@ class ReplayingTurnstile(_Base):
         """
         timed = self._outstanding > 0 and entry.order is None and bool(entry.when)
         return timed and cast("float", entry.when) <= asyncio.get_running_loop().time()
-
-    def _move_up_elapsed(self) -> None:
-        """Move timers that are over to the front: what waits before them may wait for them."""
-        queue = self._pumps[asyncio.get_running_loop()].queue
-        elapsed = (
-            [item for item in queue if item[0] > 0 and self._elapsed(item[2])] if self._outstanding else ()
-        )
-        if elapsed:
-            queue[:] = [(-1.0, item[1], item[2]) if item in elapsed else item for item in queue]
-            heapq.heapify(queue)
 
     def _wake_later(self, pump: _Pump) -> None:
         loop = cast("asyncio.base_events.BaseEventLoop", pump.loop)
@@ -371,24 +338,14 @@ class ReplayingTurnstile(_Base):
         able = self._able(get_ident())
         if not self._coming and not able:
             return False
-        if self._attention.since(self._progress) < _SETTLING:
-            return True
-        return self.strict and self._work.starved(
-            (self._natives[thread] for thread in able if thread in self._natives), _SETTLING, self._progress
-        )
+        return self._quiet.settles(able)
 
     def _idle_for(self, me: int) -> float:
         """Return the seconds since something passed or another thread was seen at work.
 
         Call with the lock held.
         """
-        now = monotonic()
-        idle = self._attention.since(self._progress)
-        if not self.strict or not PATIENCE < idle < _LONGEST:
-            return idle
-        if self._work.seen(self._natives[thread] for thread in self._able(me) if thread in self._natives):
-            self._worked = now
-        return min(idle, now - self._worked)
+        return self._quiet.seconds(self._able(me))
 
     def _able(self, me: int) -> set[int]:
         return self._alive - self._blocked - self._waiting.keys() - {me}
@@ -396,40 +353,30 @@ class ReplayingTurnstile(_Base):
     def abandon(self, orders: Iterable[int]) -> None:
         """These places will not come: they lie inside an effect that is answered whole."""
         with self._cond:
-            for order in orders:
-                self._passed[order] = 1
-            while self._next < self._total and self._passed[self._next]:
-                self._next += 1
+            self._places.skip(orders)
 
     def _idle(self) -> None:
         pump = self._pumps[asyncio.get_running_loop()]
-        if self._hanging and not any(not entry[2].given_up() for entry in pump.queue):
+        if self._hanging and not pump.waiting():
             self._look_for_stuck(pump)
 
     def _look_for_stuck(self, pump: _Pump) -> None:
         """Find a waiter that is never cancelled: nothing is due, and nothing moves for a while."""
-        self._hanging = [(future, stuck) for future, stuck in self._hanging if not future.done()]
-        if not self._hanging:
+        if not self._hanging.some_left():
             return
         with self._cond:
             # A thread that waits for its turn gets it, and may bring what cancels.
             alone = self._alone(get_ident()) and not self._waiting
-        if alone and not getattr(pump.loop, "_ready", None) and monotonic() - self._progress > 2 * _LOOK:
-            future, stuck = self._hanging.pop(0)
-            future.set_exception(stuck())
+        if alone and not getattr(pump.loop, "_ready", None) and monotonic() - self._quiet.since > 2 * _LOOK:
+            self._hanging.fail_first()
         else:
             self._wake_later(pump)
 
     def _mark(self, order: int | None) -> None:
         with self._cond:
-            if order is not None and order < self._total:
-                self._passed[order] = 1
-                while self._next < self._total and self._passed[self._next]:
-                    self._next += 1
-                if order > self._next:
-                    # It passed because no thread is left that could bring the places in between.
-                    self._next = order + 1
-            self._progress = monotonic()
+            if order is not None:
+                self._places.take(order)
+            self._quiet.since = monotonic()
         self._moved()
 
     def job_passed(self) -> None:

@@ -23,11 +23,11 @@ class ResumingTurnstile(ForkingTurnstile):
         """Called when all recorded outcomes have passed."""
 
     def _mark(self, order: int | None) -> None:
-        if order is not None and order >= self._total:
+        if order is not None and order >= self._places.total:
             # It passed because nothing is left that could bring a recorded outcome.
-            order = self._total - 1
+            order = self._places.total - 1
         super()._mark(order)
-        if self._next >= self._total and not self._open:
+        if self._places.next >= self._places.total and not self._open:
             self.on_end()
 
     def reach_end(self) -> None:
@@ -37,25 +37,27 @@ class ResumingTurnstile(ForkingTurnstile):
         self.blocks()
         try:
             with self._cond:
-                while not (self._open or self.over_all() or self.over(self._total) or self._held(pump)):
+                while not (
+                    self._open or self.over_all() or self.over(self._places.total) or self._held(pump)
+                ):
                     _wait(self._cond, _LOOK)
         finally:
             self.unblocks()
 
     def may_release(self, entry: _Entry) -> bool:
-        if not self._open and entry.order is None and entry.when and self.over(self._total):
+        if not self._open and entry.order is None and entry.when and self.over(self._places.total):
             # No recorded outcome comes any more: from here on timers take their time.
-            self._mark(self._total)
+            self._mark(self._places.total)
         return super().may_release(entry)
 
     def over_all(self) -> bool:
         """Return True if all recorded outcomes have passed."""
-        return self._next >= self._total
+        return self._places.next >= self._places.total
 
     def _held(self, pump: _Pump | None) -> bool:
         """Return True if a recorded outcome has to pass in this thread's own loop, which waits here."""
         if pump is None:
             return False
         return self._jobs > 0 or any(
-            0 <= place < self._total and not entry.given_up() for place, _, entry in pump.queue
+            0 <= place < self._places.total and not entry.given_up() for place, _, entry in pump.queue
         )

@@ -1,0 +1,37 @@
+"""The waits for a cancellation that was recorded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+
+class HangingWaits:
+    """The waits that end only by a cancellation; false if there are none."""
+
+    def __init__(self) -> None:
+        self._waits: list[tuple[asyncio.Future[None], Callable[[], BaseException]]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._waits)
+
+    async def wait(self, stuck: Callable[[], BaseException], wake: Callable[[], None]) -> None:
+        """Wait until cancelled. `wake` wakes the loop's pump; `stuck` makes the error of a wait in vain."""
+        forever: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waits.append((forever, stuck))
+        wake()
+        try:
+            await forever
+        finally:
+            # Where an async generator is closed it is no cancellation that comes, and the future would stay.
+            forever.cancel()
+
+    def some_left(self) -> bool:
+        """Forget the waits that have ended; return True if there are others."""
+        self._waits = [(future, stuck) for future, stuck in self._waits if not future.done()]
+        return bool(self._waits)
+
+    def fail_first(self) -> None:
+        """End the first wait by its error."""
+        future, stuck = self._waits.pop(0)
+        future.set_exception(stuck())
