@@ -119,12 +119,12 @@ class ReplayedProcesses(Family):
         label = f"process:{act_of(act).target}"
         if replayer.gone_live or replayer.lets_live("process", label):
             replayer.act(act, scope)
-            replayer.let_live[label] = replayer.let_live.get(label, 0) + 1
+            replayer.real.count(label)
             return None
         # Its effects on the world are unknown: it is not run again without a request.
         what = "what it did is not recorded" if known else "it was not recorded"
         detail = f"a process is started, and {what}: {' '.join(command)[:200]}"
-        if replayer.strict:
+        if replayer.state.strict:
             raise replayer.refuse(path, detail, f"let it run: live=['{label}']")
         replayer.divergences.append(Divergence(Departure.EXTRA, path, detail=detail))
         return None

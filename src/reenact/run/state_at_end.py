@@ -56,7 +56,7 @@ def compare(run: Run, recorded: Mapping[str, Tree], replayer: Replayer) -> None:
     running = {unnumbered(path) for path in (*recorded.get("running", ()), *now.get("running", ()))}
 
     def comparable(path: str) -> bool:
-        ran = "#" not in path or (not older and replayer.ran_inside(path))
+        ran = "#" not in path or (not older and replayer.tools.ran_inside(path))
         return ran and not any(_within(unnumbered(path), other) for other in running)
 
     names = states.keys() & now["state"].keys() if older else _generators(states, now["state"])
@@ -64,7 +64,7 @@ def compare(run: Run, recorded: Mapping[str, Tree], replayer: Replayer) -> None:
     if names:
         replayer.compared.append("random generators")
     _remark(replayer, list(_of_generators(sorted(names), states, now["state"])))
-    if not older and not replayer.let_live:
+    if not older and not replayer.real.counts:
         _remark(replayer, list(_of_times(recorded, now, comparable)))
         _remark(replayer, list(_of_sleeps(recorded["slept"], now["slept"], comparable)))
         _compare_messages(replayer, recorded, now, comparable, steady=not running)

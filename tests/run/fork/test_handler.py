@@ -30,5 +30,5 @@ class TestBeforeTheStep(HandlerConformance):
 class TestBehindTheStep(TestBeforeTheStep):
     def handler(self, tmp_path):
         forker = super().handler(tmp_path)
-        forker.replayer.go_live()
+        forker.replayer.state.go_live()
         return forker

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from reenact.core.boundary import ReplayingTurnstile, Scope
+from reenact.core.boundary import Answer, ReplayingTurnstile, Scope
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import match
 from reenact.core.replay.cursor import Cursor
@@ -51,6 +51,22 @@ class Departures:
     def at(self, kind: Departure, call: CallRecord, *, detail: str = "", hint: str = "") -> Divergence:
         """Return a divergence at a recorded call."""
         return Divergence(kind, call.address, self._steps[call.number], detail=detail, hint=hint)
+
+    def read_on(self, call: CallRecord, answer: Answer) -> Divergence:
+        """Return the divergence of a program that reads past the recorded end of a stream."""
+        detail = (
+            "the recording ends here: its run was cut off in this call"
+            if answer.order is not None and answer.order == answer.cut
+            else "the program reads more of the stream than it did when it was recorded"
+            if answer.end == "closed"
+            else f"the recording ends in the middle of this stream, after {len(answer.pieces)} chunks"
+        )
+        return self.at(Departure.EXTRA, call, detail=detail)
+
+    def stuck(self, call: CallRecord) -> Divergence:
+        """Return the divergence of a program that waits for a recorded cancellation."""
+        detail = "the program cancelled this call when it was recorded; now it waits for the answer"
+        return self.at(Departure.CHANGED, call, detail=detail)
 
     def never_asked(self, call: CallRecord) -> Divergence:
         """The program has ended without asking this."""

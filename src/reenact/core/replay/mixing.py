@@ -72,7 +72,7 @@ class Mixing(Replayer):
         key = (self.terms.name(scope.path), source)
         if key not in self._mix.reads:
             return super().draw(scope, source, live)
-        with self._lock:
+        with self.state.lock:
             return self.reads.next(scope, key, self._mix.other.draws.get(key, []), live)
 
     def _take(self, call: CallRecord) -> None:
@@ -83,8 +83,8 @@ class Mixing(Replayer):
 
     def _departs(self, question: Question) -> CallRecord | Ticket | Answer:
         effect = question.effect
-        if self._lets_live(effect.kind, effect.label):
-            return self._go_live(question)
+        if self.real.lets(effect.kind, effect.label):
+            return self.real.new(question)
         what = self._questions.asked(question)
         if not self._mix.exact:
             for call in self._log.calls.values():
@@ -96,7 +96,7 @@ class Mixing(Replayer):
         if given is None and not self._mix.exact:
             given = self._given(question, what.news, OTHERS_LIKE)
         if given is None:
-            raise self.halt(Divergence(Departure.EXTRA, question.address, detail=NEITHER), question)
+            raise self.state.halt(Divergence(Departure.EXTRA, question.address, detail=NEITHER), question)
         return given
 
     def _given(self, question: Question, what: bytes, detail: str) -> Answer | None:

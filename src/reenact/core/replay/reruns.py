@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from reenact.core.boundary import ToolInside
 from reenact.core.model import codec
-from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value
+from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value, unnumbered
 from reenact.core.model.exact import exact
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import match
@@ -91,6 +91,9 @@ class Tools:
         self._terms = terms
         self._rules = rules
         self._digests: dict[int, str] = {}
+        self._ran: set[str] = set()
+        self._did_not_run: set[str] = set()
+        """The addresses of tool calls, without numbers of tasks and threads, whose code runs again or does not."""
         self._args = log.args
         self._log = log
         self.withheld: Callable[[Effect, CallRecord], str] = lambda _effect, _call: ""
@@ -133,6 +136,19 @@ class Tools:
             text = f"{effect.label} did not run ({reason}), and its source has changed from {recorded} {now}"
             self.changed[text] = None
         return None
+
+    def note(self, address: str, *, ran: bool) -> None:
+        """Note that the code of the call at that address runs again, or not."""
+        (self._ran if ran else self._did_not_run).add(unnumbered(address))
+
+    def ran_inside(self, path: str) -> bool:
+        """Return True if all calls around the scopes of that path ran again.
+
+        The scopes are those of all tasks and threads of one name.
+        """
+        parts = unnumbered(path).split("/")
+        around = {"/".join(parts[:end]) for end, part in enumerate(parts, 1) if "#" in part}
+        return around <= self._ran and not around & self._did_not_run
 
     def not_done(self) -> str:
         """Return what answered tools did not do, in words that follow a sentence.

@@ -17,7 +17,8 @@ from reenact.core.model.divergence import Verdict, merged
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.match import mismatches
 from reenact.core.replay.policy import ActionPolicy, configured_policy
-from reenact.core.replay.replayer import Inserted, Policy, Replayer
+from reenact.core.replay.replay_state import Inserted, Policy
+from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
 from reenact.errors import Departure, Divergence, DivergenceError, Halt, Mismatch, UsageError
 from reenact.run.api import final

@@ -137,7 +137,7 @@ class Copies:
     def _safe(self) -> bool:
         """Return True if a copy of this process is as good as a new run."""
         replayer = self._replayer
-        if replayer.let_live or replayer.gone_live or replayer.opened or replayer.poison is not None:
+        if replayer.real.counts or replayer.gone_live or replayer.opened or replayer.poison is not None:
             return False
         if threading.active_count() > 1 or len(list(_TASKS.iterdir())) > 1:
             return False

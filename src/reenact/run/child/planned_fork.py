@@ -51,7 +51,7 @@ class PlannedFork(Fork):
     def begin_run(self) -> Run:
         run = super().begin_run()
         forker = self.child.forker
-        forker.on_stop = forker.replayer.on_halt = self._halted
+        forker.on_stop = forker.replayer.state.on_halt = self._halted
         return run
 
     def end_run(self, error: BaseException | None) -> None:

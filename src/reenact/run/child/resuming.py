@@ -65,7 +65,7 @@ class Resuming(RunContext):
             raise UsageError("a recording cannot be resumed inside a recording or a replay")
         options = self.plan.options
         found = Resumption(self.parent, self.plan, tuple(options["policy"]), str(options["terminal"]))
-        found.handler.on_stop = found.replayer.on_halt = self._halted
+        found.handler.on_stop = found.replayer.state.on_halt = self._halted
         stdlib.begin(found.run)
         self._resumption = found
         return found.run

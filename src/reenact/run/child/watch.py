@@ -28,7 +28,7 @@ class DivergenceWatch:
     def install(self) -> None:
         """Be told of the divergence."""
         if self._replayer is not None:
-            self._replayer.on_halt = self.halted
+            self._replayer.state.on_halt = self.halted
 
     def halted(self) -> None:
         """The replay is over."""

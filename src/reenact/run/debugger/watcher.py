@@ -47,7 +47,7 @@ class Watcher:
 
     def attach(self) -> None:
         """Begin to look on."""
-        self.replayer.watch = self
+        self.replayer.state.watch = self
 
     @abstractmethod
     def stopped(self, place: ProgramPlace, why: str, question: Question, call: CallRecord | None) -> None:

@@ -99,7 +99,7 @@ class ReplayedFiles:
             return None
         if scratch == LIVE or not (scratch or (block and has_files(recording))):
             return None
-        if block and replayer.lets_commands_run:
+        if block and replayer.real.commands:
             # They would use the user's files, and the block others.
             replayer.uncompared.append(
                 "files (commands run for real, so the block ran on the user's own files)"

@@ -125,10 +125,10 @@ class Forker(Handler):
         if decision.call == self._at.number:
             self.reached = True
             if self._edit is None:
-                self.replayer.go_live()
+                self.replayer.state.go_live()
                 self._begin_live()
                 return self._ask(effect, scope, ordinal)
-            self.replayer.lenient()
+            self.replayer.state.lenient()
         if isinstance(decision, Ticket) and decision.order is None:
             # It has no place of its own: behind all that is recorded.
             decision.order = len(self._log.times)
@@ -289,7 +289,7 @@ class Forker(Handler):
     def departs(self) -> bool:
         """Handle a departure from the parent: behind an edit, the fork goes live there."""
         if self.reached and not self.gone_live and self.replayer.poison is None:
-            self.replayer.go_live()
+            self.replayer.state.go_live()
         return self.gone_live
 
     def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
@@ -329,7 +329,7 @@ class Forker(Handler):
         """Let the processes that were started before end; one that departs ends the run."""
         departure = self.before_live()
         if departure is not None:
-            raise self.replayer.halt(departure)
+            raise self.replayer.state.halt(departure)
 
     def _begin_live(self) -> None:
         with self._lock:

@@ -261,7 +261,7 @@ class Resumer(Forker):
         self._go_live()
 
     def _go_live(self) -> None:
-        self.replayer.go_live()
+        self.replayer.state.go_live()
         self._lives()
 
     def _kept_snapshots(self) -> Counter[str]:

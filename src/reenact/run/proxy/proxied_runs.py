@@ -196,7 +196,7 @@ class ReplayingProxy(_Answering):
         self.turns.on_hurry = replayer.remark
         for note in recording.notes:
             replayer.remark(f"the recording says: {note}")
-        replayer.on_halt = halted
+        replayer.state.on_halt = halted
         self._recording = recording
         run = Run(replayer, self.turns, replaying=True)
         super().__init__(run, log, replayer)
@@ -215,7 +215,7 @@ class ReplayingProxy(_Answering):
         other = f", {waited.address}" if waited is not None and waited is not call else ""
         step = next(step.number for step in self._recording if step.call is call)
         detail = f"it was requested before earlier recorded calls{other}"
-        self.replayer.depart(Divergence(Departure.REORDERED, call.address, step, detail=detail))
+        self.replayer.state.depart(Divergence(Departure.REORDERED, call.address, step, detail=detail))
 
     def verdict(self, *, whole: bool) -> Verdict:
         """Return the verdict after the program's end, by itself (`whole`) or by force."""
@@ -242,7 +242,7 @@ class ForkingProxy(_Answering):
         turnstile = Forks(parent.logs[0])
         self.child = Child(parent, point, store, id, secrets=DEFAULT_RULES, turnstile=turnstile)
         self.forker = self.child.forker
-        self.forker.on_stop = self.forker.replayer.on_halt = halted
+        self.forker.on_stop = self.forker.replayer.state.on_halt = halted
         super().__init__(self.child.run, parent.logs[0], self.forker.replayer)
 
     @property
