@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 
 import reenact
-from reenact.core.boundary import scope
+from reenact.core.boundary import current
 from reenact.core.store.local import load
 from tests.hints import followed
 from tests.team.ship.serving import files
@@ -24,7 +24,7 @@ def typed_later(shipper):
         look(SECRET)
         look("next")
         shipper.flush()
-        scope.current().run.handler.secret(SECRET, typed=True)
+        current().run.handler.secret(SECRET, typed=True)
         look("last")
     shipper.flush()
     return run
