@@ -28,7 +28,9 @@ from reenact.adapters import (
     process_messages,
     process_pools,
     process_waits,
+    queue_waits,
     readiness,
+    reads,
     sleepers,
     standstill,
     thread_pools,
@@ -70,8 +72,10 @@ def install() -> None:
     _replace(threading.Condition, "wait", sleepers.wait)
     _replace(threading.Condition, "notify", sleepers.notify)
     waits.install(_replace)
+    queue_waits.install(_replace)
     given_times.install(_replace)
     readiness.install(_replace)
+    reads.install(_replace)
     locks.install()
     clock.polled = standstill.slept
     process_pools.install(_replace)

@@ -40,10 +40,10 @@ _LOOKS = 25
 """The number of looks in a row that must all find no thread that can go on."""
 
 _MULTIPROCESSING = Path(queue.__file__).parent / "multiprocessing"
-POOL_FILES = {str(_MULTIPROCESSING / "pool.py"), str(_MULTIPROCESSING / "context.py")}
+_POOL_FILES = {str(_MULTIPROCESSING / "pool.py"), str(_MULTIPROCESSING / "context.py")}
 """The files of pools of `multiprocessing`, whose threads share queues."""
 
-_CARRIERS = {threading.__file__, queue.__file__, str(Path(__file__).with_name("unreceived.py")), *POOL_FILES}
+_CARRIERS = {threading.__file__, queue.__file__, str(Path(__file__).with_name("unreceived.py")), *_POOL_FILES}
 _POOLS = {concurrent.futures.thread.__file__, concurrent.futures.process.__file__}
 _PLAIN = {threading.Event.__init__.__code__, threading.Thread.__init__.__code__}
 """Code whose locks decide nothing: an event is set or not."""
@@ -377,3 +377,10 @@ def unit_of(scope: Scope) -> Scope:
     """Return the scope of the running thread or job: the same one for all of its tasks."""
     unit: Scope | None = getattr(_unit, "scope", None)
     return unit if unit is not None and unit.run is scope.run else scope.run.root
+
+
+def out_of_pool(caller: FrameType | None) -> FrameType | None:
+    """Return the frame that uses a pool of `multiprocessing`, or the given one."""
+    while caller is not None and caller.f_code.co_filename in _POOL_FILES:
+        caller = caller.f_back
+    return caller

@@ -10,16 +10,11 @@ Waits in libraries (a server's loop, a pool's watcher) have no turn; such a thre
 from __future__ import annotations
 
 import asyncio
-import io
-import os
 import select
 import selectors
 import socket
-import stat
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from functools import partial
 from sys import _getframe
 from types import FrameType
 from typing import Any
@@ -27,27 +22,23 @@ from typing import Any
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, pause
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
-from reenact.adapters.stdlib.descriptors import can_read, end_of
-from reenact.adapters.stdlib.pipes import again
+from reenact.adapters.stdlib.descriptors import end_of
 from reenact.core.dataclass import dataclass
 
 _READY = "threads:ready"
 """The source of the places of what was ready."""
 
-_LENGTH = "threads:length"
-"""The source of the lengths of what was read from a pipe."""
-
 _UNLIMITED = 2.0
 _MOMENT = 0.02
 _MOST = 4096
-_select, _read, _write, _fdopen = select.select, os.read, os.write, os.fdopen
+_select = select.select
 _poll: Any = getattr(select, "poll", None)
 
 Replace = Callable[[Any, str, Callable[..., Any]], None]
 
 
 def install(replace: Replace) -> None:
-    """Patch selectors, and reads of sockets and pipes.
+    """Patch selectors.
 
     Args:
         replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
@@ -56,13 +47,8 @@ def install(replace: Replace) -> None:
         kind = getattr(selectors, name, None)
         if kind is not None:
             replace(kind, "select", _of_selector)
-    for name in ("recv", "recv_into", "recvfrom", "recvfrom_into", "accept"):
-        replace(socket.socket, name, partial(_of_socket, name))
     early.replace(select, "select", _of_lists)
     if hasattr(select, "poll"):
-        early.replace(os, "read", _of_number)
-        early.replace(os, "write", _written)
-        early.replace(os, "fdopen", _opened)
         early.replace(select, "poll", _Poll)
 
 
@@ -80,7 +66,7 @@ def resting() -> Iterator[None]:
         scope.run.turnstile.unblocks()
 
 
-def _wait(
+def own_wait(
     what: str, limit: float | None, caller: FrameType | None, *, always: bool = False
 ) -> Deadline | None:
     """Return the wait if it is the program's own, or `always`; its scope is that of the thread."""
@@ -228,7 +214,7 @@ def _awaited(
             return None
         text = scope.run.handler.draw(scope, _READY, lambda: _text(watched.now(limit)))
         return _values(watched, _parsed(text))
-    limited = _wait(what, limit, caller, always=commands)
+    limited = own_wait(what, limit, caller, always=commands)
     return None if limited is None else _ready(limited, limit, watched)
 
 
@@ -284,135 +270,3 @@ def _parsed(text: Any) -> list[tuple[int, int]]:
         if all(part.isascii() and part.isdigit() and len(part) < 10 for part in (place, kind)):
             found.append((int(place), int(kind)))
     return found
-
-
-# -- reading -------------------------------------------------------------------------------------------------
-
-
-def _of_socket(what: str, original: Callable[..., Any], thing: Any, *args: Any, **options: Any) -> Any:
-    """`recv` and `accept` of a socket."""
-    if asyncio._get_running_loop() is not None or listening() is None:
-        return original(thing, *args, **options)
-    limit = thing.gettimeout()
-    limited = _wait(what, limit, _getframe(2)) if limit != 0 and thing.fileno() >= 0 else None
-    if limited is None:
-        with resting():
-            return original(thing, *args, **options)
-    try:
-        _readable(limited, thing, limit)
-    except TooLate:
-        raise TimeoutError("timed out") from None
-    return original(thing, *args, **options)
-
-
-def _of_number(fd: int, length: int, /) -> bytes:
-    if listening() is None:
-        return _read(fd, length)
-    end = end_of(fd)
-    if end is not None:
-        return end.take(length)
-    if asyncio._get_running_loop() is not None or not _blocks(fd):
-        return _read(fd, length)
-    return _of_pipe(fd, length, _getframe(1))
-
-
-def _written(fd: int, data: Any, /) -> int:
-    end = end_of(fd)
-    return _write(fd, data) if end is None else end.give(bytes(data))
-
-
-def _of_pipe(fd: int, length: int, caller: FrameType | None) -> bytes:
-    limited = _wait("read", None, caller)
-    if limited is None:
-        with resting():
-            return _read(fd, length)
-    _readable(limited, fd, None)
-    handler, scope = limited.scope.run.handler, limited.scope
-    if not scope.run.replaying or handler.gone_live:
-        data = _read(fd, length)
-        handler.draw(scope, _LENGTH, lambda: len(data))
-        return data
-    # What the other end writes in several pieces comes in the recorded ones, whatever their moments.
-    wanted = handler.draw(scope, _LENGTH, lambda: None)
-    if not isinstance(wanted, int) or not 0 < wanted <= length:
-        return _read(fd, length)
-    data = b""
-    with resting():
-        while len(data) < wanted and (piece := _read(fd, wanted - len(data))):
-            data += piece
-    return data
-
-
-class _PipeFile(io.RawIOBase):
-    """The raw stream of a file that the program makes of a pipe it reads from (`os.fdopen`)."""
-
-    def __init__(self, raw: Any) -> None:
-        self._raw = raw
-
-    def readable(self) -> bool:
-        return bool(self._raw.readable())
-
-    def writable(self) -> bool:
-        return bool(self._raw.writable())
-
-    def fileno(self) -> int:
-        return int(self._raw.fileno())
-
-    def readinto(self, buffer: Any) -> int | None:
-        view = memoryview(buffer).cast("B")
-        end = end_of(self._raw.fileno())
-        if end is not None:
-            try:
-                data = end.take(len(view))
-            except BlockingIOError:
-                return None
-        elif listening() is None or asyncio._get_running_loop() is not None:
-            data = _read(self._raw.fileno(), len(view))
-        else:
-            data = _of_pipe(self._raw.fileno(), len(view), _getframe(1))
-        view[: len(data)] = data
-        return len(data)
-
-    def write(self, data: Any) -> int:
-        return _written(self._raw.fileno(), data)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._raw.close()
-        super().close()
-
-
-def _opened(fd: int, mode: str = "r", buffering: int = -1, *args: Any, **options: Any) -> Any:
-    """`os.fdopen`."""
-    stream = _fdopen(fd, mode, buffering, *args, **options)
-    if end_of(fd) is not None:
-        return again(stream, _PipeFile, buffering)
-    reads = listening() is not None and "r" in mode and "+" not in mode and callers.program(_getframe(1))
-    return again(stream, _PipeFile, buffering) if reads and _blocks(fd) else stream
-
-
-def _blocks(fd: int) -> bool:
-    if sys.platform != "win32":
-        with suppress(OSError, TypeError):
-            mode = os.fstat(fd).st_mode
-            return (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and os.get_blocking(fd)
-    return False
-
-
-def _readable(limited: Deadline, thing: Any, limit: float | None) -> None:
-    """Wait until there is something to read, in this thread's turn. Raises `TooLate`."""
-
-    def attempt(seconds: float | None) -> None:
-        if not can_read(thing, seconds):
-            raise TooLate
-
-    met = limited.recorded()
-    if met is None:
-        with resting():
-            came = can_read(thing, limit)
-        limited.over(came)
-        met = came
-    elif met:
-        limited.until(attempt)
-    if not met:
-        raise TooLate

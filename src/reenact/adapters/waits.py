@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import concurrent.futures
-import queue
 import threading
 from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import partial
-from queue import SimpleQueue
 from sys import _getframe
 from types import FrameType
 from typing import Any
 
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours, pause
-from reenact.adapters.locks import POOL_FILES, OrderedLock
-from reenact.adapters.queue_ends import queue_ends
-from reenact.adapters.readiness import resting
+from reenact.adapters.locks import OrderedLock, out_of_pool
 from reenact.adapters.standstill import waiting
 from reenact.adapters.stdlib import callers, early
 from reenact.core.boundary import entered
@@ -44,8 +40,6 @@ def install(replace: Replace) -> None:
     """
     replace(Future, "result", partial(_of_future, "result"))
     replace(Future, "exception", partial(_of_future, "exception"))
-    replace(queue.Queue, "get", _get)
-    replace(queue.Queue, "put", _put)
     replace(threading.Event, "wait", _event)
     replace(threading.Semaphore, "acquire", _acquire)
     replace(threading.Condition, "wait", _notified)
@@ -54,7 +48,6 @@ def install(replace: Replace) -> None:
     replace(threading.Thread, "is_alive", partial(_asked, "is_alive", lambda alive: not alive))
     replace(Future, "done", partial(_asked, "done", bool))
     replace(threading.Event, "is_set", partial(_asked, "is_set", bool))
-    early.put(queue, "SimpleQueue", _SimpleQueue)
     early.replace(concurrent.futures, "wait", _wait_for_all)
     early.replace(concurrent.futures, "as_completed", _in_order_of_ends)
 
@@ -73,14 +66,7 @@ def _counts(caller: FrameType) -> bool:
         return getattr(caller.f_locals["self"], "_reenact_counts", False)
     if caller.f_code is _BARRIER and caller.f_back is not None:
         return callers.program(caller.f_back.f_back)
-    return callers.program(_out_of_pool(caller))
-
-
-def _out_of_pool(caller: FrameType | None) -> FrameType | None:
-    """Return the frame that uses a pool of `multiprocessing`, or the given one."""
-    while caller is not None and caller.f_code.co_filename in POOL_FILES:
-        caller = caller.f_back
-    return caller
+    return callers.program(out_of_pool(caller))
 
 
 # -- futures -----------------------------------------------------------------------------------------------
@@ -181,80 +167,6 @@ def _places(text: Any, count: int) -> Iterator[int]:
     for word in text.split(",") if isinstance(text, str) else ():
         if word.isascii() and word.isdigit() and len(word) < 10 and int(word) < count:
             yield int(word)
-
-
-# -- queues ------------------------------------------------------------------------------------------------
-
-
-def _get(original: Callable[..., Any], box: Any, block: bool = True, timeout: float | None = None) -> Any:
-    """`Queue.get`."""
-    return _at_queue("get", box, partial(original, box), queue.Empty, block=block, timeout=timeout)
-
-
-def _put(
-    original: Callable[..., Any], box: Any, item: Any, block: bool = True, timeout: float | None = None
-) -> Any:
-    """`Queue.put`."""
-    return _at_queue("put", box, partial(original, box, item), queue.Full, block=block, timeout=timeout)
-
-
-class _AnyQueue(type):
-    """`isinstance` holds for the queues of libraries, too."""
-
-    def __instancecheck__(cls, thing: object) -> bool:
-        return type.__instancecheck__(cls, thing) or isinstance(thing, SimpleQueue)
-
-
-class _SimpleQueue(queue.Queue, metaclass=_AnyQueue):  # type: ignore[type-arg]
-    """`queue.SimpleQueue`: its items come and go in the recorded order, as those of a `Queue`."""
-
-    def __new__(cls) -> Any:
-        """Return a queue in C to libraries."""
-        if cls is _SimpleQueue and not callers.program(_out_of_pool(_getframe(1))):
-            return SimpleQueue()
-        return super().__new__(cls)
-
-
-_SimpleQueue.__module__, _SimpleQueue.__name__, _SimpleQueue.__qualname__ = (
-    "queue",
-    "SimpleQueue",
-    "SimpleQueue",
-)
-
-
-def _at_queue(
-    what: str,
-    box: Any,
-    original: Callable[..., Any],
-    late: type[Exception],
-    *,
-    block: bool,
-    timeout: float | None,
-) -> Any:
-    waits = block and (timeout or 0) >= 0
-    limited = deadline(what, timeout, _getframe(3), given=True) if waits else None
-    if limited is None:
-        return original(block, timeout)
-
-    ends = None if limited.scope.run.replaying else queue_ends(box, what)
-
-    def attempt(seconds: float) -> Any:
-        try:
-            value = original(True, seconds)
-        except late:
-            raise TooLate from None
-        if ends is not None:
-            with resting():
-                ends.await_turn()
-        return value
-
-    try:
-        return limited.answer(attempt)
-    except TooLate:
-        raise late from None
-    finally:
-        if ends is not None:
-            ends.recorded()
 
 
 # -- events, semaphores and threads ------------------------------------------------------------------------
