@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     )
     from reenact.run.api.effects import effect, span, tool
     from reenact.run.api.forking import Recording, fork, load
-    from reenact.run.api.recording import record, recorded
+    from reenact.run.api.recorded_function import recorded
+    from reenact.run.api.recording import record
     from reenact.run.api.replaying import replay
     from reenact.run.api.state import aresume, restore, resume, snapshot, track, untrack
     from reenact.verbs.diagnose import anomalies
@@ -97,7 +98,8 @@ _PLACES = {
     "verbs.diagnose": ("anomalies",),
     "run.api.effects": ("effect", "span", "tool"),
     "run.api.forking": ("Recording", "fork", "load"),
-    "run.api.recording": ("record", "recorded"),
+    "run.api.recorded_function": ("recorded",),
+    "run.api.recording": ("record",),
     "run.api.replaying": ("replay",),
     "run.api.state": ("aresume", "restore", "resume", "snapshot", "track", "untrack"),
     "browser.client": ("Client",),

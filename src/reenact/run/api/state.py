@@ -24,7 +24,8 @@ from reenact.core.store.local import LocalStore
 from reenact.core.store.writer import warn
 from reenact.core.trust import consent
 from reenact.errors import UsageError
-from reenact.run.api.recording import RecordingInProgress, marked, record
+from reenact.run.api.recorded_function import marked
+from reenact.run.api.recording import RecordingInProgress, record
 from reenact.run.api.replaying import Source, load
 from reenact.run.api.run_context import UNSET
 

@@ -1,0 +1,80 @@
+"""`recorded`: record each call of a function."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, ParamSpec, TypeVar, overload
+
+from reenact.run.api.recording import RecordingInProgress, record
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_marked: dict[str, Callable[..., Any]] = {}
+
+
+@overload
+def recorded(function: Callable[P, T], /) -> Callable[P, T]: ...
+@overload
+def recorded(*, name: str = ..., tags: Iterable[str] = ...) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = ()) -> Any:
+    """Record each call of a function (sync or async), with its result as the recording's output."""
+    if function is None:
+        return functools.partial(recorded, name=name, tags=tags)
+    title = name or function.__qualname__
+    if "<locals>" not in function.__qualname__:
+        _marked[_place(function)] = function
+    signature = inspect.signature(function)
+
+    def begun(args: Any, kwargs: Any) -> RecordingInProgress:
+        recording = record(title, tags=tags)
+        with contextlib.suppress(TypeError):
+            # Called wrongly, it says so itself.
+            recording.function = _called(function, signature.bind(*args, **kwargs))
+        return recording
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def arecorded(*args: Any, **kwargs: Any) -> Any:
+            async with begun(args, kwargs) as recording:
+                recording.output = await function(*args, **kwargs)
+                return recording.output
+
+        return arecorded
+
+    @functools.wraps(function)
+    def srecorded(*args: Any, **kwargs: Any) -> Any:
+        with begun(args, kwargs) as recording:
+            recording.output = function(*args, **kwargs)
+            return recording.output
+
+    return srecorded
+
+
+def marked(name: str) -> Callable[..., Any] | None:
+    """Return the function that this program has marked with `@recorded`, or None.
+
+    Its name is the module and qualified name (`shop:answer`). No other object is ever found by a recorded name: that
+    could be any object.
+    """
+    return _marked.get(name)
+
+
+def _place(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def _called(function: Any, given: inspect.BoundArguments) -> dict[str, Any]:
+    """A call by which a function could be called again: its place, and its arguments by name."""
+    kinds = {name: parameter.kind for name, parameter in given.signature.parameters.items()}
+    args: dict[str, Any] = {}
+    for name, value in given.arguments.items():
+        if kinds[name] is inspect.Parameter.VAR_KEYWORD:
+            args |= value
+        else:
+            args[name] = value
+    return {"name": _place(function), "args": args}
