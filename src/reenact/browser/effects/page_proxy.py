@@ -22,43 +22,17 @@ from reenact.browser.actions.types import MASK
 from reenact.browser.effects.calls import Steps, arun, run
 from reenact.browser.effects.driver import BrowserDriver
 from reenact.browser.effects.operations import DOUBT, Doubt, Hide, Operation, drawn
+from reenact.browser.effects.playwright_api import (
+    ACTS,
+    DESCRIBES,
+    DOING,
+    LISTENS,
+    WRITES,
+    class_of,
+    return_type,
+)
 from reenact.browser.page.live_browser import LiveBrowser
-from reenact.errors import SessionError, UsageError
-
-_DESCRIBES = {"Locator", "FrameLocator", "Keyboard", "Mouse", "Touchscreen", "Clock", "BrowserContext"}
-"""Types whose methods and attributes send no request to the browser."""
-
-_LISTENS = {
-    "on",
-    "once",
-    "remove_listener",
-    "route",
-    "unroute",
-    "expose_function",
-    "expose_binding",
-    "route_web_socket",
-}
-
-_ACTS = {
-    "check", "clear", "click", "dblclick", "drag_and_drop", "drag_to", "fill", "go_back", "go_forward", "goto", "hover",
-    "insert_text", "press", "press_sequentially", "reload", "select_option", "set_checked", "set_input_files", "tap",
-    "type", "uncheck",
-}  # fmt: skip
-"""Methods that act on the page: marked in the footage."""
-
-_WRITES = {"fill": -1, "type": -1, "press_sequentially": -1, "insert_text": -1}
-"""Methods whose last argument is written into a field."""
-
-
-DOING = frozenset({
-    "add_init_script", "add_script_tag", "add_style_tag", "blur", "bring_to_front", "check", "clear", "click",
-    "close", "dblclick", "dispatch_event", "down", "drag_and_drop", "drag_to", "evaluate", "fill", "focus", "go_back",
-    "go_forward", "goto", "hover", "insert_text", "move", "press", "press_sequentially", "reload",
-    "scroll_into_view_if_needed", "select_option", "select_text", "set_checked", "set_content",
-    "set_extra_http_headers", "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for",
-    "wait_for_function", "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
-})  # fmt: skip
-"""Methods of `session.page` that act, or wait for an action; the others only read."""
+from reenact.errors import UsageError
 
 
 class PageServices(Protocol):
@@ -136,25 +110,25 @@ class PlaywrightProxy:
 
     def __getattr__(self, name: str) -> Any:
         own = self._expression
-        member = None if name.startswith("_") else inspect.getattr_static(_class(own.kind), name, None)
+        member = None if name.startswith("_") else inspect.getattr_static(class_of(own.kind), name, None)
         if member is None:
             raise AttributeError(f"{own.kind} has no {name!r}")
-        if name in _LISTENS:
+        if name in LISTENS:
             raise UsageError(
                 f"session.page.{name}: functions of the program's are not called from the browser's "
                 "thread; connect with Playwright to session.cdp_url() for that"
             )
         if isinstance(member, property):
-            gives = _gives(member.fget)
-            if gives in _DESCRIBES or name == "main_frame":
+            gives = return_type(member.fget)
+            if gives in DESCRIBES or name == "main_frame":
                 path = (*own.path, ("get", name))
                 return PlaywrightProxy(Expression(own.services, gives, path, f"{own.text}.{name}"))
             return run(own.services.ask(_asking(own, name, None, {})))
         if name.startswith("expect_"):
             return functools.partial(_Expecting, own, name)
-        if inspect.iscoroutinefunction(member) or _gives(member) not in _DESCRIBES:
+        if inspect.iscoroutinefunction(member) or return_type(member) not in DESCRIBES:
             return functools.partial(own.perform, name)
-        return functools.partial(own.describe, name, _gives(member))
+        return functools.partial(own.describe, name, return_type(member))
 
 
 class PageProxy(PlaywrightProxy):
@@ -218,12 +192,12 @@ def _asking(
     expects: bool = False,
 ) -> Operation:
     """Return the step of one call of an object; without `args` it reads an attribute."""
-    writes = name in _WRITES and bool(args)
+    writes = name in WRITES and bool(args)
     hidden = False
 
     async def live(browser: LiveBrowser, call: int | None) -> dict[str, Any]:
         with browser.use():
-            if name not in _ACTS or browser.camera is None:
+            if name not in ACTS or browser.camera is None:
                 return await _done(browser, of, name, args, options, expects=expects)
             return await _filmed(browser, of, name, args, options, step=step, call=call, hidden=hidden)
 
@@ -397,14 +371,3 @@ def _masked(value: str, *, typed: bool = False) -> str:
 
 def _shown(value: Any) -> str:
     return _expression(value).text if isinstance(value, PlaywrightProxy) else repr(value)
-
-
-def _class(kind: str) -> type:
-    found = getattr(async_api, kind, None)
-    if found is None:
-        raise SessionError(f"Playwright has no {kind}")
-    return found  # type: ignore[no-any-return]
-
-
-def _gives(function: Any) -> str:
-    return str(getattr(function, "__annotations__", {}).get("return", "")).strip("'\"").rpartition(".")[2]

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from reenact.browser.actions.types import TYPES
 from reenact.browser.camera.footage import sessions
-from reenact.browser.effects.page_proxy import DOING
+from reenact.browser.effects.playwright_api import DOING
 from reenact.browser.script.python_code import (
     ActionGroup,
     RecordedAction,
