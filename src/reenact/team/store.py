@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,7 @@ from sqlalchemy import delete, func, select
 
 from reenact.core import private
 from reenact.core.store import shared
-from reenact.core.store.base import ID, Intake, Piece, PieceTaken
+from reenact.core.store.base import ID, Intake, Piece
 from reenact.core.store.deleted import Tombstone
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore, back_from_last
@@ -43,18 +43,17 @@ from reenact.team.deleting import (
 from reenact.team.intake import TeamIntake, names_of
 from reenact.team.location import TeamPlace
 from reenact.team.objects import ObjectBlobs
+from reenact.team.pieces import StoredPieces, append
 from reenact.team.project_key import adopt, public_key
 from reenact.team.receipts import Receipt, problem
 from reenact.team.tables import BLOBS, CHUNKS, CLOCK, FILES, LEASES, RECORDINGS
 
 _AT_ONCE = 8
-_BATCH = 200
 _SWEPT = 100
 _MANY = 1000
 _LEASED = 86_400 * 1_000_000_000
 """Nanoseconds for which a new blob without a recording is not deleted."""
 
-_BYTES = 4 << 20
 _HEADER = 1 << 16
 _MARK = "team"
 """A downloaded file of a recording, and the version of the recording in the team's store."""
@@ -299,18 +298,19 @@ class TeamStore(LocalStore):
         """
         there = intake.lengths([id]).get(id, {}) if on else {}
         key, files = self._files(id)
-        for address in self._blobs(key):
+        pieces = StoredPieces(self.database, self.place)
+        for address in pieces.blobs(key):
             if not intake.has(id, address):
                 # One that is gone is missed by who needs it, as in every recording.
                 with contextlib.suppress(CorruptRecording):
-                    _taken(intake, Piece(id, address, 0, self.blobs.get(address)))
+                    append(intake, Piece(id, address, 0, self.blobs.get(address)))
         for name in names_of(files):
             if there.get(name, 0) > files[name]:
                 raise RecordingError(
                     f"{id}: {name} is longer than in {self.place}, which has an older version"
                 )
-            for piece in self._pieces(id, key, name, there.get(name, 0)):
-                _taken(intake, piece)
+            for piece in pieces.of_file(id, key, name, there.get(name, 0)):
+                append(intake, piece)
 
     def adopt(self, ids: Iterable[str], home: Path) -> None:
         """Store endorsements with the local copies, and the project's key in a home."""
@@ -365,47 +365,3 @@ class TeamStore(LocalStore):
                 f"no recording '{id[:64]}' in {self.place}; it may have been deleted just now"
             )
         return rows[0].key, {row.name: row.length for row in rows}
-
-    def _blobs(self, key: int) -> Sequence[str]:
-        with self.database.begin() as connection:
-            return connection.execute(select(BLOBS.c.address).where(BLOBS.c.recording == key)).scalars().all()
-
-    def _pieces(self, id: str, key: int, name: str, start: int) -> Iterator[Piece]:
-        """The lines of a file from there on, a few megabytes at a time."""
-        while True:
-            asked = (
-                select(CHUNKS.c.at, CHUNKS.c.data)
-                .where(
-                    CHUNKS.c.recording == key,
-                    CHUNKS.c.name == name,
-                    CHUNKS.c.at + func.length(CHUNKS.c.data) > start,
-                )
-                .order_by(CHUNKS.c.at)
-                .limit(_BATCH)
-            )
-            parts: list[bytes] = []
-            at = start
-            with self.database.begin() as connection:
-                for begins, data in connection.execute(asked):
-                    if begins > at:
-                        raise CorruptRecording(f"{id}: {name} lacks bytes {at} to {begins} in {self.place}")
-                    parts.append(bytes(data)[at - begins :])
-                    at += len(parts[-1])
-                    if at - start > _BYTES:
-                        break
-            if not parts:
-                return
-            yield Piece(id, name, start, b"".join(parts))
-            start = at
-
-
-def _taken(intake: Intake, piece: Piece) -> None:
-    (taken,) = intake.take([piece])
-    if taken.status != "ok":
-        raise RecordingError(_why(piece, taken))
-
-
-def _why(piece: Piece, taken: PieceTaken) -> str:
-    if taken.status == "differs":
-        return f"{piece.recording}: {piece.name} differs between here and there; delete one of the two"
-    return f"{piece.recording}: {taken.why(piece.name)}"
