@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-import orjson
-
 from reenact.core.boundary import Answer, Handler, Scope, Ticket, ToolInside
 from reenact.core.boundary.file_sensor import RedirectedView
 from reenact.core.files.keeping import FileKeeper, Keeping
@@ -21,6 +19,8 @@ from reenact.core.model import codec
 from reenact.core.model.event import TOOL, Effect, Failure, Outcome, Tree, Value
 from reenact.core.model.exact import exact
 from reenact.core.model.patch import clean_by
+from reenact.core.record.byte_streams import CHUNK, ByteStreams
+from reenact.core.record.header import header_line
 from reenact.core.record.own import marked, signing
 from reenact.core.record.places import Places
 from reenact.core.record.printed import PrintRecorder
@@ -29,7 +29,7 @@ from reenact.core.record.recorded_files import FileRecorder
 from reenact.core.record.rewriting import Rewriting
 from reenact.core.record.sidecar import SidecarFile
 from reenact.core.record.snapshot import Snapshots
-from reenact.core.redact import DEFAULT_RULES, LateSecrets, Redactor, StreamRedactor
+from reenact.core.redact import LateSecrets, Redactor
 from reenact.core.store.writer import Writer, warn
 from reenact.core.trust import Identity
 
@@ -38,13 +38,8 @@ _RETURNED = b'{"event":"returned","call":%d,"value":%b%b'
 _STREAM, _WHOLE = b',"stream":true,"t":%.6f}', b',"t":%.6f}'
 _UNRECORDED = b',"unrecorded":%b'
 _FILES = b',"files":%b'
-_CHUNK = b'{"event":"chunk","call":%d,"value":%b,"t":%.6f}'
-_TEXT = b'{"event":"chunk","call":%d,"value":{"$utf8":%b},"t":%.6f}'
 _FIRED = b'{"event":"fired",%b,"in":%b,%b,"t":%.6f}'
 _DREW = b'{"event":"drew",%b,"in":%b,%b,"value":%b}'
-_OWN_RULES = {"names": sorted(DEFAULT_RULES.names), "headers": sorted(DEFAULT_RULES.headers)}
-"""The rules of a recording whose user has none, as its header tells them."""
-
 _END = b'{"event":"%b","call":%d%b,"t":%.6f}'
 
 
@@ -74,7 +69,7 @@ class Recorder(Handler):
         self.started = perf_counter() if started is None else started
         self._numbers = itertools.count(first)
         self._questions = QuestionWriter(redactor)
-        self._streams: dict[int, StreamRedactor] = {}
+        self._streams = ByteStreams(redactor, writer.blob)
         self._sidecars: list[SidecarFile] = []
         self._warned: set[str] = set()
         self._order = threading.RLock()
@@ -136,10 +131,10 @@ class Recorder(Handler):
         try:
             self._printed.flush(ticket.call)
             if isinstance(value, bytes):
-                self._append_chunk(ticket, self._stream(ticket).chunk(value))
+                self._writer.append(self._streams.chunk(ticket.call or 0, value, self._seconds()))
                 return
             unkept: list[str] = []
-            self._append(_CHUNK % (ticket.call or 0, self._json(unkept, value), self._seconds()))
+            self._append(CHUNK % (ticket.call or 0, self._json(unkept, value), self._seconds()))
             if unkept:
                 self._note_unkept(unkept, ticket.call)
         except Exception as error:
@@ -148,10 +143,8 @@ class Recorder(Handler):
     def end(self, ticket: Ticket, how: str | BaseException) -> None:
         try:
             self._printed.flush(ticket.call)
-            stream = self._streams.pop(ticket.call or 0, None)
-            if stream is not None and (rest := stream.end()):
-                # What the last chunk left out, because it might have been the beginning of a secret.
-                self._append_chunk(ticket, rest)
+            if rest := self._streams.end(ticket.call or 0, self._seconds()):
+                self._writer.append(rest)
             if isinstance(how, str):
                 inside = b"" if ticket.tool is None or how == "cancelled" else _told(ticket.tool)
                 append = self._append if inside else self._writer.append
@@ -214,14 +207,7 @@ class Recorder(Handler):
 
     def open(self, header: dict[str, Tree]) -> None:
         """Write the header, the first line."""
-        rules = header.get("secrets")
-        if rules == _OWN_RULES:
-            # Words of ours: there is nothing to look for, and each of them would be looked at.
-            rest = {name: value for name, value in header.items() if name != "secrets"}
-            line = self._redactor.line(codec.dumps({"event": "opened", **rest}))
-            line = line[:-1] + b',"secrets":%b}' % codec.dumps(rules)
-        else:
-            line = self._redactor.line(codec.dumps({"event": "opened", **header}))
+        line = header_line(header, self._redactor)
         self._writer.append(line if self._identity is None else marked(line, self._identity))
 
     def seal(self, ending: dict[str, Tree]) -> None:
@@ -368,23 +354,6 @@ class Recorder(Handler):
 
     def _encoder(self) -> codec.Encoder:
         return codec.Encoder(raw=self._redactor.raw, blob=self._writer.blob)
-
-    def _append_chunk(self, ticket: Ticket, data: bytes) -> None:
-        """Write bytes that the stream's redactor has seen."""
-        call, now = ticket.call or 0, self._seconds()
-        try:
-            line = _TEXT % (call, orjson.dumps(data.decode()), now)
-        except UnicodeDecodeError:
-            tree = codec.Encoder(blob=self._writer.blob).encode(data)
-            line = _CHUNK % (call, codec.dumps(tree), now)
-        self._writer.append(line)
-
-    def _stream(self, ticket: Ticket) -> StreamRedactor:
-        number = ticket.call or 0
-        stream = self._streams.get(number)
-        if stream is None:
-            stream = self._streams[number] = self._redactor.stream()
-        return stream
 
     def seconds(self) -> float:
         """Return the seconds since the recording began."""
