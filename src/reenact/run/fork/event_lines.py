@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+
+import orjson
 
 from reenact.core.model.event import Event
 from reenact.core.store import chain, shared
@@ -53,6 +57,12 @@ class EventLines:
         owners: dict[int, int | None] = {}
         for event in read_events(data, str(folder / EVENTS), []):
             self._take(event, owners)
+
+    def snapshots(self, calls: Iterable[int]) -> Counter[str]:
+        """Return the number of snapshots before the questions of these calls, by name."""
+        lines = (line for number in calls for line in self.before.get(number, ()))
+        events = (orjson.loads(self.raw(line)) for line in lines)
+        return Counter(str(event["name"]) for event in events if event["event"] == "snapshot")
 
     def raw(self, line: int) -> bytes:
         """The line there, without its sum."""

@@ -6,13 +6,10 @@ An answer of the parent is written as a reference to the parent's line, in the o
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
-
-import orjson
 
 from reenact.core.boundary import Answer, ForkingTurnstile, Handler, Run, Scope, Ticket
 from reenact.core.model.event import Cancelled, Effect, Outcome, Tree
@@ -25,13 +22,13 @@ from reenact.core.replay.rulings import ActionGuard, Ruling
 from reenact.core.replay.watch import Edit
 from reenact.errors import Divergence, ForkStop, Halt
 from reenact.run.fork import absence
+from reenact.run.fork.clocks import SteadyClocks
 from reenact.run.fork.event_lines import EventLines
 from reenact.run.fork.reruns import Reruns
 from reenact.run.fork.sharing import Sharing
 from reenact.run.fork.started import around
 from reenact.run.gate import LiveGate
 
-_STEADY = {f"clock:{name}": name for name in ("monotonic", "perf_counter", "process_time", "thread_time")}
 _NEVER = "cancelled before it began"
 
 
@@ -89,8 +86,7 @@ class Forker(Handler):
         self._lock = threading.RLock()
         self._live = False
         self._drawn: dict[tuple[str, str], int] = {}
-        self._steady: dict[str, int] = {}
-        self._ahead: dict[str, int] = {}
+        self._clocks = SteadyClocks()
         self._asking: set[int | None] = set()
         self._answered = False
         self._live_steps = 0
@@ -193,7 +189,7 @@ class Forker(Handler):
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
         with self._lock:
             if self.gone_live:
-                return self.recorder.draw(scope, source, self._onward(source, live))
+                return self.recorder.draw(scope, source, self._clocks.onward(source, live))
             key = self.replayer.terms.name(scope.path), source
             recorded = self._lines.draws.get(key, ())
             place = self._drawn[key] = self._drawn.get(key, -1) + 1
@@ -202,8 +198,7 @@ class Forker(Handler):
             if place >= len(recorded) or let:
                 return self.recorder.draw(scope, source, lambda: value)
             self._sharing.share(recorded[place])
-            if source in _STEADY:
-                self._steady[source] = max(value, self._steady.get(source, value))
+            self._clocks.read(source, value)
             return value
 
     def fire(self, scope: Scope, name: str) -> None:
@@ -219,14 +214,8 @@ class Forker(Handler):
         if self.gone_live:
             return None
         place = self.replayer.due(scope, name)
-        at = self._at
-        if (
-            name == _NEVER
-            and place is not None
-            and at is not None
-            and place >= at.place
-            and self._edit is None
-        ):
+        behind = place is not None and self._at is not None and place >= self._at.place
+        if name == _NEVER and behind and self._edit is None:
             # Whether a job is cancelled behind the step is for the fork to find out.
             return None
         return place
@@ -272,7 +261,7 @@ class Forker(Handler):
     @property
     def strict(self) -> bool:
         """True if questions that the parent does not have are refused."""
-        return self.replayer.strict
+        return self.replayer.state.strict
 
     @property
     def poison(self) -> Halt | None:
@@ -335,8 +324,7 @@ class Forker(Handler):
         with self._lock:
             if self._live:
                 return
-            for source, last in self._steady.items():
-                self._ahead[source] = last - getattr(time, f"{_STEADY[source]}_ns")()
+            self._clocks.go_live()
             newest: dict[tuple[str, str], CallRecord] = {}
             for number in sorted(self._sharing.written):
                 call = self._log.calls[number]
@@ -344,22 +332,15 @@ class Forker(Handler):
                 newest[call.scope, call.label] = call
             for (scope, label), call in newest.items():
                 self.recorder.build_on(call.number, scope, label, self._log.args(call))
-            self.recorder.snapshots.goes_on(self._kept_snapshots(), max(self._sharing.written, default=0))
+            kept, last = self._kept_snapshots(), max(self._sharing.written, default=0)
+            self.recorder.snapshots.goes_on(kept, last)
             if self.run is not None:
                 self.run.replaying, self.run.model = False, self.model
             self._live = True
             self.on_live()
 
     def _kept_snapshots(self) -> Counter[str]:
-        """Return the number of snapshots, by name, that the fork has from its parent."""
-        lines = (line for number in self._sharing.written for line in self._lines.before.get(number, ()))
-        events = (orjson.loads(self._lines.raw(line)) for line in lines)
-        return Counter(str(event["name"]) for event in events if event["event"] == "snapshot")
-
-    def _onward(self, source: str, live: Callable[[], Any]) -> Callable[[], Any]:
-        """Continue a monotonic clock from its last value."""
-        ahead = self._ahead.get(source)
-        return live if ahead is None else lambda: live() + ahead
+        return self._lines.snapshots(self._sharing.written)
 
     def _ask(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
         ruling = self.gate.guard.rule(effect, scope.call)

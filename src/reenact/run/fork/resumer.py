@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +17,7 @@ from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.rulings import ActionGuard
 from reenact.run.fork.event_lines import EventLines
-from reenact.run.fork.handler import _STEADY, Forker
+from reenact.run.fork.handler import Forker
 from reenact.run.fork.sharing import Sharing
 
 IN_FLIGHT = "it was in flight when the run was cut off, and may have happened"
@@ -147,12 +146,9 @@ class Resumer(Forker):
             recorded = self._log.draws.get(key, [])
             place = self._drawn[key] = self._drawn.get(key, -1) + 1
             if place >= len(recorded):
-                return self.recorder.draw(scope, source, self._onward(source, live))
+                return self.recorder.draw(scope, source, self._clocks.onward(source, live))
             value = codec.rebuild(recorded[place])
-            if source in _STEADY:
-                self._steady[source] = max(value, self._steady.get(source, value))
-                ahead = self._steady[source] - getattr(time, f"{_STEADY[source]}_ns")()
-                self._ahead[source] = max(ahead, self._ahead.get(source, ahead))
+            self._clocks.read_on(source, value)
             return value
 
     def due(self, scope: Scope, name: str) -> int | None:
