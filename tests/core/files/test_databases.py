@@ -74,3 +74,19 @@ def test_a_file_beside_a_database_is_known_by_its_name():
     assert databases.base_of("a/b.db-wal") == "a/b.db"
     assert databases.base_of("a/b.db") is None
     assert databases.base_of("-wal") is None
+
+
+@pytest.mark.parametrize(
+    ("database", "uri", "found"),
+    [
+        ("shop.db", False, ("shop.db", "")),
+        (b"shop.db", False, ("shop.db", "")),
+        ("file:a%20shop.db?mode=ro", True, ("a shop.db", "mode=ro")),
+        ("file:shop.db?mode=ro", False, ("file:shop.db?mode=ro", "")),
+        (":memory:", False, None),
+        ("", False, None),
+        ("file:shop?mode=memory", True, None),
+    ],
+)
+def test_the_path_of_a_database_is_read_as_sqlite_reads_it(database, uri, found):
+    assert databases.opened(database, uri=uri) == found

@@ -6,9 +6,11 @@ connections. So two databases of equal content differ in their files.
 
 from __future__ import annotations
 
+import os
 import struct
 from contextlib import closing
 from importlib import import_module
+from urllib.parse import unquote, urlsplit
 
 MAGIC = b"SQLite format 3\0"
 LOG, JOURNAL, SHARED = "-wal", "-journal", "-shm"
@@ -30,6 +32,16 @@ def is_database(data: bytes) -> bool:
 def base_of(name: str) -> str | None:
     """Return the name of the database that a file lies beside, or None by its name."""
     return next((name.removesuffix(end) for end in BESIDE if name.endswith(end) and name != end), None)
+
+
+def opened(database: object, *, uri: bool) -> tuple[str, str] | None:
+    """Return the path and the query of a database to connect to; None for one in memory."""
+    text = os.fsdecode(database) if isinstance(database, (str, bytes, os.PathLike)) else ""
+    query = ""
+    if uri and text.startswith("file:"):
+        name, _, query = text.partition("?")
+        text = unquote(urlsplit(name).path)
+    return None if text in ("", ":memory:") or "mode=memory" in query else (text, query)
 
 
 def content(data: bytes, log: bytes = b"") -> bytes:

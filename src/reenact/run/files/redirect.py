@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import FrameType
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 
 from reenact.adapters.stdlib import seal
 from reenact.adapters.stdlib.folders import Listing
@@ -80,14 +80,7 @@ class FileRedirection:
             if original is not None:
                 self._replacements.set(os, name, self._guarded(original, function, EVENTS.get(name)))
         for function in vars(vars(tempfile).get("_TemporaryFileCloser", object)).values():
-            # It keeps the function of before as a default.
-            defaults = getattr(function, "__defaults__", None) or ()
-            if _unlink in defaults:
-                self._replacements.set(
-                    function,
-                    "__defaults__",
-                    tuple(os.unlink if each is _unlink else each for each in defaults),
-                )
+            self._replacements.set_default(function, _unlink, os.unlink)
         opened = self._guarded(io.open, self._open, opens)
         self._replacements.set(io, "open", opened)
         self._replacements.set(builtins, "open", opened)
@@ -271,7 +264,7 @@ class FileRedirection:
             return original(path, flags, mode, dir_fd=dir_fd)
         there = self.view.there(resolved)
         real = self.view.real(resolved)
-        if there and not _is_content(self.view.mode(resolved)):
+        if there and not self.view.has_content(resolved):
             return original(real, flags, mode)
         if flags & os.O_CREAT and flags & os.O_EXCL:
             self._must_not(resolved, path)
@@ -393,13 +386,11 @@ class FileRedirection:
         return self.view.public(original())
 
     def _connect(self, original: Callable[..., Any], database: Any, *args: Any, **kwargs: Any) -> Any:
-        text = os.fsdecode(database) if isinstance(database, (str, bytes, os.PathLike)) else ""
-        uri, query = bool(kwargs.get("uri", args[6] if len(args) > 6 else False)), ""
-        if uri and text.startswith("file:"):
-            name, _, query = text.partition("?")
-            text = unquote(urlsplit(name).path)
-        if text in ("", ":memory:") or "mode=memory" in query:
+        uri = bool(kwargs.get("uri", args[6] if len(args) > 6 else False))
+        found = databases.opened(database, uri=uri)
+        if found is None:
             return original(database, *args, **kwargs)
+        text, query = found
         full = self._path(text)
         assert full is not None
         real = self.view.changed(full)
@@ -407,8 +398,3 @@ class FileRedirection:
             # SQLite itself makes and removes them, beside the database.
             self.view.detach(self.view.resolved(full, follow=True) + end)
         return original(f"file:{quote(real)}?{query}" if uri else real, *args, **kwargs)
-
-
-def _is_content(mode: int) -> bool:
-    """Return False for a pipe, socket or device: it is opened itself, and never copied."""
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)

@@ -27,6 +27,12 @@ class Replacements:
                 self._pairs.append((_function(original), value))
             setattr(holder, name, value)
 
+    def set_default(self, function: Any, original: Any, value: Any) -> None:
+        """Replace a function that another one keeps as a default."""
+        defaults = getattr(function, "__defaults__", None) or ()
+        if original in defaults:
+            self.set(function, "__defaults__", tuple(value if one is original else one for one in defaults))
+
     def spread(self) -> None:
         """Replace the functions also where they are imported by name (`from os import listdir`)."""
         instead = {id(original): value for original, value in self._pairs}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -20,12 +19,12 @@ from reenact.core.model.log import RESUMED, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
-from reenact.run.files import stand_ins
 from reenact.run.files.comparison import FileComparison
 from reenact.run.files.disk import LIVE, Disk, Laid, Layer
 from reenact.run.files.final import content_of
+from reenact.run.files.laid_stand_ins import LaidStandIns, digest
 from reenact.run.files.path_state import blob, is_state_of
-from reenact.run.files.placing import kind_of, other_names, put
+from reenact.run.files.placing import other_names, put
 from reenact.run.files.recorded_changes import RecordedChanges, apart
 from reenact.run.files.redirect import NOT_COVERED, FileRedirection
 from reenact.run.files.renames import FolderRenames
@@ -68,9 +67,7 @@ class ReplayedFiles:
         self._salt = bytes.fromhex(str(recording.header.get("salt", "")))
         self._recorded = RecordedChanges(recording, log)
         self._renames = FolderRenames(self.covers, self._seen)
-        self._standing: dict[Path, tuple[FileState, str]] = {}
-        """Files that became unkept ones, with what is said if one is read."""
-        self._unkept: set[Path] = set()
+        self._stand_ins = LaidStandIns(laid, say)
         self._brought: dict[Path, int] = {}
         """The latest change that was brought, by path."""
         self.uses = ReplayedUses(self.covers, replayer, store_of(recording))
@@ -283,7 +280,7 @@ class ReplayedFiles:
                         if database is not None and self._fill(*database):
                             done.add(database[0])
                         elif not self._put(self._laid.here(path), state, beside=change.states):
-                            self._unkept.add(path)
+                            self._stand_ins.unkept.add(path)
                             self._say(f"the change of {path} is not replayed: its bytes are not recorded")
                 except OSError as error:
                     self._say(f"the change of {path} is not replayed: {error.strerror}")
@@ -295,7 +292,7 @@ class ReplayedFiles:
             yield True
             return
         time = float(self._log.opened.get("offset", 0.0)) + change.t
-        with Path(self._laid.scratch, f"brought-{_digest(path)}").open("a+", encoding="ascii") as file:
+        with Path(self._laid.scratch, f"brought-{digest(path)}").open("a+", encoding="ascii") as file:
             system.lock(file.fileno())
             file.seek(0)
             newest = time >= float(file.read() or "-inf")
@@ -326,20 +323,20 @@ class ReplayedFiles:
         if self._replayer.divergences or self._replayer.gone_live:
             return
         with self._seen():
-            self._tell_of_read_stand_ins()
+            self._stand_ins.tell()
             comparison = FileComparison(
                 self._recording, self._log, self._recorded, self._laid, self._replayer, others=others
             )
-            comparison.run(self.uses, self._unkept)
+            comparison.run(self.uses, self._stand_ins.unkept)
 
     def _put(self, path: Path, state: FileState, *, beside: Mapping[Path, FileState]) -> bool:
         """Make a path what it became, `beside` all that changed. Return False without its bytes."""
         if not self._on_scratch(path):
             return False
-        if not self._replaced_stand_in(path) and is_state_of(path, state, self._salt):
+        if not self._stand_ins.replaced(path) and is_state_of(path, state, self._salt):
             return True
         if state.kind == "file" and not state.blob:
-            return self._stands_in(path, state)
+            return self._stand_ins.put(path, state)
         same = (self._laid.here(each) for each, its in beside.items() if its.blob == state.blob)
         if state.kind == "file" and other_names(path, same):
             # The command has put another file in its place (`sed -i`): its other names stay what they are.
@@ -347,47 +344,10 @@ class ReplayedFiles:
         put(path, state, partial(blob, self._recording))
         return True
 
-    def _replaced_stand_in(self, path: Path) -> bool:
-        """Return True if a recorded state now takes the place of a stand-in: it is not read."""
-        mark = self._mark(path)
-        if str(path) not in self._laid.stand_ins or mark.exists():
-            return False
-        self._tell_if_read(path)
-        mark.touch()
-        return True
-
-    def _mark(self, path: Path) -> Path:
-        """The file that tells each process of a replay that a stand-in has gone."""
-        return Path(self._laid.scratch, f"replaced-{_digest(path)}")
-
-    def _tell_if_read(self, path: Path) -> None:
-        if os.path.lexists(path) and stand_ins.was_read(path, self._laid.scratch):
-            self._say(f"{path} is not as it was, and its bytes are not recorded")
-
-    def _stands_in(self, path: Path, state: FileState) -> bool:
-        """Put a stand-in where a file becomes an unkept one. Return False if that fails."""
-        if state.why == "unread":
-            return True
-        if kind_of(path) not in ("none", "file") or not path.parent.is_dir():
-            return False
-        stand_ins.fill(path, state)
-        self._standing[path] = state, f"the change of {path} is not replayed: its bytes are not recorded"
-        return True
-
     def tell_of_stand_ins(self) -> None:
         """Say which files were read whose bytes are not recorded; the others made no difference."""
         with self._seen():
-            self._tell_of_read_stand_ins()
-
-    def _tell_of_read_stand_ins(self) -> None:
-        for path in map(Path, self._laid.stand_ins):
-            if not self._mark(path).exists():
-                self._tell_if_read(path)
-        for path, (state, text) in self._standing.items():
-            if os.path.lexists(path) and stand_ins.was_read(path, self._laid.scratch):
-                self._say(text)
-            if stand_ins.is_left(path, state):
-                self._unkept.add(self._laid.recorded(path))
+            self._stand_ins.tell()
 
     def _on_scratch(self, path: Path) -> bool:
         """Return True if a change of a path touches nothing but scratch: a link may lead elsewhere."""
@@ -413,7 +373,3 @@ def _redirected(laid: Laid) -> FileRedirection:
     redirection.install()
     _REDIRECTIONS[redirection] = os.getpid(), laid.layers
     return redirection
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(os.fsencode(path)).hexdigest()[:32]

@@ -199,6 +199,11 @@ class OverlayView:
         """Return the mode of a path, of a link its own. Raises OSError."""
         return os.lstat(self.real(full, follow=False)).st_mode
 
+    def has_content(self, full: str) -> bool:
+        """Return False for a pipe, socket or device: it is opened itself, and never copied."""
+        mode = self.mode(full)
+        return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
+
     def _is_link(self, full: str) -> bool:
         try:
             return stat.S_ISLNK(os.lstat(self._real(full)).st_mode)
