@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 import pytest
+from reenact.tui.transcript_screen import TranscriptScreen
 from textual import events
 
 import reenact
@@ -16,7 +17,7 @@ from reenact.analysis.interchange import importers
 from reenact.cli import main
 from reenact.cli.browsing import as_text
 from reenact.core.store.local import LocalStore
-from reenact.tui.browse import Browser, TranscriptScreen
+from reenact.tui.browse import Browser
 from reenact.tui.reader import LinesPane
 from reenact.tui.rows import SORTED
 from tests.conftest import Shell

@@ -18,7 +18,6 @@ from textual import events, work
 from textual.actions import SkipAction
 from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from reenact.analysis.views.text import many, numbers, one_line, size, visible
@@ -31,8 +30,8 @@ from reenact.core.store.local import LocalStore
 from reenact.core.store.shared import Parentage
 from reenact.core.trust import Book
 from reenact.errors import FilterError, ReenactError
-from reenact.tui.reader import LinesPane, UnwrappedLine
 from reenact.tui.rows import SORTED, Rows, arranged, tags_of
+from reenact.tui.transcript_screen import TranscriptScreen
 from reenact.verbs.export_html import packed
 from reenact.verbs.interface import Context
 
@@ -55,27 +54,6 @@ _READING: _Keys = (*_ON_ONE, ("/", "search", "search"), ("q", "leave", "back"))
 
 _PAUSE = 0.15
 """Seconds without another letter until the search begins."""
-
-
-class TranscriptScreen(Screen[None]):
-    """One recording, as `reenact show` tells it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,h", "app.leave", show=False)]
-
-    def __init__(self, told: str) -> None:
-        super().__init__()
-        self._told = told
-
-    def compose(self) -> ComposeResult:
-        """One page."""
-        yield LinesPane()
-        yield Static(_bar(_READING), id="bar")
-
-    def on_mount(self) -> None:
-        """Fill it."""
-        page = self.query_one(LinesPane)
-        page.show([UnwrappedLine(text) for text in Text.from_ansi(self._told).split("\n", allow_blank=True)])
-        page.focus()
 
 
 class Browser(App[None]):
@@ -299,7 +277,7 @@ class Browser(App[None]):
 
     def _opened(self, told: str) -> None:
         self.say()
-        _ = self.push_screen(TranscriptScreen(told))
+        _ = self.push_screen(TranscriptScreen(told, _bar(_READING)))
 
     def action_command(self, verb: str) -> None:
         """Run a command on the selected recording, with the whole terminal; then return."""
