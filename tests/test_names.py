@@ -1,4 +1,4 @@
-"""A class name is used once in `src`, and a file name at most twice: a reader who meets a name knows the thing."""
+"""Class names are used once in `src`, file names at most twice, and modules are short."""
 
 from __future__ import annotations
 
@@ -37,3 +37,8 @@ def test_a_class_name_is_used_once():
 def test_a_file_name_is_used_at_most_twice():
     repeated = {name: sorted(places) for name, places in file_names().items() if len(places) > 2}
     assert repeated == {}
+
+
+def test_a_module_has_at_most_400_lines():
+    lengths = {path: path.read_text(encoding="utf-8").count("\n") for path in SOURCE.rglob("*.py")}
+    assert {str(path.relative_to(SOURCE)): count for path, count in lengths.items() if count > 400} == {}
