@@ -253,7 +253,11 @@ class Call:
             for look in ENDS:
                 look(self.scope.run, ticket.tool)
 
-    def _pass(self, outcome: Outcome) -> None:
+    def _prepare(self, outcome: Outcome) -> bool:
+        """Get ready to report an outcome.
+
+        Return True for a stream's head: while it waits for its turn, nothing of the call is on its way.
+        """
         handler, ticket, turnstile = self._live()
         stream = isinstance(outcome, Value) and outcome.stream
         if not stream:
@@ -262,8 +266,12 @@ class Call:
             self.instead = handler.ran_again(ticket, outcome)
         pauses = stream and ticket.outside
         if pauses:
-            # While it waits for its turn, nothing of it is on its way.
             turnstile.live_ends()
+        return pauses
+
+    def _pass(self, outcome: Outcome) -> None:
+        handler, ticket, turnstile = self._live()
+        pauses = self._prepare(outcome)
         try:
             turnstile.pass_sync(ticket.order, lambda: handler.leave(ticket, outcome))
         except BaseException as error:
@@ -278,21 +286,13 @@ class Call:
 
     async def _apass(self, outcome: Outcome) -> None:
         handler, ticket, turnstile = self._live()
-        stream = isinstance(outcome, Value) and outcome.stream
-        if not stream:
-            self._live_ends()
-        if ticket.again:
-            self.instead = handler.ran_again(ticket, outcome)
-        told = False
+        pauses, told = self._prepare(outcome), False
 
         def write() -> None:
             nonlocal told
             told = True
             handler.leave(ticket, outcome)
 
-        pauses = stream and ticket.outside
-        if pauses:
-            turnstile.live_ends()
         try:
             await turnstile.pass_async(ticket.order, write)
         except CancelledError:
