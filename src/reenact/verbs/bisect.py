@@ -28,6 +28,7 @@ class Options(interface.Options):
     """
 
     common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, marks.JSON)
+    runs_programs: ClassVar = True
 
     bad: Annotated[str, Field(description="The bad run."), Cli(argument=True, metavar="BAD"), RECORDING]
     command: Command = ()
@@ -56,11 +57,6 @@ class Options(interface.Options):
         int, Field(ge=1, description="The maximum number of trials."), WireType(le=10_000), marks.ANYONE
     ] = TRIALS
     timeout: Timeout = PATIENCE
-
-    @property
-    def starts_programs(self) -> bool:
-        """Always True."""
-        return True
 
     @classmethod
     def of_order(cls, values: dict[str, Any]) -> Self:

@@ -28,6 +28,7 @@ class Options(interface.Options):
     """
 
     common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, marks.JSON)
+    runs_programs: ClassVar = True
 
     ref: Ref
     command: Command = ()
@@ -49,11 +50,6 @@ class Options(interface.Options):
     keep_files: Annotated[
         str, LOCAL, Field(description="Copy the files at its end into this new folder.")
     ] = ""
-
-    @property
-    def starts_programs(self) -> bool:
-        """Always True."""
-        return True
 
 
 @dataclass(frozen=True)

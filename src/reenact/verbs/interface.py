@@ -43,12 +43,14 @@ class Options:
         passes_unknown: Unknown options belong to the started program.
         reads_settings: The verb itself reads what its table of the configuration file has beside options.
         sorts_foreign: The verb refuses foreign recordings one by one, and goes on with the others.
+        runs_programs: The verb always runs a program again.
     """
 
     common: ClassVar[tuple[Common, ...]] = (HOME, JSON)
     passes_options: ClassVar[bool] = False
     passes_unknown: ClassVar[bool] = False
     sorts_foreign: ClassVar[bool] = False
+    runs_programs: ClassVar[bool] = False
     reads_settings: ClassVar[bool] = False
 
     def __init__(self, **values: Any) -> None:
@@ -91,7 +93,7 @@ class Options:
     @property
     def starts_programs(self) -> bool:
         """True if a program or a recorded request is run again, or a model is asked."""
-        return False
+        return self.runs_programs
 
     @classmethod
     def of_order(cls, values: dict[str, Any]) -> Self:

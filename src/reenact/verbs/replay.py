@@ -38,6 +38,7 @@ class Options(interface.Options):
     """
 
     common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, JSON)
+    runs_programs: ClassVar = True
 
     ref: Ref
     command: Command = ()
@@ -54,11 +55,6 @@ class Options(interface.Options):
     ] = "fast"
     files: Files = "recorded"
     policy: Policy = ()
-
-    @property
-    def starts_programs(self) -> bool:
-        """Always True."""
-        return True
 
 
 @dataclass(frozen=True)

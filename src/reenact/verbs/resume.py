@@ -26,6 +26,7 @@ class Options(interface.Options):
     """
 
     common: ClassVar = (marks.HOME, marks.JSON)
+    runs_programs: ClassVar = True
 
     ref: Ref
     command: Command = ()
@@ -35,11 +36,6 @@ class Options(interface.Options):
         Field(description="Set the files back first to what they were before the run; or live: leave them."),
         WireType(of=Literal["recorded", "live"]),
     ] = "recorded"
-
-    @property
-    def starts_programs(self) -> bool:
-        """Always True."""
-        return True
 
 
 @dataclass(frozen=True)

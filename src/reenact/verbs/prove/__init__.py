@@ -27,17 +27,13 @@ class Options(interface.Options):
     """
 
     common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, marks.JSON)
+    runs_programs: ClassVar = True
 
     ref: Ref
     times: Annotated[int, Field(ge=1, description="The number of replays."), marks.ANYONE] = TIMES
     timeout: Annotated[
         float, Field(ge=0.1, description="Seconds that each replay may take."), marks.ANYONE
     ] = PATIENCE
-
-    @property
-    def starts_programs(self) -> bool:
-        """Always True."""
-        return True
 
 
 @dataclass(frozen=True)

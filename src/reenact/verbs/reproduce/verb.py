@@ -32,6 +32,7 @@ class Options(interface.Options):
     """
 
     common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, marks.JSON)
+    runs_programs: ClassVar = True
 
     ref: Ref
     command: Command = ()
@@ -42,11 +43,6 @@ class Options(interface.Options):
     ignore: Ignore = ()
     check_world: CheckWorld = False
     timeout: Timeout = PATIENCE
-
-    @property
-    def starts_programs(self) -> bool:
-        """Always True."""
-        return True
 
 
 @dataclass(frozen=True)

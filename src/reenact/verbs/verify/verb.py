@@ -44,6 +44,7 @@ class Options(interface.Options):
     """
 
     common: ClassVar = (marks.RUN_FOREIGN, marks.HOME, marks.TEAM, marks.JSON)
+    runs_programs: ClassVar = True
     sorts_foreign: ClassVar = True
 
     refs: Annotated[
@@ -115,11 +116,6 @@ class Options(interface.Options):
     on_divergence: OnDivergence = "raise"
     junit: Annotated[Path | None, Field(description="Write JUnit XML to this file."), LOCAL] = None
     html: Annotated[Path | None, Field(description="Write a page to this file."), LOCAL] = None
-
-    @property
-    def starts_programs(self) -> bool:
-        """Always True."""
-        return True
 
 
 @dataclass(frozen=True)
