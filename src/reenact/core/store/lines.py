@@ -77,7 +77,7 @@ class Reader:
         Raises NotARecording or FutureFormat for an invalid first line, else CorruptRecording.
         """
         self._number += 1
-        data = _object(line)
+        data = event_of(line)
         if self._number == 1:
             self._begin(line, data)
         elif not line and not self._chained:
@@ -95,7 +95,7 @@ class Reader:
 
     def fits(self, line: bytes) -> bool:
         """Return True if a last line without a newline is whole all the same."""
-        if _object(line) is None:
+        if event_of(line) is None:
             return False
         if self._number == 0 or not self._chained:
             return True
@@ -180,7 +180,7 @@ class SessionReader(Reader):
         session_schema.check(data)
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
+def event_of(line: bytes) -> dict[str, Any] | None:
     """Return a line's members, or None if it is no event."""
     try:
         data = orjson.loads(line)

@@ -22,6 +22,7 @@ from reenact.core.model.references import References
 from reenact.core.model.schema import is_address
 from reenact.core.store import chain, shared
 from reenact.core.store.labels import LARGEST, PATTERN
+from reenact.core.store.lines import event_of
 from reenact.core.store.local import EVENTS
 from reenact.core.store.reading import Blobs
 from reenact.core.store.shared import process_files
@@ -88,7 +89,7 @@ class _Kept:
             raw = raw[:-1]
         if not raw:
             return []
-        header = _object(raw[0])
+        header = event_of(raw[0])
         chained = chain.stated(raw[0]) is not None or (header or {}).get("format") != 1
         found: list[dict[str, Any]] = []
         lost: list[int] = []
@@ -99,7 +100,7 @@ class _Kept:
                 before is not None and stated == chain.sum_of(before, chain.content(line))
             )
             before = stated
-            data = _object(line) if proven or number == 1 else None
+            data = event_of(line) if proven or number == 1 else None
             if number == 1 and (data is None or not self._fits(data)):
                 return []
             if data is None or (number > 1 and not self._fits(data)):
@@ -157,14 +158,6 @@ def _expanded(data: bytes, folder: Path) -> bytes:
         return shared.whole(data, folder)
     except RecordingError:
         return data
-
-
-def _object(line: bytes) -> dict[str, Any] | None:
-    try:
-        data = orjson.loads(line)
-    except ValueError:
-        return None
-    return data if type(data) is dict and type(data.get("event")) is str else None
 
 
 def _addresses(tree: Any) -> Iterator[str]:
