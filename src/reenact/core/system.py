@@ -41,11 +41,6 @@ FILES = sys.platform != "win32"
 WITHOUT_FILES = "files (Windows: they are not recorded, and the program runs on the user's own)"
 """The part of a verdict where `FILES` is false."""
 
-WITHOUT_COPIES = (
-    "stepping back runs the program again from its beginning: this system has no copies of processes"
-)
-"""The debugger's sentence where `LINUX` is false."""
-
 # Windows opens files as text unless told otherwise, and has none of the rest.
 if sys.platform == "win32":
     CLOEXEC = os.O_BINARY | os.O_NOINHERIT
