@@ -118,7 +118,7 @@ class Plan:
             python_path=path,
             hash_seed=ours,
             modules=modules(),
-            python=_python(),
+            python=".".join(map(str, sys.version_info[:2])),
             keys=self.keys or _keys(),
         )
         added = {
@@ -186,7 +186,3 @@ def _keys() -> str:
         return str(keys_folder())
     except UsageError:
         return ""
-
-
-def _python() -> str:
-    return ".".join(map(str, sys.version_info[:2]))

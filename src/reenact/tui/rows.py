@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rich.cells import cell_len, set_cell_size
-from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
@@ -206,11 +205,8 @@ class Rows(CursorList):
         # As the titles, which leave room for a scroll bar.
         shown = columns(min(width, self.app.size.width - 1), self.needs, self.sort)
         text = _drawn(self.rows[place], shown)
-        return _strip(text, width, style, self.app.console)
-
-
-def _strip(text: Text, width: int, style: Style, console: Any) -> Strip:
-    return Strip(text.render(console)).crop_extend(0, width, style).apply_style(style)
+        strip = Strip(text.render(self.app.console)).crop_extend(0, width, style)
+        return strip.apply_style(style)
 
 
 def _mark(hit: Hit, book: Book | None) -> str:

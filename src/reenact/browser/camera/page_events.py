@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from reenact.browser.camera.writer import FootageWriter
@@ -177,7 +176,7 @@ class PageEvents:
         failure = await download.failure()
         size = None
         with suppress(Exception):  # it failed, or is on another machine
-            size = _size(await download.path())
+            size = (await download.path()).stat().st_size
         state = "finished" if failure is None else "canceled" if failure == "canceled" else "failed"
         self._log.write("download", **told, size=size, state=state, **({"text": failure} if failure else {}))
 
@@ -188,7 +187,3 @@ class PageEvents:
 
     def _lost(self, _: Any) -> None:
         self._log.write("crash", tab=None, what="browser")
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size

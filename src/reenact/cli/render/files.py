@@ -53,7 +53,7 @@ def tell_files(page: TextPage, files: Sequence[FileDifferenceView]) -> None:
         mark, style = _MARKS[file.change]
         page.line(Text(one_line(f"{mark} {file.path}"), f"bold {style}"))
         for line in file.lines:
-            page.line(Text(one_line(line, 400), _style(line)), 2)
+            page.line(Text(one_line(line, 400), {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")), 2)
         if file.left_out:
             page.line(Text(f"… {file.left_out} more lines", "dim"), 2)
 
@@ -71,7 +71,3 @@ def _root(page: TextPage, root: str, roots: Sequence[str], files: Sequence[FileV
             f" -> {file.target}" if file.kind == "link" else f"  ({file.why}: not kept)" if file.why else ""
         )
         page.line(Text(f"{mark} {what:>9}  {one_line(name + more)}", style))
-
-
-def _style(line: str) -> str:
-    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")

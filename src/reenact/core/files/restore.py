@@ -48,7 +48,9 @@ def restore(
     if os.path.lexists(into) and (not into.is_dir() or into.is_symlink() or any(into.iterdir())):
         raise UsageError(f"{into} is not empty; name a new folder")
     given = {
-        path.relative_to(relative_to): state for path, state in states.items() if _below(path, relative_to)
+        path.relative_to(relative_to): state
+        for path, state in states.items()
+        if path != relative_to and path.is_relative_to(relative_to)
     }
     try:
         into.parent.mkdir(parents=True, exist_ok=True)
@@ -83,10 +85,6 @@ def _part_of(into: Path) -> Iterator[Path]:
             yield part
         finally:
             shutil.rmtree(part, ignore_errors=True)
-
-
-def _below(path: Path, folder: Path) -> bool:
-    return path != folder and path.is_relative_to(folder)
 
 
 def _written(part: Path, given: Mapping[Path, FileState], blobs: Callable[[str], bytes]) -> list[Path]:

@@ -23,7 +23,7 @@ _OID = "# branch.oid "
 def describe() -> dict[str, Tree]:
     """Describe the running program: `argv`, `cwd`, `git`, `python`, `platform`, `packages`."""
     return {
-        "argv": [_interpreter(), *sys.orig_argv[1:]],
+        "argv": [sys.executable or "python", *sys.orig_argv[1:]],
         "cwd": os.getcwd(),
         "python": platform.python_version(),
         # `platform.platform()` would start a process to ask.
@@ -66,10 +66,6 @@ def revision(folder: str) -> dict[str, Tree] | None:
     if not head or head.startswith("("):
         return None  # no commit yet
     return {"revision": head, "dirty": any(not line.startswith("#") for line in lines)}
-
-
-def _interpreter() -> str:
-    return sys.executable or "python"
 
 
 def option_takes_value(word: str) -> bool:

@@ -120,7 +120,7 @@ def of_codex_changes(changes: Any) -> tuple[FileAct, ...]:
         elif kind == "delete":
             found.append(FileAct("removed", path))
         elif kind == "update" and isinstance(about.get("unified_diff"), str):
-            hunks = tuple(_unified(about["unified_diff"]))
+            hunks = tuple(_blocks(about["unified_diff"].removesuffix("\n").split("\n")))
             found.append(FileAct("patched", path, hunks=hunks, to=str(about.get("move_path") or "")))
     return tuple(found)
 
@@ -159,10 +159,6 @@ def of_codex_patch(text: str) -> tuple[FileAct, ...]:
         else:
             body.append(line)
     return tuple(found)
-
-
-def _unified(text: str) -> Iterator[Hunk]:
-    return _blocks(text.removesuffix("\n").split("\n"))
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Hunk]:
