@@ -18,9 +18,11 @@ from playwright.async_api import (
     BrowserContext,
     ElementHandle,
     Error,
+    Frame,
     Locator,
     Page,
     Playwright,
+    Route,
     async_playwright,
 )
 
@@ -30,7 +32,6 @@ from reenact.browser.isolation.addresses import RefusedAddressError, check_schem
 from reenact.browser.isolation.egress import Egress
 from reenact.browser.isolation.endpoint import DebugEndpoint
 from reenact.browser.isolation.sandbox import Sandbox
-from reenact.browser.isolation.tabs import empty_strayed_tab, refuse
 from reenact.browser.page import secret
 from reenact.browser.page.consequence import SentRequests
 from reenact.browser.page.held import print_of
@@ -121,7 +122,7 @@ class LiveBrowser:
         self._egress, self.room, self._door = started.egress, started.room, started.door
         if self.room is not None and not sandbox.isolation(self.room.executable).policy:
             # Costs the browser its cache, so only where its own policies do not do it.
-            await self.context.route(is_refused, refuse)
+            await self.context.route(is_refused, _refuse)
         self.context.on("page", self._opened)
         self.context.on("close", lambda _: self._died())
         self.context.on("request", self._requested)
@@ -358,7 +359,7 @@ class LiveBrowser:
         page.on("close", self._closed)
         page.on("domcontentloaded", self._loaded)
         if self.room is not None:
-            page.on("framenavigated", empty_strayed_tab)
+            page.on("framenavigated", _empty_strayed_tab)
         if self._lifetime.uses and self._front is not None:
             # What an action opens comes to the front, as in any browser.
             self.show(page)
@@ -385,3 +386,14 @@ class LiveBrowser:
     async def _end_in_time(self) -> None:
         if why := await self._lifetime.over():
             await self.close(f"the session was closed because {why}")
+
+
+async def _empty_strayed_tab(frame: Frame) -> None:
+    """Empty a tab of a hosted browser that shows something else than a page of the web."""
+    if frame.parent_frame is None and not is_shown(frame.url):
+        with suppress(Error):
+            await frame.page.goto("about:blank")
+
+
+async def _refuse(route: Route) -> None:
+    await route.abort("blockedbyclient")
