@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-import orjson
-
 from reenact.core.boundary import entered
 from reenact.core.store.local import home as home_of
 from reenact.core.store.writer import Sign, warn
-from reenact.core.trust.identity import MARK, Identity
-from reenact.core.trust.origin import header_mark, seal_mark
+from reenact.core.trust.identity import Identity
+from reenact.core.trust.origin import seal_mark
 
 
 def own_identity(home: str | os.PathLike[str] | None, keys: str = "") -> Identity | None:
@@ -40,13 +38,3 @@ def signing(identity: Identity) -> Sign:
             return None
 
     return sign
-
-
-def marked(line: bytes, identity: Identity) -> bytes:
-    """A header with the mark of its home."""
-    try:
-        mark = header_mark(identity, orjson.loads(line))
-    except Exception as error:
-        warn(f"this recording will count as foreign: {error}")
-        return line
-    return line[:-1] + b',"%b":%b}' % (MARK.encode(), orjson.dumps(mark))

@@ -20,8 +20,8 @@ from reenact.core.model.event import TOOL, Effect, Failure, Outcome, Tree, Value
 from reenact.core.model.exact import exact
 from reenact.core.model.patch import clean_by
 from reenact.core.record.byte_streams import CHUNK, ByteStreams
-from reenact.core.record.header import header_line
-from reenact.core.record.own import marked, signing
+from reenact.core.record.header import header_line, marked
+from reenact.core.record.own import signing
 from reenact.core.record.places import Places
 from reenact.core.record.printed import PrintRecorder
 from reenact.core.record.question import QuestionWriter, number_of

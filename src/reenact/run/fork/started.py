@@ -16,7 +16,8 @@ from reenact.core.files.trees import has_files
 from reenact.core.model.event import Tree
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.query.recorded_run import RecordedRun, Step
-from reenact.core.record.own import marked, signing
+from reenact.core.record.header import marked
+from reenact.core.record.own import signing
 from reenact.core.store import chain, shared
 from reenact.core.store.local import argument_of
 from reenact.core.store.writer import Writer
