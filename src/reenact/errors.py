@@ -111,9 +111,9 @@ def one_line(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
-def _short(value: Any, limit: int = 120) -> str:
+def _short(value: Any) -> str:
     text = value if value is ABSENT else repr(value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return text if len(text) <= 120 else text[:119] + "…"
 
 
 class ReenactError(Exception):

@@ -18,15 +18,10 @@ _WIDEST_NAME = 34
 
 
 class HelpPage:
-    """The text of a help page.
+    """The text of a help page, as wide as the terminal, within limits."""
 
-    Args:
-        width: The characters of a line; by default those of the terminal, within limits.
-    """
-
-    def __init__(self, width: int | None = None) -> None:
-        columns = width or shutil.get_terminal_size().columns
-        self.width = min(max(columns, _LEAST_WIDTH), _MOST_WIDTH)
+    def __init__(self) -> None:
+        self.width = min(max(shutil.get_terminal_size().columns, _LEAST_WIDTH), _MOST_WIDTH)
         self._coloured = _coloured()
         self._lines: list[str] = []
 

@@ -191,9 +191,9 @@ class Unpacker:
         return found
 
 
-def unpacked(data: bytes, encoding: str, limit: int = BODY) -> bytes:
+def unpacked(data: bytes, encoding: str) -> bytes:
     """Return a whole body, unpacked. Raises LookupError, TooLarge or the library's error."""
-    return Unpacker(encoding, limit).decode(data)
+    return Unpacker(encoding, BODY).decode(data)
 
 
 class _Zlib:

@@ -112,12 +112,10 @@ class Shelf:
 
     Args:
         store: Where they are.
-        room: How many bytes of memory they may take together.
     """
 
-    def __init__(self, store: LocalStore, room: int = ROOM) -> None:
+    def __init__(self, store: LocalStore) -> None:
         self._store = store
-        self._room = room
         self._lock = threading.Lock()
         self._loading: dict[str, threading.Lock] = {}
         self._known: OrderedDict[str, Loaded] = OrderedDict()
@@ -166,6 +164,6 @@ class Shelf:
 
     def _make_room(self) -> None:
         taken = sum(loaded.size for loaded in self._known.values())
-        while taken > self._room and len(self._known) > 1:
+        while taken > ROOM and len(self._known) > 1:
             _, oldest = self._known.popitem(last=False)
             taken -= oldest.size

@@ -475,9 +475,8 @@ def test_source_that_the_program_reads_as_text_is_recorded(folder: Path) -> None
 def test_a_file_that_is_too_large_is_named_and_not_kept(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "reenact.core.files.keeping.FileKeeper.__init__.__kwdefaults__", {"file_limit": 10, "run_limit": 100}
-    )
+    monkeypatch.setattr("reenact.core.files.keeping.FILE_LIMIT", 10)
+    monkeypatch.setattr("reenact.core.files.keeping._RUN_LIMIT", 100)
     (folder / "large.bin").write_bytes(b"x" * 11)
     recording = _recorded(lambda: Path("large.bin").read_bytes())
     assert trees.first_states(recording)[folder / "large.bin"].why == "large"
@@ -487,9 +486,8 @@ def test_a_file_that_is_too_large_is_named_and_not_kept(
 def test_files_above_the_limit_of_a_run_are_not_kept_and_it_is_said_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "reenact.core.files.keeping.FileKeeper.__init__.__kwdefaults__", {"file_limit": 50, "run_limit": 100}
-    )
+    monkeypatch.setattr("reenact.core.files.keeping.FILE_LIMIT", 50)
+    monkeypatch.setattr("reenact.core.files.keeping._RUN_LIMIT", 100)
     for number in range(5):
         (folder / str(number)).write_text(f"{number}" * 40)
     recording = _recorded(lambda: [Path(str(number)).read_text(encoding="utf-8") for number in range(5)])

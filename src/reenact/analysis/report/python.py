@@ -117,11 +117,11 @@ def literal(value: Any, depth: int = 0) -> ast.expr:
     raise Unwritable(f"a {kind.__name__} has no literal")
 
 
-def docstring(lines: Sequence[str], indent: int = 4) -> ast.stmt:
+def docstring(lines: Sequence[str]) -> ast.stmt:
     """A docstring: its first line, and further ones under it."""
     said = [one_line(line) for line in lines]
     if len(said) > 1:
-        pad = " " * indent
+        pad = " " * 4
         said = [said[0], "", *(f"{pad}{line}".rstrip() for line in said[1:]), pad]
     return ast.Expr(ast.Constant("\n".join(said)))
 

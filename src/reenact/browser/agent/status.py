@@ -88,6 +88,6 @@ def call(action: dict[str, Any]) -> str:
     return f"{action['type']}({given})"
 
 
-def _short(value: Any, most: int = 120) -> str:
+def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= most else text[: most - 2] + '…"'
+    return text if len(text) <= 120 else text[:118] + '…"'

@@ -170,8 +170,6 @@ class Camera:
         message: str,
         why: Tree = None,
         selectors: Tree = None,
-        *,
-        title: str | None = None,
     ) -> None:
         """Write the line of a finished action.
 
@@ -185,7 +183,7 @@ class Camera:
                 "why": why,
                 "selectors": selectors,
             }
-            told |= {"url": page.url, "title": tab.title if title is None else title}
+            told |= {"url": page.url, "title": tab.title}
             self._log.guarded(self._after)(tab, call, told)
             self.active(page)
 

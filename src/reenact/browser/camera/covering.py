@@ -10,16 +10,13 @@ MARGIN = 2
 COLOUR = (88, 96, 105)
 
 
-def covered(
-    data: bytes, masks: Sequence[Sequence[float]], size: tuple[float, float], *, quality: int = 80
-) -> bytes:
+def covered(data: bytes, masks: Sequence[Sequence[float]], size: tuple[float, float]) -> bytes:
     """Return a JPEG with boxes painted over.
 
     Args:
         data: The picture.
         masks: The boxes, in pixels of the page: x, y, width, height.
         size: The page's size that the picture shows, in pixels, or zeros where picture and page pixels are equal.
-        quality: Of the JPEG that is made, 0 to 100.
 
     Raises:
         ImportError: Pillow is not installed.
@@ -36,5 +33,5 @@ def covered(
         right, bottom = (x + width + MARGIN) * across, (y + height + MARGIN) * down
         pen.rectangle((left, top, max(right, left), max(bottom, top)), fill=COLOUR)
     target = io.BytesIO()
-    image.save(target, "JPEG", quality=quality)
+    image.save(target, "JPEG", quality=80)
     return target.getvalue()

@@ -26,12 +26,12 @@ Make = Callable[[], Coroutine[Any, Any, T]]
 class BrowserThread:
     """A thread with an event loop, for one session. It ends with the process at the latest."""
 
-    def __init__(self, name: str = "reenact browser") -> None:
+    def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pid = os.getpid()
         self._up = threading.Lock()
         self._up.acquire()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run, name="reenact browser", daemon=True)
         # Neither a thread of the program, nor one that a replay must keep from the network.
         self._thread.reenact_own = True  # type: ignore[attr-defined]
         Context().run(self._thread.start)

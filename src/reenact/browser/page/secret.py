@@ -14,28 +14,25 @@ from playwright.async_api import Locator
 from reenact.browser.page.element_functions import of_element
 from reenact.browser.page.selectors import parse, styles
 
+_PATIENCE = 1000.0
+"""Milliseconds to wait for an element."""
 
-async def is_secret(
-    locator: Locator,
-    selectors: Sequence[str] = (),
-    *,
-    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
-) -> bool:
+
+async def is_secret(locator: Locator, selectors: Sequence[str] = ()) -> bool:
     """Return True if an element's content must not be shown.
 
     Args:
         locator: The element.
         selectors: The user's own, of further secret elements.
-        timeout: Milliseconds to wait for the element.
 
-    Raises Playwright's Error where the element is not there in time.
+    Raises Playwright's Error where the element is not there within a second.
     """
     inside, outside = styles(selectors)
-    if await of_element(locator, "eyes.secret(el, argument)", inside, timeout=timeout):
+    if await of_element(locator, "eyes.secret(el, argument)", inside, timeout=_PATIENCE):
         return True
     if not outside:
         return False
-    handle = await locator.element_handle(timeout=timeout)
+    handle = await locator.element_handle(timeout=_PATIENCE)
     for text in outside:
         found = parse(text)[0].within(locator.page)
         if await found.evaluate_all("(found, el) => found.includes(el)", handle):

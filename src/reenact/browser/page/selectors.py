@@ -143,14 +143,9 @@ def plain(error: Error) -> str:
     return line.removeprefix("Locator.count: ").split("Error: ")[-1].strip()
 
 
-async def durable(
-    locator: Locator,
-    *,
-    secret: Sequence[str] = (),
-    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
-) -> dict[str, str]:
+async def durable(locator: Locator, *, secret: Sequence[str] = ()) -> dict[str, str]:
     """Return the selectors of `known` alone."""
-    return (await known(locator, secret=secret, timeout=timeout))[0]
+    return (await known(locator, secret=secret))[0]
 
 
 async def fingerprint(

@@ -82,7 +82,7 @@ def chosen(scenes: Sequence[Scene], moments: Iterable[float], most: int = MOST) 
 
 
 def thumbnails(
-    steps: Sequence[Mapping[str, Any]], scenes: Sequence[Scene], most: int = THUMBNAILS
+    steps: Sequence[Mapping[str, Any]], scenes: Sequence[Scene]
 ) -> tuple[tuple[int, PaintedPage], ...]:
     """Return the actions' numbers, each with the last picture before the next action.
 
@@ -97,4 +97,4 @@ def thumbnails(
         scene = bisect_right(times, until) - 1
         if scene >= 0:
             found.append((place, scenes[scene][1]))
-    return tuple(found[:: math.ceil(len(found) / most) or 1])
+    return tuple(found[:: math.ceil(len(found) / THUMBNAILS) or 1])

@@ -39,28 +39,28 @@ class ComparisonOutput(TextPage):
         self.coloured = console.is_terminal and not console.no_color
         self._carried = False
 
-    def pair(self, pair: Pair, indent: int = 0) -> None:
+    def pair(self, pair: Pair) -> None:
         """One pair, with all that differs."""
-        self.line(self._heading(pair), indent, _INDENT)
+        self.line(self._heading(pair), 0, _INDENT)
         if pair.kind in (Kind.INSERTED, Kind.DELETED, Kind.MOVED):
             side, step = (self.found.a, pair.a) if pair.a is not None else (self.found.b, pair.b)
             if step is not None and (gist := told.gist(side.of(step))):
                 text = visible(gist) if self.full else one_line(gist, 2 * _LONGEST // 5)
-                self.line(Text(text, "dim"), indent + _INDENT)
+                self.line(Text(text, "dim"), _INDENT)
         shown = pair.differences if self.full else pair.differences[:_PARTS]
         for difference in shown:
-            self.difference(difference, indent + _INDENT)
+            self.difference(difference, _INDENT)
         if len(shown) < len(pair.differences):
             more = many(len(pair.differences) - len(shown), "more difference")
-            self.line(Text(f"and {more}; --all shows them", "dim"), indent + _INDENT)
-        self.note([pair], indent)
+            self.line(Text(f"and {more}; --all shows them", "dim"), _INDENT)
+        self.note([pair])
 
-    def note(self, pairs: Iterable[Pair], indent: int = 0) -> None:
+    def note(self, pairs: Iterable[Pair]) -> None:
         """Write once that model calls carry an earlier difference with them."""
         if not self._carried and any(pair.carried for pair in pairs):
             self._carried = True
             text = "from here on, the history or settings of model calls contain the differences above"
-            self.line(Text(f"{text}: told once", "dim italic"), indent + _INDENT)
+            self.line(Text(f"{text}: told once", "dim italic"), _INDENT)
 
     def _heading(self, pair: Pair) -> Text:
         a, b = told.pair_numbers(pair)

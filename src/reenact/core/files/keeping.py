@@ -24,7 +24,7 @@ from reenact.core.files.states import (
 FILE_LIMIT = 64 << 20
 """The largest size in bytes of a file that is kept."""
 
-RUN_LIMIT = 1 << 30
+_RUN_LIMIT = 1 << 30
 """The maximum number of bytes that are kept of a run's files."""
 
 TEXT_LIMIT = 16 << 20
@@ -83,13 +83,10 @@ class FileKeeper:
 
     Args:
         keeping: The means.
-        file_limit: The largest size of a kept file.
-        run_limit: The maximum number of kept bytes.
     """
 
-    def __init__(self, keeping: Keeping, *, file_limit: int = FILE_LIMIT, run_limit: int = RUN_LIMIT) -> None:
+    def __init__(self, keeping: Keeping) -> None:
         self._keeping = keeping
-        self._file_limit, self._run_limit = file_limit, run_limit
         self._kept = self._written = 0
         self._known: dict[str, bool] = {}
         """The addresses of bytes that were looked at; True: they have no secrets, and may be kept."""
@@ -153,7 +150,7 @@ class FileKeeper:
     def kept(self, data: bytes, mode: int, mtime: int) -> FileState:
         """Return the state of a file with these bytes, which are kept if they may be."""
         size = len(data)
-        if size > self._file_limit:
+        if size > FILE_LIMIT:
             return self._missing(data, mode, mtime, "large")
         address = address_of(data)
         clean = self._known.get(address)
@@ -163,7 +160,7 @@ class FileKeeper:
             return self._missing(data, mode, mtime, "secret")
         text = self._short_text(data)
         if text is not None or address not in self._stored:
-            if self._kept + size > self._run_limit:
+            if self._kept + size > _RUN_LIMIT:
                 self._full()
                 return self._missing(data, mode, mtime, "large")
             self._kept += size
@@ -188,8 +185,8 @@ class FileKeeper:
         try:
             status = os.fstat(descriptor)
             mode, mtime = stat.S_IMODE(status.st_mode), status.st_mtime_ns
-            whole = not ignored and status.st_size <= self._file_limit
-            data = _read(descriptor, self._file_limit + 1 if whole else len(_SQLITE))
+            whole = not ignored and status.st_size <= FILE_LIMIT
+            data = _read(descriptor, FILE_LIMIT + 1 if whole else len(_SQLITE))
             if data.startswith(_SQLITE):
                 self.pin(path)
             if ignored and status.st_size <= _IGNORED_LIMIT:
@@ -252,15 +249,13 @@ class FileKeeper:
 
     def _large(self, path: str, size: int) -> None:
         self.note(
-            f"{path} has {size} bytes, and files of more than {self._file_limit} are not kept: "
+            f"{path} has {size} bytes, and files of more than {FILE_LIMIT} are not kept: "
             "a replay reads it as it then is",
             "source",
         )
 
     def _full(self) -> None:
-        self.note(
-            f"the run's files have more than {self._run_limit} bytes: further ones are not kept", "source"
-        )
+        self.note(f"the run's files have more than {_RUN_LIMIT} bytes: further ones are not kept", "source")
 
 
 def _read(descriptor: int, most: int) -> bytes:

@@ -59,12 +59,12 @@ def counted(usage: Any) -> Usage | None:
     return Usage(number(given), number(made), cached, number(usage.get("cache_write_tokens")))
 
 
-def assembled(draft: StreamedAnswer, author: str = "") -> Message:
+def assembled(draft: StreamedAnswer) -> Message:
     """The message that a stream's pieces make."""
     calls = tuple(
         ToolCall(call["name"], arguments(call["args"]), call["id"]) for call in draft.calls.values()
     )
-    return Message("assistant", "".join(draft.text), calls, author, thinking="".join(draft.thinking))
+    return Message("assistant", "".join(draft.text), calls, thinking="".join(draft.thinking))
 
 
 def schemas(tools: Any) -> dict[str, Any]:

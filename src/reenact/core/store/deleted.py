@@ -11,7 +11,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,18 +62,16 @@ class Tombstones:
 
     Args:
         root: The folder of the store.
-        now: A clock, in nanoseconds since 1970.
     """
 
-    def __init__(self, root: Path, now: Callable[[], int] = time.time_ns) -> None:
+    def __init__(self, root: Path) -> None:
         self._folder = root / "deleted"
-        self._now = now
 
     def add(self, id: str, why: str, who: str = "") -> None:
         """Write down that a recording is deleted. Raises OSError."""
         if not ID.fullmatch(id):
             return
-        now = self._now()
+        now = time.time_ns()
         stone = Tombstone(id, now, now + LASTS * _SECOND, storable(why, _SHORT), storable(who, _SHORT))
         private.folder(self._folder)
         part = self._folder / f".{id}.{secrets.token_hex(4)}.part"
@@ -102,7 +100,7 @@ class Tombstones:
             # It is damaged, and says all the same that the recording was deleted.
             return Tombstone(id, 0, 1 << 62, "its tombstone is damaged", "")
         found = Tombstone(id, max(at or 0, 0), until or 0, why, who)
-        return found if found.until > self._now() else None
+        return found if found.until > time.time_ns() else None
 
     def among(self, ids: Iterable[str]) -> dict[str, Tombstone]:
         """Return those of some recordings that have one in force."""

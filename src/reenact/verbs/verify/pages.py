@@ -15,12 +15,12 @@ from reenact.run.output import ESCAPE
 _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
-def junit(found: VerificationView, *, suite: str = "reenact verify") -> bytes:
+def junit(found: VerificationView) -> bytes:
     """JUnit XML: a test case for each recording."""
     bad = [failures.status.ran for failures in found.failures for _ in failures.outcomes]
     root = ET.Element(
         "testsuite",
-        name=suite,
+        name="reenact verify",
         tests=str(len(found.outcomes)),
         failures=str(bad.count(True)),
         errors=str(bad.count(False)),

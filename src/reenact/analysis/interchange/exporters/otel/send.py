@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _PATH = "/v1/traces"
 _SAID = 300
+_PATIENCE = 30.0
 
 
 def headers_of(given: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -69,16 +70,13 @@ def endpoint(url: str) -> str:
     return urlunsplit(parts._replace(path=_PATH))
 
 
-def deliver(
-    spans: Iterable[Span], url: str, headers: Mapping[str, str] | None = None, *, timeout: float = 30.0
-) -> str:
+def deliver(spans: Iterable[Span], url: str, headers: Mapping[str, str] | None = None) -> str:
     """Send spans in one request; return the URL that accepted them.
 
     Args:
         spans: Those of one recording.
         url: The endpoint, with or without `/v1/traces`.
         headers: More headers (an API key).
-        timeout: Seconds to wait for an answer.
 
     Raises:
         ReenactError: The endpoint does not answer, or refuses some or all spans; the text says which.
@@ -94,7 +92,7 @@ def deliver(
         import httpx  # noqa: PLC0415 - of the extra `otel`
     body = gzip.compress(to_protobuf(spans))
     try:
-        answer = httpx.post(target, content=body, headers=sent, timeout=timeout)
+        answer = httpx.post(target, content=body, headers=sent, timeout=_PATIENCE)
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         raise ReenactError(f"{target}: the trace could not be sent ({_why(error)})") from None
     if not answer.is_success:
