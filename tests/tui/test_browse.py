@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 import pytest
-from reenact.tui.transcript_screen import TranscriptScreen
 from textual import events
 
 import reenact
@@ -20,6 +19,7 @@ from reenact.core.store.local import LocalStore
 from reenact.tui.browse import Browser
 from reenact.tui.reader import LinesPane
 from reenact.tui.rows import SORTED
+from reenact.tui.transcript_screen import TranscriptScreen
 from tests.conftest import Shell
 from tests.hints import followed
 

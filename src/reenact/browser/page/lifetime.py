@@ -32,7 +32,7 @@ class Lifetime:
         self._used = monotonic()
 
     async def over(self) -> str:
-        """Wait for the first limit that is reached; return it in words, or an empty text without limits."""
+        """Wait for the first limit that is reached; return it in words, empty without limits."""
         while True:
             now = monotonic()
             due = []

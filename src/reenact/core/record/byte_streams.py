@@ -14,7 +14,7 @@ _TEXT = b'{"event":"chunk","call":%d,"value":{"$utf8":%b},"t":%.6f}'
 
 
 class ByteStreams:
-    """Takes the secrets out of the bytes of each call's stream, also those that two chunks share.
+    """Takes the secrets out of the bytes of each stream, also those that two chunks share.
 
     Args:
         redactor: Knows the secrets.

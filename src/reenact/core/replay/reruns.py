@@ -93,7 +93,10 @@ class Tools:
         self._digests: dict[int, str] = {}
         self._ran: set[str] = set()
         self._did_not_run: set[str] = set()
-        """The addresses of tool calls, without numbers of tasks and threads, whose code runs again or does not."""
+        """The addresses of tool calls whose code runs again or does not.
+
+        They are without numbers of tasks and threads.
+        """
         self._args = log.args
         self._log = log
         self.withheld: Callable[[Effect, CallRecord], str] = lambda _effect, _call: ""

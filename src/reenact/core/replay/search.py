@@ -84,7 +84,7 @@ class CallSearch:
             self._state.depart(self._departures.at(Departure.MISSING, skipped[0], detail=detail))
 
     def counterpart(self, question: Question) -> CallRecord | None:
-        """Return the recorded call that a question changes; None if it is an inserted one that may run."""
+        """Return the recorded call that a question changes; None for an inserted one that may run."""
         nearest, sure = self._realignment.counterpart(question)
         if nearest is None:
             if self._state.inserted == "refuse":

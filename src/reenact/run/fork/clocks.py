@@ -1,4 +1,4 @@
-"""The clocks that never go back: behind its step a fork reads on from the last recorded value."""
+"""Clocks that never go back: behind its step a fork reads on from the last recorded value."""
 
 from __future__ import annotations
 

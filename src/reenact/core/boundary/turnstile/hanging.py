@@ -16,7 +16,10 @@ class HangingWaits:
         return bool(self._waits)
 
     async def wait(self, stuck: Callable[[], BaseException], wake: Callable[[], None]) -> None:
-        """Wait until cancelled. `wake` wakes the loop's pump; `stuck` makes the error of a wait in vain."""
+        """Wait until cancelled.
+
+        `wake` wakes the loop's pump; `stuck` makes the error of a wait in vain.
+        """
         forever: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waits.append((forever, stuck))
         wake()

@@ -23,7 +23,10 @@ class PassedPlaces:
         self._passed = bytearray(total + 1)
 
     def take(self, place: int) -> None:
-        """A place passes. Those before it that have not passed will not: no thread is left to bring them."""
+        """Mark a place as passed.
+
+        Those before it that have not passed will not: no thread is left to bring them.
+        """
         if place < self.total:
             self.skip((place,))
             if place > self.next:

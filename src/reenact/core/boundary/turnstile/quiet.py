@@ -13,7 +13,9 @@ _LONGEST = 600.0
 
 
 class Quiet:
-    """Tells for how long the threads of a replay have been quiet. Call it with the turnstile's lock held.
+    """Tells for how long the threads of a replay have been quiet.
+
+    Call it with the turnstile's lock held.
 
     Args:
         look: The most seconds that count between two looks.
