@@ -118,7 +118,7 @@ def test_every_variable_is_on_the_page():
 DATA = {
     "adapters/stdlib/command.py: name": "the variables that a command is given",
     "adapters/stdlib/environ.py: self": "`os.environ` itself, whose reads are recorded",
-    "adapters/stdlib/processes.py: key": "the variables that a child process is given",
+    "adapters/process_starts.py: key": "the variables that a child process is given",
     "browser/isolation/sandbox.py: name": "the languages, the time zone and the screen",
     "cli/__init__.py: '_REENACT_COMPLETE'": "a shell asks for the next words",
     "team/objects.py: (name := (prefix + option.upper()))": "the options of an object store's client",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.adapters import waits
+from reenact.adapters import executors, waits
 from reenact.core.boundary.given_times import GivenTimes
 from reenact.errors import DivergenceError
 
@@ -311,6 +311,7 @@ def test_a_wait_that_is_itself_the_target_of_a_thread_is_recorded(home):
 def test_a_recording_without_outcomes_of_waits_replays_with_the_time_limits_of_the_program(home, monkeypatch):
     with monkeypatch.context() as older, reenact.record("old") as recording:
         older.setattr(waits, "deadline", lambda *_, **__: None)
+        older.setattr(executors, "deadline", lambda *_, **__: None)
         older.setattr(GivenTimes, "sums", lambda _: {"main": round(LONG * 1e6)})
         said = result(lambda: None, LONG)
     assert b"limit:" not in Path(recording.path, "events.jsonl").read_bytes()

@@ -77,6 +77,52 @@ def test_representation_equality_and_hash_are_those_of_a_dataclass() -> None:
         hash(Basket([]))
 
 
+def test_a_field_that_is_no_plain_argument_is_as_in_the_standard_library() -> None:
+    @dataclass
+    class Counter:
+        start: int
+        step: int = field(default=1, kw_only=True)
+        count: int = field(default=0, init=False)
+
+    assert repr(Counter(2, step=3)) == f"{Counter.__qualname__}(start=2, step=3, count=0)"
+    with pytest.raises(TypeError, match="positional argument"):
+        Counter(2, 3)  # type: ignore[call-arg, misc]
+
+
+def test_a_field_without_a_default_behind_one_with_a_default_is_refused() -> None:
+    @dataclass
+    class Wrong:
+        x: int = 1
+        y: int  # type: ignore[misc]
+
+    with pytest.raises(TypeError, match="non-default argument 'y'"):
+        Wrong(1, 2)
+
+
+def test_the_signature_has_the_types_and_defaults_of_the_fields() -> None:
+    plain = dataclasses.make_dataclass(
+        "Plain",
+        [
+            ("things", "list[int]"),
+            ("seen", "int", field(default=0)),
+            ("tags", "set[str]", field(default_factory=set)),
+        ],
+    )
+    ours = dataclass(
+        type(
+            "Ours",
+            (),
+            {
+                "__annotations__": {"things": "list[int]", "seen": "int", "tags": "set[str]"},
+                "seen": 0,
+                "tags": field(default_factory=set),
+            },
+        )
+    )
+
+    assert str(inspect.signature(ours)) == str(inspect.signature(plain))
+
+
 def test_a_frozen_object_refuses_changes() -> None:
     one = Point(1)
 

@@ -16,6 +16,11 @@ from reenact.core.store.writer import warn
 from reenact.errors import ReenactError
 
 LIBRARIES = {
+    "asyncio": "reenact.adapters.event_loops",
+    "concurrent.futures": "reenact.adapters.executors",
+    "socket": "reenact.adapters.sockets",
+    "concurrent.futures.process": "reenact.adapters.process_pools",
+    "multiprocessing": "reenact.adapters.process_starts",
     "httpx": "reenact.adapters.http.httpx",
     "httpx2": "reenact.adapters.http.httpx",
     "sqlite3": "reenact.adapters.stdlib.sqlite",

@@ -1,104 +1,57 @@
-"""asyncio and threads: the scopes of tasks and threads, and what wakes event loops.
+"""Threads: their scopes, their waits for each other, and the locks that they take.
 
-Each task and thread gets its scope when its parent starts it. Timers and finished jobs wake a loop from outside
-as outcomes do, so they pass the turnstile like these; in a replay timers fire on the virtual clock.
+Each thread gets its scope when its parent starts it.
 """
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
 import functools
-import logging
+import queue
 import sys
 import threading
-from asyncio import base_events
-from collections.abc import Awaitable, Callable
-from contextvars import Context
-from types import FrameType
-from typing import Any, TypeVar, cast
-from weakref import WeakKeyDictionary
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from reenact.adapters import (
-    callbacks,
-    given_times,
     locks,
-    ordered,
-    process_locks,
-    process_messages,
-    process_pools,
-    process_waits,
     queue_waits,
     readiness,
     reads,
     sleepers,
     standstill,
-    thread_pools,
     unreceived,
     waits,
 )
-from reenact.adapters.hooks import patch
-from reenact.adapters.scopes import listening, name_of, transparent
-from reenact.adapters.stdlib import callers, clock, signals
-from reenact.core.boundary import Scope, entered
+from reenact.adapters.scopes import name_of
+from reenact.adapters.stdlib import clock
+from reenact.core.boundary import Scope
 from reenact.core.boundary.current import current, current_scope
-from reenact.core.boundary.turnstile import real_time
 from reenact.errors import Halt
 
 T = TypeVar("T")
 
-_clocks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-"""The loops with a clock that a replay has moved on, each with its turnstile."""
+BEGIN = "begin"
+"""The name of the line with which a thread or a job begins."""
 
 
 def install() -> None:
-    """Patch the event loop, threads and executors, once."""
-    loop = base_events.BaseEventLoop
-    if getattr(loop.create_task, "_reenact", False):
+    """Patch threads, once."""
+    if getattr(threading.Thread.start, "_reenact", False):
         return
-    # These two run for every task and every turn of a loop: no call more than there must be.
-    patch(loop, "create_task", _create_task, library="asyncio")
-    patch(loop, "time", _time, library="asyncio")
-    _replace(loop, "call_at", _call_at)
-    _replace(loop, "call_soon_threadsafe", _call_from_thread)
-    _replace(loop, "run_in_executor", _run_in_executor)
-    _replace(loop, "run_forever", _run_forever)
-    _replace(concurrent.futures.Future, "__init__", ordered.future)
-    _replace(concurrent.futures.Future, "__hash__", ordered.hash_of)
-    _replace(concurrent.futures.Future, "add_done_callback", callbacks.added)
-    _replace(threading.Thread, "start", _start)
-    _replace(loop, "shutdown_default_executor", _shut_down)
-    _replace(threading.Thread, "join", sleepers.join)
-    _replace(threading.Condition, "wait", sleepers.wait)
-    _replace(threading.Condition, "notify", sleepers.notify)
-    waits.install(_replace)
-    queue_waits.install(_replace)
-    given_times.install(_replace)
-    readiness.install(_replace)
-    reads.install(_replace)
+    replace(threading.Thread, "start", _start)
+    replace(threading.Thread, "join", sleepers.join)
+    replace(threading.Condition, "wait", sleepers.wait)
+    replace(threading.Condition, "notify", sleepers.notify)
+    waits.install(replace)
+    queue_waits.install(replace)
+    readiness.install(replace)
+    reads.install()
     locks.install()
     clock.polled = standstill.slept
-    process_pools.install(_replace)
-    process_messages.install(_replace)
-    process_waits.install(_replace)
-    process_locks.install(_replace)
-    unreceived.install(_replace)
-    thread_pools.install(_replace)
-    _replace(asyncio, "as_completed", ordered.as_completed)
-    _replace(asyncio, "wait", ordered.wait)
-    asyncio.tasks.as_completed, asyncio.tasks.wait = asyncio.as_completed, asyncio.wait
-    logging.getLogger("asyncio").addFilter(_no_halt)
+    unreceived.watch(queue.Queue)
 
 
-def _no_halt(record: logging.LogRecord) -> bool:
-    """Filter the log of tasks that a diverged replay leaves behind: it has been reported once."""
-    error = record.exc_info[1] if record.exc_info else None
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return not isinstance(error, Halt)
-
-
-def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
+def replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
     """Put `wrapper(original, *args)` in the place of an attribute."""
     original = getattr(owner, name)
 
@@ -110,54 +63,18 @@ def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
     setattr(owner, name, patched)
 
 
-# -- scopes --------------------------------------------------------------------------------------------------
-
-
-def _create_task(original: Callable[..., Any]) -> Callable[..., Any]:
-    def create_task(loop: Any, coro: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
-            return original(loop, coro, **options)
-        given_times.of_task(scope, coro)
-        if transparent(scope.run.rules):
-            return original(loop, coro, **options)
-        child = scope.child(name_of(coro))
-        context = options.get("context")
-        if context is not None and sys._getframe(1).f_globals.get("__name__") == "asyncio.runners":
-            # The main task of `asyncio.run` goes on where its caller stands.
-            return original(loop, coro, **options)
-        if context is not None:
-            # The caller shares this context with others: only the task itself may see its scope.
-            return original(loop, _within(child, coro), **options)
-        token = current_scope.set(child)
-        try:
-            return original(loop, coro, **options)
-        finally:
-            current_scope.reset(token)
-
-    return create_task
-
-
-async def _within(scope: Scope, coro: Awaitable[T]) -> T:
-    token = current_scope.set(scope)
-    try:
-        return await coro
-    finally:
-        current_scope.reset(token)
-
-
 def _start(original: Callable[..., None], thread: threading.Thread) -> None:
     scope = current()
     if scope is None or getattr(thread, "reenact_own", False):
         return original(thread)
     if scope.hidden:
         # The inside of a live call: nothing of it is recorded, but it must be known as such.
-        thread.run = functools.partial(thread_pools.run_within, scope, thread.run)  # type: ignore[method-assign]
+        thread.run = functools.partial(call_within, scope, thread.run)  # type: ignore[method-assign]
         return original(thread)
     waits.started(thread, sys._getframe(2))
     child = scope.child("thread:" + name_of(getattr(thread, "_target", None) or type(thread).run))
     turnstile = scope.run.turnstile
-    thread_pools.watch_races(scope)
+    watch_races(scope)
     thread._reenact_within = True  # type: ignore[attr-defined]
     run = thread.run
 
@@ -166,7 +83,7 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
         locks.working(child)
         turnstile.thread_begins()
         try:
-            thread_pools.begun(child)
+            begun(child)
             run()
         except Halt:
             # It is remembered, and surfaces at the edge of the replay: here it could only be printed.
@@ -187,151 +104,24 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
         current_scope.reset(token)
 
 
-# -- waking --------------------------------------------------------------------------------------------------
+def watch_races(scope: Scope) -> None:
+    """Name the races of a run that is recorded, from its first thread on."""
+    if scope.run.turnstile.raced is None and not scope.run.replaying:
+        from reenact.adapters.races import RaceWatch
+
+        scope.run.turnstile.raced = RaceWatch(scope.run)
 
 
-def _call_at(
-    original: Callable[..., Any],
-    loop: Any,
-    when: float,
-    callback: Any,
-    *args: Any,
-    context: Context | None = None,
-) -> Any:
-    scope = listening()
-    if scope is None:
-        return original(loop, when, callback, *args, context=context)
+def begun(scope: Scope) -> None:
+    """Start a thread or job in its turn: its view of the others' work depends on that."""
     run = scope.run
-    caller = sys._getframe(1).f_back
-    given_times.of_timer(scope, caller)
-    sleeper = caller.f_back if caller is not None else None
-    if sleeper is not None and sleeper.f_code is asyncio.sleep.__code__ and callers.program(sleeper.f_back):
-        scope.slept()
-    name = f"timer#{scope.count('timer')}"
-    order = run.handler.due(scope, name)
-    # Like a plain timer, it calls in the context of the code that set it.
-    due = asyncio.TimerHandle(when, callback, args, loop, context)
-
-    def release() -> None:
-        run.handler.fire(scope, name)
-        if order is not None or not standstill.polls_in_vain(scope, loop):
-            due._run()
-
-    if run.replaying:
-        _clocks[loop] = run.turnstile
-        run.turnstile.push(loop, order, release, due.cancelled, when)
-        return due
-
-    def fire() -> None:
-        run.turnstile.push(loop, None, release, handle.cancelled, when)
-
-    handle = original(loop, when, fire, context=Context())
-    return handle
+    run.turnstile.pass_sync(run.handler.due(scope, BEGIN), lambda: run.handler.fire(scope, BEGIN))
 
 
-def _call_from_thread(
-    original: Callable[..., Any], loop: Any, callback: Any, *args: Any, context: Context | None = None
-) -> Any:
-    """`loop.call_soon_threadsafe` of another thread: it wakes the loop in its turn."""
-    scope = listening()
-    own = getattr(loop, "_thread_id", None) == threading.get_ident()
-    if scope is None or own or not _wakes(sys._getframe(2)):
-        return original(loop, callback, *args, context=context)
-    run = scope.run
-    name = f"wake#{scope.count('wake')}"
-    order = run.handler.due(scope, name)
-    due = asyncio.Handle(callback, args, loop, context)
-
-    end = thread_pools.JobEnd(run.turnstile, loop)
-
-    def release() -> None:
-        run.handler.fire(scope, name)
-        end.hear()
-        due._run()
-
-    def given_up() -> bool:
-        if due.cancelled():
-            end.hear()
-        return due.cancelled()
-
-    when = None if run.replaying and order is None else 0.0
-    original(loop, lambda: run.turnstile.push(loop, order, release, given_up, when), context=Context())
-    end.give()
-    return due
-
-
-def _wakes(caller: FrameType) -> bool:
-    """Return True if the program itself wakes a loop, by a callback or a coroutine."""
-    if caller.f_code is asyncio.run_coroutine_threadsafe.__code__ and caller.f_back is not None:
-        caller = caller.f_back
-    return callers.program(caller)
-
-
-def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, func: Any, *args: Any) -> Any:
-    scope = listening()
-    if scope is None:
-        return original(loop, executor, func, *args)
-    run = scope.run
-    name = f"job#{scope.count('job')}"
-    end = thread_pools.JobEnd(run.turnstile, loop)
-    token = thread_pools.awaited.set(end)
+def call_within(scope: Scope, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+    """Call a function in a scope."""
+    token = current_scope.set(scope)
     try:
-        inner = original(loop, executor, func, *args)
+        return fn(*args, **kwargs)
     finally:
-        thread_pools.awaited.reset(token)
-    outer = loop.create_future()
-
-    def done(_: Any) -> None:
-        run.turnstile.push(loop, run.handler.due(scope, name), release, outer.done, 0.0)
-
-    def release() -> None:
-        run.handler.fire(scope, name)
-        end.hear()
-        if inner.cancelled():
-            outer.cancel()
-        elif inner.exception() is not None:
-            outer.set_exception(inner.exception())
-        else:
-            outer.set_result(inner.result())
-
-    def given_up(_: Any) -> None:
-        if outer.cancelled():
-            end.hear()
-            inner.cancel()
-
-    inner.add_done_callback(done, context=Context())
-    run.turnstile.rests(loop)
-    outer.add_done_callback(given_up, context=Context())
-    return outer
-
-
-def _time(original: Callable[..., float]) -> Callable[..., float]:
-    def time(loop: Any) -> float:
-        # The loop asks thousands of times: at once from the real clock.
-        caller = sys._getframe(1)
-        if callers.kind_of(caller) == callers.OWN:
-            given_times.of_clock(caller)
-        turnstile = _clocks.get(loop) if _clocks else None
-        return real_time() if turnstile is None else real_time() + cast("float", turnstile.skew)
-
-    return time
-
-
-def _run_forever(original: Callable[..., None], loop: Any) -> None:
-    scope = current()
-    if scope is not None and not scope.hidden:
-        signals.loop_begins(loop)
-        standstill.of_loop(scope, loop)
-    try:
-        original(loop)
-    finally:
-        if scope is not None:
-            # The loop may have been at rest when it ended; the program goes on behind it.
-            scope.run.turnstile.unblocks()
-        signals.loop_ends(loop)
-
-
-async def _shut_down(original: Callable[..., Awaitable[None]], *args: Any, **kwargs: Any) -> None:
-    # No part of the program. In a replay its time-out (since Python 3.12) would fall on the virtual clock, at once.
-    with entered(None):
-        await original(*args, **kwargs)
+        current_scope.reset(token)

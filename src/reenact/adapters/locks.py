@@ -12,8 +12,6 @@ Locks of libraries, events, and what is made before a recording begins in its pr
 from __future__ import annotations
 
 import _thread
-import concurrent.futures.process
-import concurrent.futures.thread
 import queue
 import threading
 from _thread import allocate_lock
@@ -39,12 +37,12 @@ _SLICE = 0.02
 _LOOKS = 25
 """The number of looks in a row that must all find no thread that can go on."""
 
-_MULTIPROCESSING = Path(queue.__file__).parent / "multiprocessing"
-_POOL_FILES = {str(_MULTIPROCESSING / "pool.py"), str(_MULTIPROCESSING / "context.py")}
+_LIBRARY = Path(queue.__file__).parent
+POOL_FILES = {str(_LIBRARY / "multiprocessing" / name) for name in ("pool.py", "context.py")}
 """The files of pools of `multiprocessing`, whose threads share queues."""
 
-_CARRIERS = {threading.__file__, queue.__file__, str(Path(__file__).with_name("unreceived.py")), *_POOL_FILES}
-_POOLS = {concurrent.futures.thread.__file__, concurrent.futures.process.__file__}
+_CARRIERS = {threading.__file__, queue.__file__, str(Path(__file__).with_name("unreceived.py")), *POOL_FILES}
+_POOLS = {str(_LIBRARY / "concurrent" / "futures" / name) for name in ("thread.py", "process.py")}
 _PLAIN = {threading.Event.__init__.__code__, threading.Thread.__init__.__code__}
 """Code whose locks decide nothing: an event is set or not."""
 
@@ -381,6 +379,6 @@ def unit_of(scope: Scope) -> Scope:
 
 def out_of_pool(caller: FrameType | None) -> FrameType | None:
     """Return the frame that uses a pool of `multiprocessing`, or the given one."""
-    while caller is not None and caller.f_code.co_filename in _POOL_FILES:
+    while caller is not None and caller.f_code.co_filename in POOL_FILES:
         caller = caller.f_back
     return caller

@@ -6,13 +6,16 @@ gives no way to do that.
 
 from __future__ import annotations
 
-import asyncio
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reenact.core.boundary import Run, current, entered
+from reenact.core.boundary.running_loop import running_loop
 from reenact.core.store.writer import warn
 from reenact.errors import UsageError
+
+if TYPE_CHECKING:
+    import asyncio
 
 _TRIO = "trio's tasks are not recorded: nothing that they do is in the recording"
 
@@ -34,8 +37,12 @@ def check(recorded: Run | None) -> None:
     Raises:
         UsageError: A replay begins in a loop that is not asyncio's own.
     """
-    loop = asyncio._get_running_loop()
-    if loop is None or isinstance(loop, asyncio.BaseEventLoop):
+    loop = running_loop()
+    if loop is None:
+        return
+    from asyncio import BaseEventLoop
+
+    if isinstance(loop, BaseEventLoop):
         return
     name = f"{type(loop).__module__}.{type(loop).__qualname__}"
     if recorded is None:
@@ -48,6 +55,8 @@ def check(recorded: Run | None) -> None:
 
 
 def _install_uvloop(module: ModuleType) -> None:
+    import asyncio
+
     original, original_run = module.new_event_loop, module.run
 
     def new_event_loop() -> asyncio.AbstractEventLoop:

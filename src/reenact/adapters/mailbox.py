@@ -9,6 +9,12 @@ from pathlib import Path
 
 from reenact.core.boundary import Family, entered
 
+MESSAGE = "processes:message"
+"""The source of the digests of messages."""
+
+SHARED = "processes:shared"
+"""The source of the uses of objects of managers."""
+
 _numbers = count()
 _kept: dict[str, list[bytes]] = {}
 """The messages of a process that has no folder for them."""

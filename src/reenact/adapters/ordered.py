@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
@@ -35,8 +34,10 @@ def as_completed(original: Callable[..., Any], fs: Iterable[Any], *, timeout: fl
     """`asyncio.as_completed`."""
     if listening() is None:
         return original(fs, timeout=timeout)
+    from asyncio import ensure_future
+
     # The standard one starts them in the order of a set, which is that of their places in memory.
-    return original([asyncio.ensure_future(item) for item in fs], timeout=timeout)
+    return original([ensure_future(item) for item in fs], timeout=timeout)
 
 
 def wait(original: Callable[..., Any], fs: Iterable[Any], **options: Any) -> Any:

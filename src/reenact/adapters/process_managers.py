@@ -22,9 +22,9 @@ from typing import Any
 from reenact.adapters.deadlines import deadline
 from reenact.adapters.hooks import patch
 from reenact.adapters.locks import name_of_lock, unit_of
+from reenact.adapters.mailbox import SHARED
 from reenact.adapters.message_digest import digest
 from reenact.adapters.process_activity import StandStill
-from reenact.adapters.process_messages import SHARED
 from reenact.adapters.readiness import resting
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import early, unseen

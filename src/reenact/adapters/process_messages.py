@@ -29,24 +29,19 @@ from typing import Any
 from reenact.adapters import process_activity
 from reenact.adapters.deadlines import Deadline, deadline, pause
 from reenact.adapters.hooks import wrap
-from reenact.adapters.mailbox import Mailbox
+from reenact.adapters.mailbox import MESSAGE, Mailbox
 from reenact.adapters.message_digest import digest
 from reenact.adapters.readiness import resting
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import current, entered
 
-MESSAGE = "processes:message"
-"""The source of the digests of messages."""
-SHARED = "processes:shared"
-"""The source of the uses of objects of managers."""
-
 _UNLIMITED = 2.0
 _FIRST, _LONGEST = 0.001, 0.05
 """Seconds of the first and of a later look for a message."""
 
 _CARRIERS = {multiprocessing.connection.__file__, multiprocessing.queues.__file__, threading.__file__}
-_JOBS = {"_job", "run_within"}
+_JOBS = {"_job", "call_within", "run_within"}
 """Functions of ours that run what the program gives them (`to_thread(queue.get)`)."""
 
 _POOL = multiprocessing.pool.__file__

@@ -14,10 +14,12 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, process
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from reenact.adapters import ordered
+from reenact.adapters.concurrency import replace
 from reenact.adapters.locks import OrderedLock
 from reenact.adapters.scopes import inner_of, listening, name_of
 from reenact.core.boundary import Scope, current, entered
@@ -31,15 +33,11 @@ _PASSES = 2_000
 
 _sleep = time.sleep
 
-Replace = Callable[[Any, str, Callable[..., Any]], None]
 
-
-def install(replace: Replace) -> None:
-    """Patch pools of processes.
-
-    Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
-    """
+def install(_module: ModuleType) -> None:
+    """Patch pools of processes, once: `concurrent.futures.process` has been imported."""
+    if getattr(ProcessPoolExecutor.submit, "_reenact", False):
+        return
     # It is no thread of the program's: what it brings passes the turnstile job by job.
     process._ExecutorManagerThread.reenact_own = True  # type: ignore[attr-defined]
     replace(ProcessPoolExecutor, "__init__", _made)

@@ -9,12 +9,11 @@ Waits in libraries (a server's loop, a pool's watcher) have no turn; such a thre
 
 from __future__ import annotations
 
-import asyncio
 import select
 import selectors
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
 from sys import _getframe
 from types import FrameType
 from typing import Any
@@ -23,10 +22,14 @@ from reenact.adapters.deadlines import Deadline, TooLate, deadline, pause
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
 from reenact.adapters.stdlib.descriptors import end_of
+from reenact.core.boundary.running_loop import running_loop
 from reenact.core.dataclass import dataclass
 
 _READY = "threads:ready"
 """The source of the places of what was ready."""
+
+_SOCKET = str(Path(selectors.__file__).with_name("socket.py"))
+"""The file of sockets, which read for their caller."""
 
 _UNLIMITED = 2.0
 _MOMENT = 0.02
@@ -70,7 +73,7 @@ def own_wait(
     what: str, limit: float | None, caller: FrameType | None, *, always: bool = False
 ) -> Deadline | None:
     """Return the wait if it is the program's own, or `always`; its scope is that of the thread."""
-    while caller is not None and caller.f_code.co_filename == socket.__file__:
+    while caller is not None and caller.f_code.co_filename == _SOCKET:
         caller = caller.f_back
     if caller is None:
         return None
@@ -192,12 +195,12 @@ def _is_unheard(caller: FrameType) -> bool:
     """Return True for a wait without a line: outside of runs, or an event loop's own."""
     if listening() is None:
         return True
-    in_loop = asyncio._get_running_loop() is not None
+    in_loop = running_loop() is not None
     return in_loop and caller.f_globals.get("__name__", "").startswith("asyncio.")
 
 
 def _rested(original: Callable[..., Any], *args: Any) -> Any:
-    with nullcontext() if asyncio._get_running_loop() is not None else resting():
+    with nullcontext() if running_loop() is not None else resting():
         return original(*args)
 
 
@@ -208,7 +211,7 @@ def _awaited(
 
     None for a wait without a line. Code in an event loop stops the loop while it waits for commands: it needs no turn.
     """
-    if asyncio._get_running_loop() is not None:
+    if running_loop() is not None:
         scope = listening()
         if scope is None or not commands:
             return None

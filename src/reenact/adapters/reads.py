@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import os
 import select
-import socket
 import stat
 import sys
 from collections.abc import Callable
@@ -22,6 +20,7 @@ from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
 from reenact.adapters.stdlib.descriptors import can_read, end_of
 from reenact.adapters.stdlib.pipes import again
+from reenact.core.boundary.running_loop import running_loop
 
 _LENGTH = "threads:length"
 """The source of the lengths of what was read from a pipe."""
@@ -31,23 +30,28 @@ _read, _write, _fdopen = os.read, os.write, os.fdopen
 Replace = Callable[[Any, str, Callable[..., Any]], None]
 
 
-def install(replace: Replace) -> None:
-    """Patch reads of sockets and pipes.
-
-    Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
-    """
-    for name in ("recv", "recv_into", "recvfrom", "recvfrom_into", "accept"):
-        replace(socket.socket, name, partial(_of_socket, name))
+def install() -> None:
+    """Patch reads of pipes."""
     if hasattr(select, "poll"):
         early.replace(os, "read", _of_number)
         early.replace(os, "write", _written)
         early.replace(os, "fdopen", _opened)
 
 
+def install_in_sockets(replace: Replace, kind: Any) -> None:
+    """Patch the reads of a class of sockets.
+
+    Args:
+        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+        kind: The class.
+    """
+    for name in ("recv", "recv_into", "recvfrom", "recvfrom_into", "accept"):
+        replace(kind, name, partial(_of_socket, name))
+
+
 def _of_socket(what: str, original: Callable[..., Any], thing: Any, *args: Any, **options: Any) -> Any:
     """`recv` and `accept` of a socket."""
-    if asyncio._get_running_loop() is not None or listening() is None:
+    if running_loop() is not None or listening() is None:
         return original(thing, *args, **options)
     limit = thing.gettimeout()
     limited = own_wait(what, limit, _getframe(2)) if limit != 0 and thing.fileno() >= 0 else None
@@ -67,7 +71,7 @@ def _of_number(fd: int, length: int, /) -> bytes:
     end = end_of(fd)
     if end is not None:
         return end.take(length)
-    if asyncio._get_running_loop() is not None or not _blocks(fd):
+    if running_loop() is not None or not _blocks(fd):
         return _read(fd, length)
     return _of_pipe(fd, length, _getframe(1))
 
@@ -122,7 +126,7 @@ class _PipeFile(io.RawIOBase):
                 data = end.take(len(view))
             except BlockingIOError:
                 return None
-        elif listening() is None or asyncio._get_running_loop() is not None:
+        elif listening() is None or running_loop() is not None:
             data = _read(self._raw.fileno(), len(view))
         else:
             data = _of_pipe(self._raw.fileno(), len(view), _getframe(1))

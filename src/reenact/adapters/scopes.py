@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import sys
 from contextvars import Context
@@ -39,8 +38,8 @@ def listening() -> Scope | None:
     return None if scope is None or scope.hidden else scope
 
 
-_WAIT_FOR = asyncio.wait_for.__code__ if sys.version_info < (3, 12) else None
-"""The code of `asyncio.wait_for` where it starts a task for a coroutine, up to Python 3.11."""
+_WAITS_BY_TASK = sys.version_info < (3, 12)
+"""True where `asyncio.wait_for` starts a task for a coroutine: up to Python 3.11."""
 
 
 def transparent(rules: int = RULES) -> bool:
@@ -51,7 +50,7 @@ def transparent(rules: int = RULES) -> bool:
     """
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
-        if frame.f_code is _WAIT_FOR and rules > 1:
+        if _WAITS_BY_TASK and frame.f_code.co_name == "wait_for" and rules > 1 and _is_tasks(frame):
             return True
         file = frame.f_code.co_filename
         found = _known[file] if file in _known else _judged(file, frame.f_globals.get("__name__", ""))
@@ -59,6 +58,10 @@ def transparent(rules: int = RULES) -> bool:
             return found
         frame = frame.f_back
     return False
+
+
+def _is_tasks(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__") == "asyncio.tasks"
 
 
 _known: dict[str, bool | None] = {}

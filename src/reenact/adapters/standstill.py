@@ -13,11 +13,10 @@ of which is recorded, and nothing else happens. A loop that does not even sleep 
 
 from __future__ import annotations
 
-import asyncio
+import sys
 import threading
 from _thread import allocate_lock
 from collections.abc import Callable, Iterator
-from concurrent.futures.thread import _worker
 from contextlib import contextmanager
 from contextvars import Context
 from sys import _current_frames
@@ -28,6 +27,7 @@ from weakref import WeakKeyDictionary, ref
 from reenact.adapters.process_activity import StandStill, has_children
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run, Scope
+from reenact.core.boundary.running_loop import real_call_at, running_loop
 from reenact.core.boundary.turnstile import real_time
 from reenact.core.boundary.turnstile.working import ThreadWork
 
@@ -53,8 +53,6 @@ _loops: WeakKeyDictionary[Any, ref[Run]] = WeakKeyDictionary()
 
 _threads: dict[int, tuple[Run, bool]] = {}
 """The waiting threads: their run, and True if the wait ends by itself."""
-
-_call_at = asyncio.base_events.BaseEventLoop.call_at
 
 
 def watched(scope: Scope) -> bool:
@@ -193,12 +191,15 @@ def waiting(run: Run, *, ends: bool = False) -> Iterator[None]:
 def _strangers(run: Run) -> list[threading.Thread]:
     """Return the threads that are neither the run's nor Reenact's, without idle ones of pools."""
     frames = _current_frames()
+    # Without the module there is no pool.
+    worker: Any = getattr(sys.modules.get("concurrent.futures.thread"), "_worker", None)
+    idle = getattr(worker, "__code__", None)
     threads = {
         thread.ident: thread
         for thread in threading.enumerate()
         if thread.ident is not None
         and not getattr(thread, "reenact_own", False)
-        and not (thread.ident in frames and frames[thread.ident].f_code is _worker.__code__)
+        and not (thread.ident in frames and frames[thread.ident].f_code is idle)
     }
     return [threads[number] for number in run.turnstile.strangers(threads.keys())]
 
@@ -231,7 +232,7 @@ class _LoopWatch:
 
     def again(self) -> None:
         """Look again in a while."""
-        _call_at(self._loop, self._loop.time() + _LOOK, self._look, context=Context())
+        real_call_at(self._loop)(self._loop.time() + _LOOK, self._look, context=Context())
 
     def _look(self) -> None:
         run = self._run()
@@ -271,19 +272,17 @@ def polls_in_vain(scope: Scope, loop: Any) -> bool:
 def _waiter(loop: Any) -> Any:
     """Return the future that the loop's main task waits for, or None."""
     waiter = _main(loop)
-    while isinstance(waiter, asyncio.Task):
+    while isinstance(waiter, sys.modules["asyncio"].Task):
         waiter = getattr(waiter, "_fut_waiter", None)
     return None if waiter is None or waiter.done() else waiter
 
 
 def _main(loop: Any) -> Any:
     """Return the loop's main task, or None."""
+    asyncio: Any = sys.modules["asyncio"]
     tasks: list[Any] = list(asyncio.all_tasks(loop))
     for task in tasks:
-        if any(
-            entry[0] is asyncio.base_events._run_until_complete_cb  # type: ignore[attr-defined]
-            for entry in task._callbacks or ()
-        ):
+        if any(entry[0] is asyncio.base_events._run_until_complete_cb for entry in task._callbacks or ()):
             return task
     return min(tasks, key=lambda task: (len(task.get_name()), task.get_name()), default=None)
 
@@ -300,7 +299,7 @@ def _waits(threads: set[int]) -> list[str]:
         f"{names.get(thread, 'a thread')} waits {_place(_stack(frames.get(thread)))}"
         for thread in sorted(threads, key=lambda thread: (thread != main, thread))
     ]
-    loop = asyncio._get_running_loop()
+    loop = running_loop()
     if loop is not None and threading.get_ident() not in threads:
         task = _main(loop)
         if task is not None:

@@ -5,24 +5,26 @@ A job gets its scope when it is handed in. It begins in its turn, as a thread do
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
 import functools
 import sys
 import threading
 from _thread import allocate_lock
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.thread import _WorkItem
 from contextlib import nullcontext
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
-from reenact.adapters import initializers, locks, ordered, races
+from reenact.adapters import initializers, locks, ordered
+from reenact.adapters.concurrency import BEGIN, begun, call_within, watch_races
 from reenact.adapters.scopes import context_of, inner_of, name_of
 from reenact.core.boundary import Scope, Turnstile, entered
 from reenact.core.boundary.current import current, current_scope
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -66,7 +68,6 @@ awaited: ContextVar[JobEnd | None] = ContextVar("reenact_awaited", default=None)
 _finished = threading.local()
 """The turnstile of the job that this thread has just done."""
 
-_BEGIN = "begin"
 _NEVER = "cancelled before it began"
 
 
@@ -82,12 +83,6 @@ def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
     replace(_WorkItem, "run", _work)
 
 
-def watch_races(scope: Scope) -> None:
-    """Name the races of a run that is recorded, from its first thread on."""
-    if scope.run.turnstile.raced is None and not scope.run.replaying:
-        scope.run.turnstile.raced = races.RaceWatch(scope.run)
-
-
 def _submit(
     original: Callable[..., Any], pool: Any, fn: Callable[..., T], /, *args: Any, **kwargs: Any
 ) -> Any:
@@ -95,13 +90,13 @@ def _submit(
     if scope is None:
         return original(pool, fn, *args, **kwargs)
     if scope.hidden:
-        return original(pool, functools.partial(run_within, scope, fn, *args, **kwargs))
+        return original(pool, functools.partial(call_within, scope, fn, *args, **kwargs))
     watch_races(scope)
     child = scope.child("thread:" + name_of(inner_of(fn, args)))
     if scope.run.replaying and scope.run.handler.due(child, _NEVER) is not None:
         # Recorded, it was cancelled before a worker took it up.
         with ordered.naming(child):
-            future: Any = concurrent.futures.Future()
+            future: Any = Future()
         future.add_done_callback(_told)
         _places(pool).never.add(future)
         return future
@@ -119,7 +114,7 @@ def _submit(
                 future = original(pool, job)
         finally:
             current_scope.reset(token)
-    if scope.run.replaying and scope.run.handler.due(child, _BEGIN) is not None:
+    if scope.run.replaying and scope.run.handler.due(child, BEGIN) is not None:
         # Recorded, a worker had started it before it could be cancelled.
         future.cancel = lambda: False
     future.add_done_callback(functools.partial(_cancelled, child, places))
@@ -137,12 +132,6 @@ def _told(future: Any) -> None:
     """Tell those who wait for a job that no worker will take up, as the worker would."""
     if future.cancelled():
         future.set_running_or_notify_cancel()
-
-
-def begun(scope: Scope) -> None:
-    """Start a thread or job in its turn: its view of the others' work depends on that."""
-    run = scope.run
-    run.turnstile.pass_sync(run.handler.due(scope, _BEGIN), lambda: run.handler.fire(scope, _BEGIN))
 
 
 class _Places:
@@ -219,7 +208,7 @@ def _job(scope: Scope, places: _Places, end: JobEnd | None, fn: Any, *args: Any,
             fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
         context = context_of(fn)
         if context is not None:
-            return context.run(run_within, scope, *args, **kwargs)
+            return context.run(call_within, scope, *args, **kwargs)
         return fn(*args, **kwargs)
     finally:
         scope.run.working.discard(scope.path)
@@ -253,12 +242,3 @@ def _shut(original: Callable[..., None], pool: Any, *args: Any, **options: Any) 
     # Its threads end at once: to wait for them is no rest, in which others might come first.
     with entered(None):
         original(pool, *args, **options)
-
-
-def run_within(scope: Scope, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
-    """Call a function in a scope."""
-    token = current_scope.set(scope)
-    try:
-        return fn(*args, **kwargs)
-    finally:
-        current_scope.reset(token)

@@ -5,10 +5,6 @@ Whether they are received or not: a replay compares those that are left in a que
 
 from __future__ import annotations
 
-import asyncio
-import multiprocessing.connection
-import multiprocessing.queues
-import os
 import queue
 from collections import deque
 from collections.abc import Callable
@@ -20,21 +16,9 @@ from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
 
 
-def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
-    """Patch what makes queues, and what sends to processes.
-
-    Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
-    """
-    for kind in (queue.Queue, asyncio.Queue):
-        kind.__init__ = _watched(kind.__init__)  # type: ignore[method-assign]
-    if os.name == "nt":
-        return
-    connection, queues = multiprocessing.connection.Connection, multiprocessing.queues
-    for owner in (queues.Queue, queues.JoinableQueue, queues.SimpleQueue):
-        replace(owner, "put", _sent)
-    replace(connection, "send", _sent)
-    replace(connection, "send_bytes", _sent)
+def watch(kind: Any) -> None:
+    """Patch what makes the queues of a class, of threads or of asyncio."""
+    kind.__init__ = _watched(kind.__init__)
 
 
 def _watched(original: Callable[..., None]) -> Callable[..., None]:
@@ -56,7 +40,7 @@ def _watched(original: Callable[..., None]) -> Callable[..., None]:
     return made
 
 
-def _sent(original: Callable[..., Any], end: Any, message: Any, *args: Any, **options: Any) -> Any:
+def sent(original: Callable[..., Any], end: Any, message: Any, *args: Any, **options: Any) -> Any:
     """`put` of a queue between processes, `send` and `send_bytes` of a connection."""
     scope = listening()
     if scope is not None and callers.program(_getframe(2)):

@@ -10,12 +10,12 @@ from functools import cache
 import click
 
 from reenact import __version__
-from reenact.cli import overview
 from reenact.cli.click_commands import SETTINGS, CliCommand, CliGroup
 from reenact.cli.derive import command_of
-from reenact.cli.interfaces import GROUPS, INTERFACES
+from reenact.cli.interfaces import GROUPS, INTERFACES, OPTIONS
 from reenact.cli.printing import say
-from reenact.core import extras, messages
+from reenact.core import extras
+from reenact.core.late_readers import add_readers_later
 from reenact.errors import MissingExtra
 from reenact.verbs.registry import VERBS
 
@@ -70,7 +70,7 @@ def _own_options() -> list[click.Parameter]:
         click.Option(
             [name], is_flag=True, is_eager=True, expose_value=False, help=text, callback=_doing(actions[name])
         )
-        for name, text in overview.OPTIONS
+        for name, text in OPTIONS
         if name in actions
     ]
 
@@ -90,4 +90,4 @@ def _version() -> None:
 
 def _begin() -> None:
     """Let installed packages add readers of model calls before one is read."""
-    messages.add_readers_later(_readers)
+    add_readers_later(_readers)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from reenact.cli.helping import HelpPage, Rows
+if TYPE_CHECKING:
+    from reenact.cli.helping import Rows
+
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 _HELP = ("-h, --help", "Show this help.")
@@ -40,6 +42,8 @@ class CliCommand(click.Command):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help page."""
+        from reenact.cli.helping import HelpPage  # noqa: PLC0415 - for help alone
+
         page = HelpPage()
         arguments = [one for one in self.params if isinstance(one, CliArgument)]
         words = " ".join(one.make_metavar(ctx) for one in arguments)
@@ -65,6 +69,8 @@ class CliGroup(click.Group):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help page."""
+        from reenact.cli.helping import HelpPage  # noqa: PLC0415 - for help alone
+
         page = HelpPage()
         page.usage(f"{ctx.command_path} [OPTIONS] COMMAND [ARGS]...")
         page.paragraphs(self.help or "")

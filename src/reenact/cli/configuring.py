@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated, Any, ClassVar
 
 from rich.text import Text
@@ -15,6 +15,7 @@ from reenact.cli.interfaces import INTERFACES
 from reenact.cli.printing import dump, say
 from reenact.core import config
 from reenact.core.config import ConfigurationFile
+from reenact.core.dataclass import dataclass
 from reenact.core.redact.names import Names
 from reenact.core.redact.rules import DEFAULT_RULES
 from reenact.core.store.local import home

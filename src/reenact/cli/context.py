@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from pathlib import Path
 from time import monotonic
@@ -17,6 +17,7 @@ import click
 
 from reenact.analysis.views.text import visible
 from reenact.cli.printing import say
+from reenact.core.dataclass import dataclass
 from reenact.core.store.local import LocalStore
 from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError

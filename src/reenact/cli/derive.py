@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, NoReturn, get_args, get_origin
@@ -21,6 +20,7 @@ from reenact.cli.context import TerminalContext
 from reenact.cli.panels import COMMANDS
 from reenact.cli.printing import dump
 from reenact.core import system
+from reenact.core.dataclass import dataclass
 from reenact.errors import FilterError, MissingExtra, UsageError
 from reenact.verbs import configuration
 from reenact.verbs.fields import OptionField, choices, words

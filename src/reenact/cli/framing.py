@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
@@ -15,6 +14,7 @@ from rich.text import Text
 
 from reenact.analysis.views.terminal import Terminal
 from reenact.analysis.views.text import WIDE
+from reenact.core.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,15 @@ GROUPS = {
 """The groups of commands, with their modules and their help."""
 
 
+OPTIONS = (
+    ("--version", "Show the version."),
+    ("--install-completion", "Install completion for your shell."),
+    ("--show-completion", "Show the script for completion in your shell."),
+    ("-h, --help", "Show this help."),
+)
+"""The options of `reenact` itself, with their help."""
+
+
 def extra_of(command: str) -> str:
     """Return the extra that a command needs; empty if it needs none, or is no command."""
     if command == "trust":

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from reenact.cli.helping import HelpPage
-from reenact.cli.interfaces import GROUPS, INTERFACES
+from reenact.cli.interfaces import GROUPS, INTERFACES, OPTIONS
 from reenact.cli.panels import PANELS, panel_of
 from reenact.core.extras import EXTRAS
 from reenact.verbs.registry import VERBS, Verb
@@ -29,12 +29,6 @@ EXAMPLES = (
     ("reenact diff A B", "where two runs part"),
     ("reenact watch last", "a browser session, played"),
     ("reenact console", "all of it in the browser"),
-)
-OPTIONS = (
-    ("--version", "Show the version."),
-    ("--install-completion", "Install completion for your shell."),
-    ("--show-completion", "Show the script for completion in your shell."),
-    ("-h, --help", "Show this help."),
 )
 _DOCSTRING = re.compile(r'^class Options\([^)]*\):\n\s+"""(.*?)(?:\n\s*\n|""")', re.MULTILINE | re.DOTALL)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -25,6 +24,7 @@ from reenact.analysis.views.text import (
 )
 from reenact.analysis.views.values import literal_or_text, pretty
 from reenact.core import messages as reading
+from reenact.core.dataclass import dataclass
 from reenact.core.messages import Message
 from reenact.core.messages.shell import ShellCommand
 from reenact.core.messages.spelling import arguments, spelled

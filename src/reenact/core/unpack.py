@@ -10,14 +10,16 @@ import importlib
 import re
 import stat
 import sys
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, Protocol, Self
+from typing import IO, TYPE_CHECKING, Any, Protocol, Self
 
 from reenact.core.patterns import lazy
 from reenact.errors import CorruptRecording, TooLarge
+
+if TYPE_CHECKING:
+    import zipfile
 
 RATIO = 100
 """Bytes unpacked for each packed byte, at most. Recorded text has between 3 and 30."""
@@ -31,7 +33,7 @@ BODY = 1 << 30
 _DIRECTORY = 32 << 20
 """Bytes of a zip file's list of members: a third of a million of them."""
 
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, 93)  # 93: Zstandard, which Python reads from 3.14 on
+_METHODS = (0, 8, 93)  # stored, deflated, and Zstandard, which Python reads from 3.14 on
 _BLOCK = 1 << 20
 _SLICE = 256
 _DEVICE = lazy(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
@@ -72,6 +74,8 @@ class Archive:
         try:
             packed = _checked_size(opened, name)
             self._left = self._capacity = capacity(packed, limit)
+            import zipfile  # noqa: PLC0415 - few commands read one
+
             self._zip = zipfile.ZipFile(opened)
             _check_members(self._zip.infolist(), name)
         except BaseException:
@@ -119,6 +123,8 @@ class Archive:
 
 def _checked_size(file: IO[bytes], name: str) -> int:
     """Return the file's size. Refuse a list of members that would fill the memory."""
+    import zipfile  # noqa: PLC0415 - as above
+
     end = zipfile._EndRecData(file)  # type: ignore[attr-defined]  # the only way to read it alone
     if end is not None and end[5] > _DIRECTORY:
         raise TooLarge(f"{name} lists more than {_DIRECTORY >> 20} MB of members, the limit here")

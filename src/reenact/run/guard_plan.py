@@ -15,7 +15,7 @@ from reenact.core import system
 from reenact.core.boundary import entered
 from reenact.core.dataclass import dataclass
 from reenact.core.query.recorded_run import RecordedRun
-from reenact.core.record.places import script_folders
+from reenact.core.record.given_folders import script_folders
 from reenact.core.replay.evidence import RecordedFacts
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.replay.rulings import ActionGuard, command_option, python_option

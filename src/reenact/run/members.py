@@ -31,11 +31,10 @@ from reenact.core.store.writer import Writer
 from reenact.run import state_at_end
 from reenact.run.exit import on_exit
 from reenact.run.files.comparison import logs
-from reenact.run.files.disk import FILES
 from reenact.run.files.replayed import ReplayedFiles, redirect
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.guarding import GuardedRecorder
-from reenact.run.plan import GUARD, Plan, key
+from reenact.run.plan import FILES, GUARD, Plan, key
 from reenact.run.recorded import POOL_WORKER, RecordedProcesses
 from reenact.run.replayed_processes import ReplayedProcesses
 from reenact.run.replayer import no_blobs, redactor_of, replayer_of, rules_number, rules_of

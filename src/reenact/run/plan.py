@@ -42,6 +42,12 @@ DEBUG = "debug"
 GUARD = "guard"
 """The option of a plan for a process that a fork has started: the fork's policy."""
 
+FILES = "files"
+"""The option of a plan for the scratch folder of the process's files."""
+
+RECORDED, LIVE = "recorded", "live"
+"""The values of the option `files`: on the recorded files in scratch, or on the user's own."""
+
 RESUME = "resume"
 """The mode of a plan that resumes a recording."""
 
@@ -130,6 +136,12 @@ class Plan:
     def child(self, process: str) -> Plan:
         """The plan of a process that this one starts."""
         return dataclasses.replace(self, process=process)
+
+
+def check_files(files: str) -> None:
+    """Raise UsageError for a value that `--files` does not have."""
+    if files not in (RECORDED, LIVE):
+        raise UsageError(f"--{FILES} {files}: it is one of {RECORDED}, {LIVE}")
 
 
 def parse(text: str) -> Plan:

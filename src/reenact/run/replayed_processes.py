@@ -12,7 +12,7 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from reenact.adapters.process_messages import MESSAGE, SHARED
+from reenact.adapters.mailbox import MESSAGE, SHARED
 from reenact.core import system
 from reenact.core.boundary import Family, Run, Scope, entered
 from reenact.core.model.divergence import Verdict, verdict_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reenact.core.boundary import ReplayingTurnstile
+from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 from reenact.core.model.automaton import LONGEST
 from reenact.core.model.event import TYPED, Tree
 from reenact.core.model.log import Log

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 from reenact.analysis.views.replays import BisectionView, TrialView, change_view
+from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field

@@ -15,18 +15,22 @@ Nothing here lists options a second time: names, types and limits are those of t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, time
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_origin
 
 from reenact.core import config
-from reenact.core.config import ConfigurationFile, KeyPath
+from reenact.core.config import ConfigurationFile
+from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 from reenact.verbs.fields import NotValid, OptionField, choices, field_of_annotation, words
 from reenact.verbs.interface import Options
 from reenact.verbs.marks import NEVER, SHARED, Cli, Configured, WireType
+
+if TYPE_CHECKING:
+    from reenact.core.config.positions import KeyPath
 
 HOME, POLICY = "home", "policy"
 TOP = (HOME, POLICY, *SHARED)

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +15,7 @@ from reenact.analysis.anomalies import RULES, Anomaly, Baseline, Choice, Rule, e
 from reenact.analysis.anomalies.judge import asked
 from reenact.analysis.views.findings import DiagnosisView, diagnosis
 from reenact.core import config
+from reenact.core.dataclass import dataclass
 from reenact.core.query.filter import Filter
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.summary import Summary

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from reenact.analysis.diff import Diff, compare
 from reenact.analysis.views.comparison import DiffView, diff_view
 from reenact.analysis.views.file_tree import FileDifferenceView, TreeDifferencesView, tree_differences
+from reenact.core.dataclass import dataclass
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import UsageError
 from reenact.run.api.replaying import Source, load

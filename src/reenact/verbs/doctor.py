@@ -10,12 +10,13 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from reenact import adapters
+from reenact.core.dataclass import dataclass
 from reenact.core.record.program import option_takes_value, packages
 from reenact.core.store.local import home as default_home
 from reenact.errors import ReenactError, UsageError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +11,7 @@ import orjson
 
 from reenact.analysis.interchange.exporters import otel
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import bundle
 from reenact.core.store.local import load

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 from reenact.analysis.views.file_tree import FilesView, blobs_of, files_view, root_of
+from reenact.core.dataclass import dataclass
 from reenact.core.files import trees
 from reenact.core.files.restore import restore
 from reenact.core.query.recorded_run import RecordedRun

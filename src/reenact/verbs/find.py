@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from reenact.core.dataclass import dataclass
 from reenact.core.query.filter import Filter
 from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.store.index import Index

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from reenact.analysis.views.replays import ForkedView
+from reenact.core.dataclass import dataclass
 from reenact.run.fork.point import check_stored
 from reenact.run.launch import forking
 from reenact.run.launch.forking import Forked

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated, Any, ClassVar
 
+from reenact.core.dataclass import dataclass
 from reenact.core.store.check import StoreCheck, StoreChecked
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from reenact.analysis.views.healed_steps import HealRunsView, HealsView
+from reenact.core.dataclass import dataclass
 from reenact.core.query.filter import Filter
 from reenact.core.store.local import argument
 from reenact.errors import UsageError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from os.path import normpath
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from reenact.analysis.interchange import importers
 from reenact.analysis.views.text import many
+from reenact.core.dataclass import dataclass
 from reenact.core.model.storable import LONGEST, LONGEST_TAG
 from reenact.core.store.local import LocalStore, load
 from reenact.core.trust.consent import standing_of

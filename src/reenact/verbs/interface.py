@@ -9,12 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, dataclass_transform
 
+from reenact.core.dataclass import dataclass
 from reenact.core.extras import needing
 from reenact.core.model.storable import why_not
 from reenact.core.store.local import LocalStore, nameable

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import bundle
 from reenact.core.store.local import LocalStore, argument_of
 from reenact.core.trust import consent
 from reenact.errors import ProgramError, UsageError
-from reenact.run.launch.program import by_proxy
+from reenact.run.launch.options import by_proxy
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context

@@ -14,12 +14,13 @@ import sys
 import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from reenact.analysis.report import python
 from reenact.analysis.report.marked import is_marked
+from reenact.core.dataclass import dataclass
 from reenact.core.messages.spelling import spelled
 from reenact.core.model import codec
 from reenact.core.model.plain import compact

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Annotated, Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.query.recorded_run import Labels
 from reenact.core.store import labels
 from reenact.core.store.intake import LocalIntake

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from reenact.analysis.views.listing import stored_line
+from reenact.core.dataclass import dataclass
 from reenact.core.query.filter import Filter
 from reenact.core.query.sorting import order_of, ordered
 from reenact.core.store.base import Listed

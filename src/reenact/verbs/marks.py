@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+from reenact.core.dataclass import dataclass
 from reenact.verbs.fields import Convert, Field
 
 

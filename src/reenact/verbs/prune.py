@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar
 
+from reenact.core.dataclass import dataclass
 from reenact.core.query.summary import Summary
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team.location import OBJECTS, PROJECT, STORE

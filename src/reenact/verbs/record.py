@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from reenact.core.dataclass import dataclass
 from reenact.core.extras import needing
 from reenact.core.model.storable import LONGEST, LONGEST_TAG
 from reenact.core.query.risky import EVERY
-from reenact.core.record.places import folders_of
+from reenact.core.record.given_folders import folders_of
 from reenact.errors import ReenactError, UsageError
 from reenact.run import launch
 from reenact.verbs import interface, marks

@@ -5,10 +5,11 @@ A verb's module is imported when it is used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
+
+from reenact.core.dataclass import dataclass
 
 if TYPE_CHECKING:
     from reenact.verbs.interface import Module

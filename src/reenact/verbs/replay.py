@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from reenact.analysis.views.replays import ReplayedView, verdict_view
+from reenact.core.dataclass import dataclass
 from reenact.run import launch
 from reenact.run.launch.process import terminal_here
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
 from reenact.verbs.marks import Command, Common, Files, Ignore, Live, Policy, Ref, Tools, WireType
+
+if TYPE_CHECKING:
+    from reenact.analysis.views.replays import ReplayedView
 
 FAITHFUL, DIVERGED, UNABLE = 0, 1, 2
 
@@ -78,6 +80,11 @@ class Result(interface.Result):
 
     def tree(self) -> ReplayedView:
         """Return the verdict as a view, or the reason that there is none."""
+        from reenact.analysis.views.replays import (  # noqa: PLC0415 - the views of all verbs that replay
+            ReplayedView,
+            verdict_view,
+        )
+
         done = self.done
         more = {"failed": done.failed} if done.verdict is None else {"verdict": verdict_view(done.verdict)}
         return ReplayedView(

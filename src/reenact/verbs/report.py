@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -17,6 +16,7 @@ from reenact.analysis.pages.markdown import markdown
 from reenact.analysis.report import sections
 from reenact.analysis.report.story import page
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.redact import Redactor
 from reenact.core.store import bundle

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from reenact.core.dataclass import dataclass
 from reenact.run.launch import resuming
 from reenact.run.launch.resuming import Resumed
 from reenact.verbs import interface, marks

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from reenact.analysis.views.text import ago, many
+from reenact.core.dataclass import dataclass
 from reenact.core.query.summary import Summary
 from reenact.core.store import shared
 from reenact.core.store.index import Index

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Annotated, Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
 from reenact.team import ship as shipping

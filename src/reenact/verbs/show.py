@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -12,6 +11,7 @@ from reenact.analysis.views.declared_state import ComparedStateView, compared_st
 from reenact.analysis.views.file_tree import FileDifferencesView, step_differences
 from reenact.analysis.views.steps import StepNumbersView, shown_step
 from reenact.analysis.views.whole_recording import stored_recording
+from reenact.core.dataclass import dataclass
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.filter import Filter
 from reenact.core.query.recorded_run import RecordedRun

@@ -5,13 +5,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from reenact.browser.camera import footage
 from reenact.browser.video import Video, render
 from reenact.browser.video.pace import Kind
+from reenact.core.dataclass import dataclass
 from reenact.core.store import bundle
 from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError

@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 import sys
-import sysconfig
+from importlib import import_module
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -45,14 +45,26 @@ _RUNNERS = {
 }  # fmt: skip
 """Programs that run other programs: their own package is not the program's."""
 
-STARTERS = {"reenact.adapters.concurrency", "reenact.adapters.thread_pools"}
+STARTERS = {"reenact.adapters.concurrency", "reenact.adapters.event_loops", "reenact.adapters.thread_pools"}
 """Our own modules that call what the program gives them as a job."""
 
 OURS = f"{Path(__file__).parents[2]}{os.sep}"
 """The folder of Reenact's own code."""
 
 _LIBRARY = Path(os.__file__).parent
-STANDARD = tuple({f"{path}{os.sep}" for path in (_LIBRARY, _LIBRARY.resolve(), sysconfig.get_path("stdlib"))})
+
+
+def _stdlib() -> str:
+    """Return the folder of the standard library.
+
+    On Unix without `sysconfig`, which reads a large table.
+    """
+    if os.name == "posix":
+        return f"{sys.base_prefix}/{sys.platlibdir}/python{sys.version_info[0]}.{sys.version_info[1]}"
+    return str(import_module("sysconfig").get_path("stdlib"))
+
+
+STANDARD = tuple({f"{path}{os.sep}" for path in (_LIBRARY, _LIBRARY.resolve(), _stdlib())})
 """The folders of the standard library."""
 
 _PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))

@@ -7,18 +7,20 @@ import signal
 import sys
 import threading
 import time
-from asyncio import AbstractEventLoop, Handle
 from collections import Counter
 from collections.abc import Callable
 from contextvars import Context
 from types import FrameType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run, entered
 from reenact.core.boundary.recorded_answer import INTERRUPTED
 from reenact.core.boundary.turnstile import real_time
 from reenact.core.store.writer import warn
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Handle
 
 _LIMIT = 0.3
 """Seconds that a signal waits for a place; then it comes at once."""

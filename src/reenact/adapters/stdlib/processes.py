@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import atexit
 import inspect
-import multiprocessing.context
-import multiprocessing.process
-import multiprocessing.util
 import os
 import shutil
 import subprocess
@@ -18,12 +15,11 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from importlib import import_module
 from typing import Any
 
 from reenact.adapters.hooks import wrap
-from reenact.adapters.stdlib import environ, interpreters, loop_processes, popen, witness
-from reenact.adapters.stdlib.command import asks_the_machine, is_python, plain, title, words
+from reenact.adapters.stdlib import environ, interpreters, popen, witness
+from reenact.adapters.stdlib.command import asks_the_machine, is_python, title, words
 from reenact.core.boundary import Family, Scope, current, entered
 from reenact.core.boundary.current import current_scope
 
@@ -33,9 +29,9 @@ if sys.platform == "linux":
 _EXITING: list[Callable[[int | None], None]] = []
 """Called when the process ends by `os._exit`, which no other hook hears of."""
 
+next_name: ContextVar[str | None] = ContextVar("reenact_next_process", default=None)
+"""The name of the process that this code is about to start."""
 
-_next: ContextVar[str | None] = ContextVar("reenact_next_process", default=None)
-_environ = threading.Lock()
 _forks = threading.local()
 
 
@@ -45,10 +41,6 @@ def install() -> None:
         return
     wrap(subprocess.Popen, "__init__", _popen)
     popen.install()
-    loop_processes.install()
-    wrap(multiprocessing.process.BaseProcess, "start", _start)
-    _spawn_instead_of_serving()
-    wrap(multiprocessing.util, "spawnv_passfds", _spawnv)
     if hasattr(os, "fork"):
         wrap(os, "fork", _fork)
     if sys.platform == "linux":
@@ -74,14 +66,17 @@ def install() -> None:
 
 def at_exit(heard: Callable[[int | None], None]) -> None:
     """Call `heard` at the end of this process, when `multiprocessing` has waited for its own."""
-    waits: Callable[[], None] = multiprocessing.util._exit_function  # type: ignore[attr-defined]
-    atexit.unregister(waits)
+    util: Any = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        # If it is imported later, it registers itself later and is called first, too.
+        atexit.unregister(util._exit_function)
     atexit.register(heard, None)
-    atexit.register(waits)
+    if util is not None:
+        atexit.register(util._exit_function)
     _EXITING.append(heard)
 
 
-def _listening() -> tuple[Scope, Family] | None:
+def listening_family() -> tuple[Scope, Family] | None:
     scope = current()
     if scope is None or scope.hidden or scope.run.family is None:
         return None
@@ -139,81 +134,13 @@ def _joining(scope: Scope, path: str, wanted: Mapping[Any, Any]) -> dict[Any, An
     return {**readable, **environ.given(scope.run, readable), **scope.run.family.handover(path, readable)}
 
 
-def _start(
-    wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> None:
-    listening = _listening()
-    if listening is None:
-        wrapped(*args, **kwargs)
-        return
-    witness.starts(listening[0])
-    target = getattr(instance, "_target", None)
-    name = f"proc:{plain(getattr(target, '__qualname__', None) or type(instance).__name__)}"
-    token = _next.set(name)
-    try:
-        wrapped(*args, **kwargs)
-    finally:
-        _next.reset(token)
-
-
-def _spawn_instead_of_serving() -> None:
-    """Spawn the processes that Python's fork server would start.
-
-    The server cannot tell a process which scope it is. From Python 3.14 on it is the default on Linux. Such a
-    process imports the program anew either way.
-    """
-    served = getattr(multiprocessing.context, "ForkServerProcess", None)
-    if served is None:
-        return
-    original = served._Popen
-
-    def start(process: Any) -> Any:
-        if _listening() is None:
-            return original(process)
-        with entered(None):
-            # Few programs start such a process.
-            spawned = import_module("multiprocessing.popen_spawn_posix").Popen
-        return spawned(process)
-
-    served._Popen = staticmethod(start)
-
-
-def _spawnv(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
-    listening = _listening()
-    name = _next.get()
-    command = words(args[1] if len(args) > 1 else kwargs.get("args", ()))
-    if listening is None or name is None or not any("spawn_main" in word for word in command):
-        return wrapped(*args, **kwargs)
-    scope, family = listening
-    path = family.spawning(scope, name, command)
-    if path is None:
-        pid = wrapped(*args, **kwargs)
-    else:
-        # It takes no environment; ours is changed below Python's view of it, for a moment.
-        with entered(None), _environ:
-            ours = dict(os.environ)
-            added = {**environ.given(scope.run, ours), **family.handover(path, ours)}
-            try:
-                for key, value in added.items():
-                    os.putenv(key, value)
-                pid = wrapped(*args, **kwargs)
-            finally:
-                for key in added:
-                    if key in os.environ:
-                        os.putenv(key, os.environ[key])
-                    else:
-                        os.unsetenv(key)
-    family.running(path, pid)
-    return pid
-
-
 def _fork(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    listening = _listening()
+    listening = listening_family()
     if listening is None:
         return wrapped(*args, **kwargs)
     scope, family = listening
     witness.starts(scope)
-    path = family.spawning(scope, _next.get() or "proc:fork", [])
+    path = family.spawning(scope, next_name.get() or "proc:fork", [])
     if path is None:
         return wrapped(*args, **kwargs)
     family.handover(path, {})
@@ -242,7 +169,7 @@ def _exec(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
     """The process goes on as another program: a new scope, of the same process."""
     if sys.platform == "linux":
         terminals.asks(args[0], args[1], args[2] if len(args) > 2 else kwargs.get("env"))
-    listening = _listening()
+    listening = listening_family()
     if listening is None or getattr(_forks, "foreign", False) or not os.access(args[0], os.X_OK):
         return wrapped(*args, **kwargs)
     scope, family = listening

@@ -5,13 +5,12 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from contextvars import Context
 from dataclasses import field
 from functools import partial
 from types import FrameType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from reenact.adapters.stdlib import callers
 from reenact.adapters.stdlib.deliveries import (
@@ -26,6 +25,9 @@ from reenact.adapters.stdlib.deliveries import (
 from reenact.core.boundary import Run
 from reenact.core.boundary.turnstile import LAST, real_time
 from reenact.core.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 _STUCK = 1.0
 """Seconds of a replay without a place, behind which a signal without one ends the program."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import socket
 import sys
 import threading
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from pathlib import PurePath
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.stdlib import callers, file_uses, ports, unseen, witness
+from reenact.adapters.stdlib import callers, file_uses, unseen, witness
 from reenact.adapters.stdlib.file_reads import OpenedFiles
 from reenact.core.boundary import Run, Scope, current
 from reenact.core.model.event import Effect
@@ -37,6 +36,9 @@ _TOOLS = {
     "pydevd", "sysconfig", "uuid", "xdist",
 }  # fmt: skip
 """Debuggers, test runners and machine checks: never refused, never named."""
+
+_PORTS = "reenact.adapters.stdlib.ports"
+"""Our module whose functions stand between a socket and its caller."""
 
 _LOOKUPS = {"", "localhost", "localhost.localdomain", "ip6-localhost"}
 
@@ -171,7 +173,7 @@ def _chain(frame: FrameType | None) -> tuple[list[str], str]:
     library = ""
     while frame is not None and (kind := callers.kind_of(frame)) != callers.OWN:
         name = frame.f_globals.get("__name__")
-        if isinstance(name, str) and name != ports.__name__:
+        if isinstance(name, str) and name != _PORTS:
             modules.append(name)
             if not frame.f_code.co_filename.startswith(callers.STANDARD) and kind == callers.LIBRARY:
                 library = name.partition(".")[0]
@@ -225,7 +227,7 @@ def _paired() -> bool:
 def _resolve(heard: _Event, arguments: tuple[Any, ...]) -> None:
     host = arguments[0]
     name = os.fsdecode(host) if isinstance(host, (str, bytes)) else ""
-    if name in _LOOKUPS or _numeric(name) or name == socket.gethostname() or name in unseen.machine_names:
+    if name in _LOOKUPS or _numeric(name) or name in unseen.machine_names or name == _machine():
         return
     _reach(heard, f"looked up {name}", f"lookup:{name}")
 
@@ -272,7 +274,15 @@ def place_of(address: Any) -> str:
     return os.fsdecode(address) if isinstance(address, (str, bytes)) else str(address)
 
 
+def _machine() -> str:
+    import socket
+
+    return socket.gethostname()
+
+
 def _numeric(host: str) -> bool:
+    import socket
+
     for family in (socket.AF_INET, socket.AF_INET6):
         try:
             socket.inet_pton(family, host.partition("%")[0])

@@ -11,16 +11,14 @@ is named while recording, and a replay diverges there.
 from __future__ import annotations
 
 import _thread
-import asyncio
 import os
 import signal
 import sys
 import threading
-from asyncio import AbstractEventLoop, Handle
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
@@ -28,6 +26,9 @@ from reenact.adapters.stdlib.deliveries import Deliveries, handlers, loop_handle
 from reenact.adapters.stdlib.redeliveries import Redeliveries
 from reenact.core.boundary import Run, current, draw
 from reenact.core.store.writer import warn
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 _set, _get = signal.signal, signal.getsignal
 _real_pause: Any = getattr(signal, "pause", None)
@@ -59,7 +60,12 @@ def install() -> None:
     for name in ("sigwait", "sigwaitinfo", "sigtimedwait"):
         if hasattr(signal, name):
             early.replace(signal, name, partial(_awaited, name, getattr(signal, name)))
-    kind = asyncio.SelectorEventLoop
+
+
+def install_in_loops(kind: Any) -> None:
+    """Replace the methods that set handlers in a class of event loops."""
+    if send is None:
+        return
     for name, wrapper in (("add_signal_handler", _add), ("remove_signal_handler", _remove)):
         setattr(kind, name, _bound(wrapper, getattr(kind, name)))
 
@@ -234,6 +240,8 @@ def _add(
     if mine is None:
         original(loop, number, callback, *args)
         return
+    from asyncio import Handle
+
     loop_handlers[loop, int(number)] = Handle(callback, args, loop)
     if mine.live:
         original(loop, number, cast("Deliveries", mine).heard, loop, int(number))

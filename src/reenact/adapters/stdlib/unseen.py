@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from reenact.adapters.imports import when_imported
-from reenact.adapters.stdlib import callers, early, ports
+from reenact.adapters.stdlib import callers, early
 from reenact.core.boundary import Run, current, draw
 from reenact.core.model.log import RACE, SOURCE
 from reenact.core.patterns import lazy
@@ -225,13 +224,21 @@ def install() -> None:
     usage = vars(shutil)["_ntuple_diskusage"]._make
     early.replace(shutil, "disk_usage", _recorded("machine:disk_usage", shutil.disk_usage, usage))
     when_imported("resource", _resource_loaded)
-    for module, name in ((socket, "gethostname"), (socket, "getfqdn"), (platform, "node")):
-        early.replace(module, name, _recorded(f"machine:{name}", getattr(module, name), _name_of_machine))
+    _name_machine(platform, "node")
     for module, name in ((os, "getpid"), (os, "getppid"), (threading, "get_native_id")):
         early.replace(module, name, _noted(name, getattr(module, name)))
     native_id = threading.Thread.native_id.fget  # type: ignore[attr-defined]
     threading.Thread.native_id = property(_noted("get_native_id", native_id))  # type: ignore[assignment]
-    ports.install(_chosen_port)
+
+
+def install_in_sockets(module: ModuleType) -> None:
+    """Replace the functions of `socket` that name the machine."""
+    for name in ("gethostname", "getfqdn"):
+        _name_machine(module, name)
+
+
+def _name_machine(module: ModuleType, name: str) -> None:
+    early.replace(module, name, _recorded(f"machine:{name}", getattr(module, name), _name_of_machine))
 
 
 def _name_of_machine(name: Any) -> str:
@@ -244,7 +251,7 @@ def _resource_loaded(module: Any) -> None:
     early.replace(module, "getrusage", usage)
 
 
-def _chosen_port(port: int) -> None:
+def chosen_port(port: int) -> None:
     scope = current()
     values = None if scope is None or scope.hidden else _values.get(scope.run)
     if values is not None:

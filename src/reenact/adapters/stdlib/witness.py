@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import sysconfig
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -59,13 +60,6 @@ EVENTS = frozenset(("open", _DATABASE, *_LISTS, *_CHANGES, *_STARTS, *_NATIVE, *
 """The audit events that are looked at inside a tool."""
 
 _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".pth")
-_INSTALLED = tuple(
-    {
-        f"{os.path.realpath(path)}{os.sep}"
-        for path in (*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix)
-        if path and path not in ("/", "/usr", "/usr/local")
-    }
-)
 _SYSTEM = (
     "/usr/share/zoneinfo",
     "/etc/localtime",
@@ -197,9 +191,22 @@ def _writes(mode: object, flags: object) -> bool:
     return isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR) != 0
 
 
+@cache
+def _library_folders() -> tuple[str, ...]:
+    """Return the folders of Python and of what is installed for it."""
+    places = import_module("sysconfig").get_paths().values()
+    return tuple(
+        {
+            f"{os.path.realpath(path)}{os.sep}"
+            for path in (*places, sys.prefix, sys.base_prefix)
+            if path and path not in ("/", "/usr", "/usr/local")
+        }
+    )
+
+
 def _installed(path: Any) -> bool:
     try:
-        return os.path.realpath(os.fsdecode(path)).startswith(_INSTALLED)
+        return os.path.realpath(os.fsdecode(path)).startswith(_library_folders())
     except (TypeError, ValueError, OSError):
         return False
 
@@ -222,6 +229,8 @@ def _ours(frame: FrameType | None) -> bool:
 _HOOKS = {
     "reenact.adapters.stdlib.processes",
     "reenact.adapters.concurrency",
+    "reenact.adapters.event_loops",
+    "reenact.adapters.process_starts",
     "reenact.adapters.thread_pools",
     "reenact.adapters.stdlib.witness",
 }

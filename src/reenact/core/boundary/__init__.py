@@ -13,9 +13,7 @@ from reenact.core.boundary.perform import aperform, astream, begin, draw, perfor
 from reenact.core.boundary.reporting import areporting, reporting
 from reenact.core.boundary.scope import Family, Handler, Run, Scope
 from reenact.core.boundary.turnstile import (
-    ForkingTurnstile,
     RecordingTurnstile,
-    ReplayingTurnstile,
     Turnstile,
 )
 
@@ -23,10 +21,8 @@ __all__ = [
     "Answer",
     "Call",
     "Family",
-    "ForkingTurnstile",
     "Handler",
     "RecordingTurnstile",
-    "ReplayingTurnstile",
     "Run",
     "Scope",
     "Sidecar",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
 from reenact.core.boundary.answer import Ticket
 from reenact.core.boundary.call import Call
+from reenact.core.boundary.running_loop import this_loop
 
 
 async def arrive(call: Call) -> AsyncIterator[Any]:
@@ -37,7 +37,7 @@ async def arrive(call: Call) -> AsyncIterator[Any]:
         await run.turnstile.pass_async(answer.end_order, partial(told, len(answer.pieces)))
         return
     try:
-        await asyncio.Event().wait()
+        await this_loop().create_future()
     finally:
         if answer.end is not None:
             told(len(answer.pieces))

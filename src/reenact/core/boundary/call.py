@@ -5,18 +5,21 @@ It decides nothing: it passes reports to the run's handler, and waiting at the t
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop, CancelledError
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reenact.core.boundary.answer import Answer, Ticket, Wire
 from reenact.core.boundary.current import current_scope
 from reenact.core.boundary.inside import ENDS
 from reenact.core.boundary.recorded_answer import RecordedAnswer, interrupted, release_on
+from reenact.core.boundary.running_loop import cancellations
 from reenact.core.boundary.scope import Handler, Scope
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Cancelled, Effect, Failure, Outcome, Value
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 T = TypeVar("T")
 
@@ -143,7 +146,7 @@ class Call:
         except GeneratorExit:
             self.close()
             raise
-        except CancelledError:
+        except cancellations():
             self._end("cancelled")
             raise
         except Exception as error:
@@ -295,7 +298,7 @@ class Call:
 
         try:
             await turnstile.pass_async(ticket.order, write)
-        except CancelledError:
+        except cancellations():
             if not told:
                 handler.leave(ticket, Cancelled())
             raise
@@ -308,7 +311,7 @@ class Call:
     async def _astop(self, how: BaseException | None) -> None:
         try:
             await self.aover(how)
-        except CancelledError:
+        except cancellations():
             self._end("cancelled")
             raise
 

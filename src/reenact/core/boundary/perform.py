@@ -6,13 +6,13 @@ everything that happens inside.
 
 from __future__ import annotations
 
-from asyncio import CancelledError, _get_running_loop
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 
 from reenact.core.boundary.answer import PLAIN, Answer, Wire
 from reenact.core.boundary.call import Call
 from reenact.core.boundary.current import current_scope
+from reenact.core.boundary.running_loop import cancellations, running_loop
 from reenact.core.model.event import Effect
 from reenact.errors import Halt
 
@@ -28,7 +28,7 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
     if scope is None or scope.hidden:
         return None
     run = scope.run
-    if _get_running_loop() is None:
+    if running_loop() is None:
         # Within a loop other tasks may still have to run; there the turnstile sees for itself when it is quiet.
         run.turnstile.settle()
     at = scope
@@ -105,7 +105,7 @@ async def aperform(
     token = current_scope.set(call.inner)
     try:
         value = await live()
-    except (CancelledError, GeneratorExit):
+    except cancellations(GeneratorExit):
         current_scope.reset(token)
         call.cancelled()
         raise

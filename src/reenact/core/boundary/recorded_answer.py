@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop, CancelledError
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reenact.core.boundary.answer import Answer, Wire
+from reenact.core.boundary.running_loop import cancellations
 from reenact.core.boundary.scope import Run
 from reenact.core.boundary.turnstile import LAST, Turnstile
 from reenact.core.model.event import Cancelled, Failure, Value
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 INTERRUPTED = "_reenact_interrupted"
 """The attribute of an exception that a signal's handler has raised."""
@@ -197,7 +200,7 @@ class RecordedAnswer:
         answer = self.answer
         try:
             await self._run.turnstile.hang(lambda: stuck(answer))
-        except (CancelledError, GeneratorExit):
+        except cancellations(GeneratorExit):
             whole = isinstance(answer.outcome, Cancelled)
             self._run.handler.passed(answer, None if whole else len(answer.pieces))
             raise

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from asyncio import CancelledError
 from types import TracebackType
 
 from reenact.core.boundary.call import Call
 from reenact.core.boundary.current import current_scope
+from reenact.core.boundary.running_loop import cancellations
 from reenact.errors import Halt
 
 # Classes, as one is entered for every exchange: a generator would cost three times as much.
@@ -42,7 +42,7 @@ class areporting:  # noqa: N801 - as `reporting`
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
         current_scope.reset(self._token)
-        if isinstance(error, (CancelledError, GeneratorExit)):
+        if isinstance(error, cancellations(GeneratorExit)):
             self._call.cancelled()
         elif error is not None and not isinstance(error, Halt):
             await self._call.araised(error)

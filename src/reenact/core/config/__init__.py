@@ -4,6 +4,5 @@ Its options are checked in `verbs/configuration.py`.
 """
 
 from reenact.core.config.file import ConfigurationFile, found, trust
-from reenact.core.config.positions import KeyPath
 
-__all__ = ["ConfigurationFile", "KeyPath", "found", "trust"]
+__all__ = ["ConfigurationFile", "found", "trust"]

@@ -11,18 +11,20 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from reenact.core import private
-from reenact.core.config.positions import KeyPath, Positions, TextPosition
+from reenact.core.dataclass import dataclass
 from reenact.core.patterns import lazy
 from reenact.core.trust.identity import is_private, keys_folder, unwritable
 from reenact.errors import UsageError
+
+if TYPE_CHECKING:
+    from reenact.core.config.positions import KeyPath, Positions, TextPosition
 
 NAMES = ("reenact.toml", "pyproject.toml")
 TOOL = ("tool", "reenact")
@@ -107,6 +109,8 @@ class ConfigurationFile:
 
     @cached_property
     def _positions(self) -> Positions:
+        from reenact.core.config.positions import Positions  # noqa: PLC0415 - for messages alone
+
         return Positions(self.text)
 
 
@@ -246,6 +250,8 @@ def _ours(path: Path) -> bool:
 
 def _refused(message: str, text: str) -> tuple[TextPosition, str]:
     """Return the place and the reason in an error of `tomllib`."""
+    from reenact.core.config.positions import TextPosition  # noqa: PLC0415 - for messages alone
+
     place = _PLACE.search(message)
     reason = message[: place.start()] if place is not None else message
     if twice := _TWICE.match(reason):
@@ -256,4 +262,6 @@ def _refused(message: str, text: str) -> tuple[TextPosition, str]:
 
 
 def _position(text: str, offset: int) -> TextPosition:
+    from reenact.core.config.positions import TextPosition  # noqa: PLC0415 - as above
+
     return TextPosition(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))

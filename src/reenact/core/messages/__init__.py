@@ -6,13 +6,13 @@ the effect of one kind and gives a `ModelCall`, or None to what it does not know
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from reenact.core.late_readers import add_readers
 from reenact.core.messages.call import CHATS, Embedded, Message, ModelCall, Reader, ToolCall, Usage
 from reenact.core.messages.growing import Memory
 from reenact.core.messages.price import cost
@@ -104,8 +104,7 @@ def read(log: Log, call: CallRecord) -> ModelCall | None:
 
 def readable(kind: str) -> bool:
     """Return True if an effect of that kind may be a model call."""
-    while _later:
-        _later.pop()()
+    add_readers()
     return kind in _KINDS
 
 
@@ -130,11 +129,6 @@ def add_reader(reader: Reader, kind: str) -> None:
     """Have effects of that kind read by one more reader, asked before those there are."""
     _KINDS.add(kind)
     _readers.insert(0, reader)
-
-
-def add_readers_later(load: Callable[[], None]) -> None:
-    """Call `load`, which adds readers, before an effect is read for the first time."""
-    _later.append(load)
 
 
 def _memory(log: Log) -> Memory:
@@ -166,7 +160,6 @@ def _told(log: Log) -> dict[str, list[tuple[int, str]]]:
 
 _connections: WeakKeyDictionary[Log, tuple[int, dict[str, list[tuple[int, str]]]]] = WeakKeyDictionary()
 _memories: WeakKeyDictionary[Log, Memory] = WeakKeyDictionary()
-_later: list[Callable[[], None]] = []
 _KINDS = {"model", "http", "websocket"}
 _readers: list[Reader] = []
 """The readers of others, the last one first."""

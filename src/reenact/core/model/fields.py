@@ -7,10 +7,11 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ObjectShape:
     """A class whose objects keep their fields in a `__dict__`: its recorded name and fields."""
 

@@ -7,15 +7,16 @@ from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.log import RACE, RESUMED, SOURCE, CallRecord, Log
-from reenact.core.query.overview import script_of
-from reenact.core.query.state import State, state_at
 from reenact.errors import CorruptRecording, StepNotFound
+
+if TYPE_CHECKING:
+    from reenact.core.query.state import State
 
 _VERBS = {
     "anomalies": "reenact.verbs.diagnose",
@@ -122,6 +123,8 @@ class RecordedRun:
     @property
     def agent(self) -> str:
         """The name that the run was given, or its script; empty where it has neither."""
+        from reenact.core.query.overview import script_of  # noqa: PLC0415 - it brings the readers of model calls
+
         return self.name or script_of(self.header) or ""
 
     @property
@@ -217,6 +220,8 @@ class RecordedRun:
         at = self.step(step) if step is not None else None
         log = at.log if at is not None else self.logs[0]
         steps = {each.call.number: each.number for each in self.steps if each.log is log}
+        from reenact.core.query.state import state_at  # noqa: PLC0415 - few commands read the state
+
         return state_at(log, at.call if at is not None else None, steps)
 
     def restore(self, step: int | None = None, *names: str) -> State:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
-from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.core.files.ignored import IgnoreRules, has_secret_name
 from reenact.core.files.listing import writable
-from reenact.errors import UsageError
+from reenact.core.record.given_folders import script_folders, temporary_folder
 
 SKIPPED = frozenset(
     (
@@ -52,18 +49,6 @@ class Place:
         """Return the place of an entry of this folder."""
         within = name if self.name == "." else f"{self.name}/{name}"
         return Place(self.root, within, f"{self.path}/{name}", self.single)
-
-
-def temporary_folder() -> str:
-    """Return the folder of temporary files, as `tempfile` finds it.
-
-    `tempfile` itself is not asked before the program has: it would draw from a generator that belongs to the program.
-    """
-    if tempfile.tempdir is not None:
-        return os.fsdecode(tempfile.tempdir)
-    named = (*(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")), "/tmp", "/var/tmp")  # noqa: S108
-    fit = (name for name in named if name and os.path.isdir(name) and os.access(name, os.W_OK | os.X_OK))
-    return os.path.abspath(next(fit, "."))
 
 
 class Places:
@@ -211,29 +196,3 @@ class Places:
 
 def _is_below(path: str, folders: Iterable[str]) -> bool:
     return any(path == one or path.startswith(f"{one}/") for one in folders)
-
-
-def script_folders() -> list[str]:
-    """Return the folder of the script that this process runs; none if it runs no script."""
-    file = getattr(sys.modules.get("__main__"), "__file__", None)
-    if not isinstance(file, str):
-        file = next((word for word in sys.orig_argv[1:] if word.endswith(".py")), None)
-    return [os.path.dirname(os.path.abspath(file))] if file else []
-
-
-def folders_of(files: bool | Iterable[str | os.PathLike[str]]) -> tuple[str, ...] | None:
-    """Return the further folders whose files are recorded; None: no files are, as on Windows.
-
-    Raises UsageError.
-    """
-    if not system.FILES:
-        return None
-    if isinstance(files, bool):
-        return () if files else None
-    if isinstance(files, (str, os.PathLike)):
-        files = (files,)
-    folders = [Path(folder).absolute() for folder in files]
-    for folder in folders:
-        if not folder.is_dir():
-            raise UsageError(f"files={str(folder)!r}: there is no such folder; it is made before the run")
-    return tuple(map(str, folders))

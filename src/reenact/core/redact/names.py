@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from reenact.core.patterns import lazy
@@ -60,13 +59,16 @@ _OF_FORMS = word_set(
 )
 
 
+_WORD = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
 def normal(name: str) -> str:
-    return "".join(c for c in name.lower() if c.isalnum())
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 def words_of(name: str) -> list[str]:
     """The words of a name: "X-Api_keyID" is x, api, key, id."""
-    return [w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)]
+    return [w.lower() for w in _WORD.findall(name)]
 
 
 def _ends_in_word(name: str, known: str) -> bool:
@@ -133,17 +135,22 @@ def field_names() -> list[str]:
     return sorted(({normal(name) for name in DEFAULT_RULES.names} | _OF_FORMS) - _NO_FIELDS)
 
 
-_FIELD_NAMES = frozenset(field_names())
-_ENDS = tuple(name for name in _FIELD_NAMES if len(name) >= 5)
-_BEGINS = tuple(name for name in _FIELD_NAMES if len(name) >= 8)
+@cache
+def _of_fields() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+    """Return the names of secret fields, and those by which a word may begin and end."""
+    names = frozenset(field_names())
+    return names, tuple(n for n in names if len(n) >= 8), tuple(n for n in names if len(n) >= 5)
+
+
 _MOST_WORDS = 4  # of one such name
 
 
 def says_secret(text: str) -> bool:
     """Return True if a selector or label names a secret field; `secret` in `eyes.js` agrees."""
     words = words_of(text[:2000])
-    return any(word.startswith(_BEGINS) or word.endswith(_ENDS) for word in words) or any(
-        "".join(words[at : at + count]) in _FIELD_NAMES
+    names, begins, ends = _of_fields()
+    return any(word.startswith(begins) or word.endswith(ends) for word in words) or any(
+        "".join(words[at : at + count]) in names
         for at in range(len(words))
         for count in range(1, _MOST_WORDS + 1)
     )

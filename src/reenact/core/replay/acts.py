@@ -12,7 +12,6 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from reenact.core.dataclass import dataclass
-from reenact.core.messages.http import asks_model_at, is_model_host
 from reenact.core.model.event import TOOL, Effect
 from reenact.core.patterns import lazy
 
@@ -116,6 +115,8 @@ def _places(place: str) -> tuple[str, ...]:
 
 
 def _request(effect: Effect, hosts: Collection[str], providers: Collection[str]) -> Act:
+    from reenact.core.messages.http import asks_model_at  # noqa: PLC0415 - for calls that run for real
+
     method, _, rest = effect.name.partition(" ")
     place = rest.partition("/")[0]
     targets = _places(place) if place else (_host(effect.args) or "?",)
@@ -133,6 +134,8 @@ def _host(args: Mapping[str, Any]) -> str:
 
 
 def _message(effect: Effect) -> Act:
+    from reenact.core.messages.http import is_model_host  # noqa: PLC0415 - as above
+
     verb, _, rest = effect.name.partition(" ")
     place = rest.partition("/")[0]
     if is_model_host(place.partition(":")[0]):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reenact.core.boundary import Answer, ReplayingTurnstile
+from reenact.core.boundary import Answer
 from reenact.core.boundary.answer import StreamPiece
+from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 from reenact.core.model import codec
 from reenact.core.model.event import Cancelled, Failure, Tree, Value
 from reenact.core.model.log import CallRecord, Log

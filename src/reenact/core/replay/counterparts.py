@@ -7,17 +7,19 @@ a model call is read in two ways: with its history, and without (the messages af
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
-from reenact.core import messages as reading
 from reenact.core.align import Pairing
 from reenact.core.dataclass import dataclass
-from reenact.core.messages import Message, ModelCall
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.model.plain import compact, error_line, plain
 from reenact.core.patterns import lazy
 from reenact.core.replay.question import Question
+
+if TYPE_CHECKING:
+    from reenact.core.messages import Message, ModelCall
 
 _SECRET = lazy(rb"\[\[secret:([a-z0-9\-]+):[0-9a-f]{8}\]\]")
 
@@ -37,7 +39,7 @@ class DetachedQuestion:
 
 def asked(log: Log, call: CallRecord) -> DetachedQuestion:
     """Return the question of a recorded call."""
-    found = reading.read(log, call)
+    found = _model_call(log, call)
     if found is not None:
         return _of_model(call.kind, found)
     args = log.args(call)
@@ -73,7 +75,7 @@ def answer(log: Log, call: CallRecord) -> bytes | None:
         return None
     if outcome["event"] == "raised":
         return unmarked(error_line(outcome["error"]).encode("utf-8", "surrogatepass"))
-    found = reading.read(log, call)
+    found = _model_call(log, call)
     if found is not None and found.embedded is None and (found.answer is not None or found.problem):
         said = [_said(found.answer)] if found.answer is not None else []
         return unmarked(codec.packed([*said, found.problem]))
@@ -101,6 +103,12 @@ def align(one: Log, other: Log) -> dict[int, int]:
     pairing.anywhere(lambda each: each[1].news)
     pairing.anywhere(lambda each: (each[0].scope, each[0].label, each[0].ordinal))
     return {sides[0][i][0].number: sides[1][j][0].number for i, j in pairing.mates.items()}
+
+
+def _model_call(log: Log, call: CallRecord) -> ModelCall | None:
+    from reenact.core.messages import read  # noqa: PLC0415 - for replays of edited programs
+
+    return read(log, call)
 
 
 def _of_model(kind: str, call: ModelCall) -> DetachedQuestion:

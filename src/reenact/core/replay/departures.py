@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from reenact.core.boundary import Answer, ReplayingTurnstile, Scope
+from reenact.core.boundary import Answer, Scope
+from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import match
 from reenact.core.replay.cursor import Cursor

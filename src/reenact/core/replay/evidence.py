@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from reenact.core import messages
 from reenact.core.model.event import TOOL, Effect
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay.acts import impact_of_name
@@ -144,6 +143,8 @@ def _writing(reasons: Iterable[object]) -> str:
 
 
 def _answered_by_model(log: Log, call: CallRecord) -> bool:
+    from reenact.core import messages  # noqa: PLC0415 - for calls that run for real
+
     found = messages.read(log, call)
     return (
         found is not None and bool(found.model) and (found.answer is not None or found.embedded is not None)

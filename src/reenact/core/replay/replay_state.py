@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, get_args
 
-from reenact.core.boundary import ForkingTurnstile, ReplayingTurnstile
+from reenact.core.boundary.turnstile.forking_turns import ForkingTurnstile
+from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 from reenact.core.model.divergence import forking_hint
 from reenact.core.model.log import Log
 from reenact.core.replay.departures import FORK_HINT, HINT

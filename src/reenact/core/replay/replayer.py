@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from reenact.core.boundary import Answer, Handler, ReplayingTurnstile, Scope, Ticket
+from reenact.core.boundary import Answer, Handler, Scope, Ticket
+from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value
 from reenact.core.model.log import CallRecord, Log

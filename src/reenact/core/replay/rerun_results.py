@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from reenact.core.boundary import Answer, ReplayingTurnstile
+from reenact.core.boundary import Answer
+from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 from reenact.core.model.event import Cancelled, Outcome
 from reenact.core.model.log import CallRecord
 from reenact.core.replay.answers import Answers

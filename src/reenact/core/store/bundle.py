@@ -38,7 +38,7 @@ from reenact.core.store.base import Progress
 from reenact.core.store.deleted import Tombstones
 from reenact.core.store.labels import PATTERN
 from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load
-from reenact.core.store.reading import UNREADABLE
+from reenact.core.store.reading import unreadable
 from reenact.core.store.salvage import salvage
 from reenact.core.store.summarised import reason
 from reenact.core.unpack import Archive
@@ -192,7 +192,7 @@ def is_bundle(path: Path) -> bool:
     try:
         with Archive(path, str(path), 0) as archive:
             return bool({MANIFEST, EVENTS} & set(archive.names))
-    except UNREADABLE as error:
+    except unreadable() as error:
         raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
 
 
@@ -229,7 +229,9 @@ def unpacked(path: Path) -> int:
     try:
         with Archive(path, str(path), sys.maxsize) as archive:
             return sum(map(archive.size, archive.names))
-    except (*UNREADABLE, RecordingError):
+    except RecordingError:
+        return 0
+    except unreadable():
         return 0
 
 
@@ -276,7 +278,7 @@ def _unpack(path: Path, fresh: Path, limit: int) -> None:
             for member in archive.names:
                 if _MEMBER.fullmatch(member):
                     _take(archive, member, fresh / member, listed, path)
-    except UNREADABLE as error:
+    except unreadable() as error:
         if isinstance(error, OSError) and error.errno in (
             errno.ENOSPC,
             errno.EACCES,

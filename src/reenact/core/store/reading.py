@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-import zipfile
 import zlib
 from pathlib import Path
 
@@ -15,19 +14,7 @@ from reenact.core.query.recorded_run import Labels, RecordedRun
 from reenact.core.store import labels, shared
 from reenact.core.store.lines import read_events
 from reenact.core.store.shared import EVENTS, process_files
-from reenact.core.unpack import Archive
 from reenact.errors import CorruptRecording, NotARecording
-
-UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    struct.error,
-    OSError,
-)
-"""The exceptions of Python's zipfile for a damaged file."""
 
 _READ = 2 << 30
 """The largest size in bytes of an exported file's events, or of one of its blobs."""
@@ -79,8 +66,19 @@ def is_page(data: bytes) -> bool:
     return data[:256].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith((b"<!doctype html", b"<html"))
 
 
+def unreadable() -> tuple[type[Exception], ...]:
+    """Return the exceptions of Python's zipfile for a damaged file."""
+    from zipfile import BadZipFile  # noqa: PLC0415 - as above
+
+    return BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error, OSError
+
+
 def _read_file(path: Path) -> RecordedRun:
-    if not zipfile.is_zipfile(path):
+    from zipfile import is_zipfile  # noqa: PLC0415 - few commands read an exported file
+
+    from reenact.core.unpack import Archive  # noqa: PLC0415 - as above
+
+    if not is_zipfile(path):
         with path.open("rb") as file:
             head = file.read(256)
         if is_page(head):
@@ -95,7 +93,7 @@ def _read_file(path: Path) -> RecordedRun:
                 events = read_events(archive.read(names[name]), f"{path}:{name}", torn, of=_id_of(logs))
                 logs.append(Log(events, _ZippedBlobs(path, names)))
             given = labels.labels_in(names, lambda name: archive.read(names[name], labels.LARGEST), torn)
-    except UNREADABLE as error:
+    except unreadable() as error:
         raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
     if not logs or not logs[0].opened:
         raise NotARecording(f"{path} is a zip file, but holds no recording")
@@ -149,6 +147,8 @@ class _ZippedBlobs:
         digest = address.removeprefix("sha256:")
         if digest not in self._names:
             raise CorruptRecording(f"{self._path}: blob {address[:19]}… is missing; ask for the file again")
+        from reenact.core.unpack import Archive  # noqa: PLC0415 - as above
+
         with Archive(self._path, str(self._path), _READ) as archive:
             data = archive.read(self._names[digest])
         return whole_blob(data, address, f"{self._path}:{self._names[digest]}")

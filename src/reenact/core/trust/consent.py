@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import unicodedata
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -150,7 +149,9 @@ def _taken(name: str, file: Any, digest: Any) -> None:
 
 
 def _zipped(path: Path, digest: Any) -> None:
-    with zipfile.ZipFile(path) as archive:
+    from zipfile import ZipFile  # noqa: PLC0415 - a file that was exported, which few commands read
+
+    with ZipFile(path) as archive:
         names = {os.path.basename(name): name for name in archive.namelist()}  # noqa: PTH119 - names in a zip file
         for name in sorted(name for name in names if _FILE.fullmatch(name)):
             with archive.open(names[name]) as file:

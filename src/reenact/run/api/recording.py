@@ -19,8 +19,9 @@ from reenact.core.model import codec
 from reenact.core.model.event import FORMAT, RULES, Tree
 from reenact.core.model.storable import name_of, tags_of
 from reenact.core.query.risky import EVERY, risky_filter
+from reenact.core.record.given_folders import folders_of
 from reenact.core.record.own import own_identity
-from reenact.core.record.places import Places, folders_of
+from reenact.core.record.places import Places
 from reenact.core.record.program import describe
 from reenact.core.record.recorder import Recorder
 from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter, sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from reenact.adapters import loops, stdlib
@@ -23,14 +24,15 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import Departure, Divergence, DivergenceError, Halt, Mismatch, UsageError
 from reenact.run.api import final
 from reenact.run.api.run_context import UNSET, RunContext
-from reenact.run.debugger.breaks import Breakpoints, Breaks, Stop
 from reenact.run.debugger.prompt import prompting
-from reenact.run.files.disk import FILES, LIVE, RECORDED
 from reenact.run.files.replayed import ReplayedFiles
-from reenact.run.plan import ACTS, DEBUG, SHIFTED, Plan
+from reenact.run.plan import ACTS, DEBUG, FILES, LIVE, RECORDED, SHIFTED, Plan
 from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of
 from reenact.run.replayer import rules_number
 from reenact.run.streams import StandardStreams, compare_streams
+
+if TYPE_CHECKING:
+    from reenact.run.debugger.breaks import Breakpoints, Stop
 
 Source = str | os.PathLike[str] | RecordedRun
 
@@ -57,7 +59,10 @@ class Replay(RunContext):
         if pace not in ("fast", "real") and not pace.startswith(SHIFTED):
             raise UsageError(f"pace={pace!r} is not one of 'fast', 'real'")
         self.recording = recording
-        self.breakpoints = Breakpoints(recording, breakpoints)
+        self._written = tuple(breakpoints)
+        if self._written:
+            # One that is not valid is refused at once.
+            self.breakpoints  # noqa: B018
         self.output: Any = UNSET
         self._on_break = on_break
         self._options = options
@@ -83,6 +88,13 @@ class Replay(RunContext):
             else "no departure"
         )
         return f"<replay of {self.recording.id}: {begun}>"
+
+    @cached_property
+    def breakpoints(self) -> Breakpoints:
+        """The breakpoints, which may be changed while the replay stops."""
+        from reenact.run.debugger.breaks import Breakpoints  # noqa: PLC0415 - few replays have any
+
+        return Breakpoints(self.recording, self._written)
 
     @property
     def verdict(self) -> Verdict:
@@ -131,6 +143,8 @@ class Replay(RunContext):
         stdlib.begin(self._run)
         self._listen()
         if self._on_break is not None:
+            from reenact.run.debugger.breaks import Breaks  # noqa: PLC0415 - as above
+
             Breaks(self._replayer, self.recording, self.breakpoints, self._on_break).attach()
         self._hook = prompting(self._replayer.turnstile, self.terminal)
         return self._run
@@ -317,6 +331,8 @@ def replay(
     recording = source if isinstance(source, RecordedRun) else load(source, home=home)
     points = (breakpoints,) if isinstance(breakpoints, (str, int)) else tuple(breakpoints)
     if points and on_break is None:
+        from reenact.run.debugger.breaks import Stop  # noqa: PLC0415 - as above
+
         on_break = Stop.pdb
     if files not in (RECORDED, LIVE):
         raise UsageError(f"files={files!r} is not one of {RECORDED!r}, {LIVE!r}")

@@ -30,9 +30,8 @@ from reenact.run.child.debug_run import DebuggedProgram
 from reenact.run.child.process import ProgramProcess
 from reenact.run.child.watch import DivergenceWatch
 from reenact.run.files.comparison import logs
-from reenact.run.files.disk import FILES
 from reenact.run.guarding import ON_REFUSAL
-from reenact.run.plan import GUARD, RESUME, Plan
+from reenact.run.plan import FILES, GUARD, RESUME, Plan
 from reenact.run.processes import Member
 from reenact.run.streams import compare_streams
 

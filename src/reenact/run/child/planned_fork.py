@@ -12,10 +12,9 @@ from reenact.core.store.local import LocalStore, load
 from reenact.errors import DivergenceError, ForkStopped, UsageError
 from reenact.run import processes as family
 from reenact.run.api.forking import Fork
-from reenact.run.files.disk import FILES
 from reenact.run.fork.edit import parse
 from reenact.run.fork.point import point
-from reenact.run.plan import Plan
+from reenact.run.plan import FILES, Plan
 
 
 class PlannedFork(Fork):

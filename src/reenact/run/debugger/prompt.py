@@ -6,7 +6,8 @@ import os
 import sys
 from typing import Any
 
-from reenact.core.boundary import ReplayingTurnstile, entered
+from reenact.core.boundary import entered
+from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 from reenact.core.store.writer import warn
 
 

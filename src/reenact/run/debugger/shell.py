@@ -12,7 +12,8 @@ from types import FrameType
 from typing import Any
 
 from reenact.core import system
-from reenact.core.boundary import ReplayingTurnstile, entered
+from reenact.core.boundary import entered
+from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 
 
 class PdbShell(pdb.Pdb):

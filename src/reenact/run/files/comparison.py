@@ -15,7 +15,8 @@ from reenact.core.files.states import FileState
 from reenact.core.files.trees import changes, first_states, whole_roots
 from reenact.core.model.log import Log
 from reenact.core.query.recorded_run import RecordedRun
-from reenact.core.record.places import TOO_WIDE, temporary_folder
+from reenact.core.record.given_folders import temporary_folder
+from reenact.core.record.places import TOO_WIDE
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence, Mismatch
 from reenact.run.files.disk import Laid

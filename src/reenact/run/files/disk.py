@@ -24,15 +24,10 @@ from reenact.run.files.path_state import blob, holds_other, is_state_of, looks_l
 from reenact.run.files.scratch import Scratch, attach
 from reenact.run.files.stand_ins import is_module
 from reenact.run.files.upper import Upper
+from reenact.run.plan import LIVE
 
 ENTERED, FORBIDDEN = "entered", "forbidden"
 """Files that `enter.py` leaves in the scratch folder if it has entered, or if it may not."""
-
-FILES = "files"
-"""The plan's option for the scratch folder of the process's files."""
-
-RECORDED, LIVE = "recorded", "live"
-"""The values of the option `files`: on the recorded files in scratch, or on the user's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,12 +314,6 @@ def keeping(folder: str, recording: RecordedRun, files: str) -> Path | None:
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"--keep-files {folder}: it exists; name a new folder")
     return path
-
-
-def check_files(files: str) -> None:
-    """Raise UsageError for a value that `--files` does not have."""
-    if files not in (RECORDED, LIVE):
-        raise UsageError(f"--{FILES} {files}: it is one of {RECORDED}, {LIVE}")
 
 
 def disk_of(recording: RecordedRun, keep: Iterable[Path]) -> Disk | None:

@@ -20,7 +20,7 @@ from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
 from reenact.run.files.comparison import FileComparison
-from reenact.run.files.disk import LIVE, Disk, Laid, Layer
+from reenact.run.files.disk import Disk, Laid, Layer
 from reenact.run.files.final import content_of
 from reenact.run.files.laid_stand_ins import LaidStandIns, digest
 from reenact.run.files.path_state import blob, is_state_of
@@ -30,6 +30,7 @@ from reenact.run.files.redirect import NOT_COVERED, FileRedirection
 from reenact.run.files.renames import FolderRenames
 from reenact.run.files.upper import Upper
 from reenact.run.files.uses import ReplayedUses, store_of
+from reenact.run.plan import LIVE
 
 _REDIRECTIONS: dict[FileRedirection, tuple[int, tuple[Layer, ...]]] = {}
 """The redirections that are in use, each with the process that began it and its layers."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from reenact.core import system
-from reenact.core.record.places import temporary_folder
+from reenact.core.record.given_folders import temporary_folder
 from reenact.errors import UsageError
 
 LOCK = "lock"

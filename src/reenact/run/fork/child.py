@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reenact import adapters
-from reenact.core.boundary import ForkingTurnstile, Run, entered
+from reenact.core.boundary import Run, entered
+from reenact.core.boundary.turnstile.forking_turns import ForkingTurnstile
 from reenact.core.files.trees import first_states
 from reenact.core.model import codec
 from reenact.core.model.event import FORMAT, Tree
@@ -26,7 +27,6 @@ from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.writer import Writer
 from reenact.core.trust import Where, consent
 from reenact.errors import UsageError
-from reenact.run.files.disk import FILES
 from reenact.run.fork import started
 from reenact.run.fork.event_lines import EventLines
 from reenact.run.fork.family import ForkProcesses
@@ -34,7 +34,7 @@ from reenact.run.fork.handler import Forker
 from reenact.run.fork.live_files import record_files
 from reenact.run.fork.point import ForkPoint
 from reenact.run.guard_plan import GuardPlan
-from reenact.run.plan import GUARD, Plan
+from reenact.run.plan import FILES, GUARD, Plan
 from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of, rules_of
 from reenact.run.replayer import redactor_of, rules_number
 from reenact.team import ship

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from reenact.core.boundary import Answer, ForkingTurnstile, Handler, Run, Scope, Ticket
+from reenact.core.boundary import Answer, Handler, Run, Scope, Ticket
+from reenact.core.boundary.turnstile.forking_turns import ForkingTurnstile
 from reenact.core.model.event import Cancelled, Effect, Outcome, Tree
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.record.recorder import Recorder
@@ -77,8 +78,7 @@ class Forker(Handler):
         self.refused_elsewhere: Callable[[], str] = lambda: ""
         """Returns the refusal of a process that the fork has started; empty without one."""
         self.gate = LiveGate(guard, recorder, replayer, log, step=self._step, stop=self._refused)
-        self._lines = lines
-        self._log = log
+        self._lines, self._log = lines, log
         self._at = at
         self._edit = edit
         self._sharing = Sharing(recorder, lines, log, share)

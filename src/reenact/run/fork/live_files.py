@@ -10,7 +10,8 @@ from reenact.core.boundary import Run, entered
 from reenact.core.files.trees import first_states, singles, states_until, whole_roots
 from reenact.core.model.log import CallRecord
 from reenact.core.query.recorded_run import RecordedRun
-from reenact.core.record.places import Places, script_folders
+from reenact.core.record.given_folders import script_folders
+from reenact.core.record.places import Places
 from reenact.core.record.recorder import Recorder
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from reenact.core.boundary import Answer, Scope, Ticket
-from reenact.core.boundary.turnstile import ResumingTurnstile
+from reenact.core.boundary.turnstile.resumption import ResumingTurnstile
 from reenact.core.model import codec
 from reenact.core.model.event import Effect, Outcome
 from reenact.core.model.log import RESUMED, CallRecord, Log

@@ -8,7 +8,7 @@ from time import perf_counter
 
 from reenact.core import system
 from reenact.core.boundary import Run, entered
-from reenact.core.boundary.turnstile import ResumingTurnstile
+from reenact.core.boundary.turnstile.resumption import ResumingTurnstile
 from reenact.core.files.trees import has_files
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
@@ -21,7 +21,6 @@ from reenact.core.store.local import EVENTS, LocalStore, argument_of
 from reenact.core.store.writer import warn
 from reenact.core.trust import Where, consent
 from reenact.errors import UsageError
-from reenact.run.files.disk import FILES
 from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.files.set_back import COPIES, SetBack
 from reenact.run.fork import started
@@ -31,7 +30,7 @@ from reenact.run.fork.live_files import last_received, record_files
 from reenact.run.fork.point import check_stored
 from reenact.run.fork.resumer import Resumer
 from reenact.run.guard_plan import GuardPlan
-from reenact.run.plan import Plan
+from reenact.run.plan import FILES, Plan
 from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of, rules_of
 from reenact.run.replayer import redactor_of, rules_number
 

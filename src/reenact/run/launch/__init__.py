@@ -25,13 +25,10 @@ from reenact.core.query.risky import risky_filter
 from reenact.core.store.local import EVENTS, LocalStore, load, new_id
 from reenact.core.store.writer import reseal
 from reenact.errors import Departure, Divergence, Mismatch, ProgramError, RecordingError
-from reenact.run.files import workspace
-from reenact.run.files.disk import FILES, LIVE, Laid, disk_of
 from reenact.run.files.scratch import Scratch, discard
-from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed
+from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed, by_proxy
 from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown
-from reenact.run.launch.program import by_proxy, remembered
-from reenact.run.plan import ACTS, MIX, Plan
+from reenact.run.plan import ACTS, FILES, LIVE, MIX, Plan
 from reenact.run.reports import ended
 from reenact.team import ship
 from reenact.team.open import Reaching
@@ -47,7 +44,6 @@ __all__ = [
     "folder",
     "judged",
     "record",
-    "remembered",
     "replay",
     "replaying",
     "reports_in",
@@ -189,6 +185,8 @@ def replaying(
         )
     argv, cwd = list(command), None
     if not command:
+        from reenact.run.launch.program import remembered  # noqa: PLC0415 - consent, which no recording needs
+
         argv, cwd = remembered(recording, home=home, run_foreign=run_foreign, verb=verb)
     executable = executable_of(argv)
     path = str(Path(recording.path).absolute())
@@ -200,8 +198,11 @@ def replaying(
     words = {**words, ACTS: {**(words.get(ACTS) or {}), "folder": str(place)}}
     root = LocalStore(home).root
     others = [Path(mix["other"])] if (mix := words.get(MIX)) else []
-    disk = None if words.get(FILES) == LIVE else disk_of(recording, (root, Path(path), *others, place))
-    if disk is not None:
+    disk = None
+    if words.get(FILES) != LIVE and any(log.files for log in recording.logs):
+        from reenact.run.files.disk import Disk  # noqa: PLC0415 - recordings with files alone have one
+
+        disk = Disk(recording, (root, Path(path), *others, place))
         disk.attach(place)
         words = {**words, FILES: str(disk.folder)}
     plan = Plan("replay", recording.id, path, str(root), str(place), options=words)
@@ -227,6 +228,9 @@ def judged(recording: RecordedRun, start: Start, status: int, pid: int, place: P
     several = len(recording.logs) > 1 and recording.header.get("entry") == "program"
     if not verdict.divergences and several and start.disk is not None:
         logs = {str(name) for each in reports.values() for name in each.get("logs", ())}
+        from reenact.run.files import workspace  # noqa: PLC0415 - as above
+        from reenact.run.files.disk import Laid  # noqa: PLC0415 - as above
+
         laid = Laid.read(start.disk.folder)
         last = workspace.compared_last(recording, laid, ended(place), logs, _cleaner(recording))
         verdict = merged([verdict, last])

@@ -12,13 +12,14 @@ from reenact.core.extras import needing
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.errors import RecordingError, UsageError
 from reenact.run.api.forking import Recording, load
-from reenact.run.files.disk import FILES, LIVE, RECORDED, check_files, disk_of, keeping
+from reenact.run.files.disk import disk_of, keeping
 from reenact.run.fork.edit import parse
 from reenact.run.fork.point import point
 from reenact.run.launch import _correct, folder, reports_in
+from reenact.run.launch.options import by_proxy
 from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown, terminal_here
-from reenact.run.launch.program import by_proxy, remembered
-from reenact.run.plan import Plan
+from reenact.run.launch.program import remembered
+from reenact.run.plan import FILES, LIVE, RECORDED, Plan, check_files
 
 
 @dataclass(frozen=True, slots=True)

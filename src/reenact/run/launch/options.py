@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reenact.core.dataclass import dataclass
-from reenact.core.model.divergence import Verdict
-from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import UsageError
-from reenact.run.files.disk import FILES, LIVE, RECORDED, check_files
-from reenact.run.plan import ACTS
+from reenact.run.plan import ACTS, FILES, LIVE, RECORDED, check_files
+
+if TYPE_CHECKING:
+    from reenact.core.model.divergence import Verdict
+    from reenact.core.query.recorded_run import RecordedRun
 
 STDOUT = "stdout"
 """The rule that lets a program write something else than recorded."""
@@ -94,3 +95,8 @@ class Options:
             **({FILES: LIVE} if self.files == LIVE else {}),
             ACTS: {"words": list(self.policy), "terminal": self.terminal, "command": True},
         }
+
+
+def by_proxy(recording: RecordedRun) -> bool:
+    """Return True if a recording was made by the proxy."""
+    return "proxy" in (recording.header.get("program") or {})

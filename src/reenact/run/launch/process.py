@@ -8,11 +8,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
-from reenact.run.files.disk import Disk
+
+if TYPE_CHECKING:
+    from reenact.run.files.disk import Disk
 
 
 @dataclass(frozen=True, slots=True)

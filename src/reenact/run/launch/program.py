@@ -13,11 +13,7 @@ from reenact.core.record.program import option_takes_value
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
 from reenact.errors import ProgramError
-
-
-def by_proxy(recording: RecordedRun) -> bool:
-    """Return True if a recording was made by the proxy."""
-    return "proxy" in (recording.header.get("program") or {})
+from reenact.run.launch.options import by_proxy
 
 
 def remembered(

@@ -27,13 +27,14 @@ from reenact.errors import Departure, Divergence, ForkStopped, Mismatch, Recordi
 from reenact.run import proxy
 from reenact.run.api.forking import load
 from reenact.run.files import workspace
-from reenact.run.files.disk import FILES, LIVE, Disk, Laid, disk_of
+from reenact.run.files.disk import Disk, Laid, disk_of
 from reenact.run.fork.point import ForkPoint
 from reenact.run.launch.options import Options, Recorded, Replayed
 from reenact.run.launch.process import Start, executable_of, run, shown
 from reenact.run.launch.program import remembered
 from reenact.run.launch.reports import listening, out
 from reenact.run.output import Output, compare
+from reenact.run.plan import FILES, LIVE
 from reenact.run.processes import OPTIONS
 from reenact.run.proxy import Route, Serving
 

@@ -13,13 +13,12 @@ from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.policy import ActionPolicy
 from reenact.core.store.local import EVENTS, LocalStore, load
 from reenact.errors import UsageError
-from reenact.run.files.disk import LIVE, RECORDED, check_files
 from reenact.run.files.set_back import COPIES, free_place, keep_unknown, undo
 from reenact.run.fork.resumption import check
 from reenact.run.launch import _correct, folder, reports_in
 from reenact.run.launch.process import aside, ended_by, executable_of, run, shown, terminal_here
 from reenact.run.launch.program import remembered
-from reenact.run.plan import RESUME, Plan
+from reenact.run.plan import LIVE, RECORDED, RESUME, Plan, check_files
 from reenact.team import ship
 from reenact.team.open import Reaching
 

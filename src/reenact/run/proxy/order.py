@@ -15,7 +15,8 @@ from time import monotonic
 from typing import Any
 
 from reenact.core.align import nearest
-from reenact.core.boundary import ForkingTurnstile, ReplayingTurnstile
+from reenact.core.boundary.turnstile.forking_turns import ForkingTurnstile
+from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import counterparts, match
 from reenact.core.replay.cursor import Cursor

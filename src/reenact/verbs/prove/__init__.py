@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, ClassVar
 
 from reenact.analysis.views.replays import ProofView, ProvingReplayView
+from reenact.core.dataclass import dataclass
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context

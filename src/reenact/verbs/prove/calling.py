@@ -11,7 +11,7 @@ import ast
 import importlib
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 import orjson
 
 from reenact.analysis.attempts import Attempt
+from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import verdict_of, verdict_tree
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import load

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reenact.analysis.decisive import Change, DecisiveSearch, Differences, Result, differences, search
+from reenact.core.dataclass import dataclass
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.mixing import NEITHER, OTHERS_LIKE, OWN
 from reenact.core.store.local import argument_of

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
 
 from reenact.core import system
+from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Tree
 from reenact.core.query.recorded_run import RecordedRun

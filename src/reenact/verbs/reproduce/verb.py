@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, ClassVar
 
 from reenact.analysis.attempts import Reproduces, Reproduction
 from reenact.analysis.views.replays import ReproductionView, reproduction_view
 from reenact.analysis.world import RepeatedQuestion
+from reenact.core.dataclass import dataclass
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol
@@ -14,6 +13,7 @@ from typing import Any, Protocol
 import orjson
 
 from reenact.core import system
+from reenact.core.dataclass import dataclass
 from reenact.core.store.local import LocalStore, load
 from reenact.core.trust import consent
 from reenact.errors import ForeignRecording, ProgramError, ReenactError

@@ -14,7 +14,7 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from pathlib import Path
 from time import monotonic
@@ -23,6 +23,7 @@ from typing import Any
 import orjson
 
 import reenact
+from reenact.core.dataclass import dataclass
 from reenact.core.extras import needing
 from reenact.core.store.local import LocalStore
 from reenact.errors import ProgramError, ReenactError, UsageError

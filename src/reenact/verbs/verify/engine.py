@@ -5,11 +5,11 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from reenact.core import system
+from reenact.core.dataclass import dataclass
 from reenact.core.store.local import LocalStore
 from reenact.errors import RecordingError, ReenactError, StoreAway
 from reenact.verbs.verify.crew import CrewOptions, Report, Worker, worker

@@ -10,7 +10,6 @@ import os
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Self
@@ -18,6 +17,7 @@ from typing import Self
 import orjson
 
 from reenact.core import git, private
+from reenact.core.dataclass import dataclass
 from reenact.verbs.verify.crew import CrewOptions, Report
 
 _FILE = "verify.sqlite"

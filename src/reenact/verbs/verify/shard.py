@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from reenact.core.dataclass import dataclass
 from reenact.errors import UsageError
 
 _WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})")

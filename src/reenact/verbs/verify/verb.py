@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
 
 from reenact.analysis.views.verification import Outcome, Status, VerificationView, verification
 from reenact.core import private
+from reenact.core.dataclass import dataclass
 from reenact.core.query.filter import Filter
 from reenact.core.store.base import Library
 from reenact.core.store.local import SUFFIX, LocalStore

@@ -19,7 +19,7 @@ from reenact.analysis.interchange.importers.chat import effects_of, last_answer,
 from reenact.analysis.interchange.importers.otel.span_message import call
 from reenact.analysis.interchange.importers.run import DEEPEST, Happened, ImportedRun, Stretch, by_name
 from reenact.core.messages.message_text import content
-from reenact.core.store.reading import UNREADABLE
+from reenact.core.store.reading import unreadable
 from reenact.core.unpack import Archive, capacity
 from reenact.errors import NotARecording, RecordingError
 
@@ -48,7 +48,7 @@ def archive(data: bytes, path: Path) -> Any:
             log["samples"] = [orjson.loads(files.read(name)) for name in sorted(samples)]
     except RecordingError:
         raise
-    except UNREADABLE as error:
+    except unreadable() as error:
         raise NotARecording(f"{path} is a damaged zip file ({error})") from None
     except ValueError as error:
         raise NotARecording(f"{path} holds damaged JSON ({error})") from None

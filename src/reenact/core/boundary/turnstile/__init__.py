@@ -11,20 +11,14 @@ for. A replay releases in the recorded order; it passes over a place as soon as 
 reach it.
 """
 
-from reenact.core.boundary.turnstile.forking_turns import ForkingTurnstile
 from reenact.core.boundary.turnstile.protocol import GRACE, LAST, PATIENCE, Turnstile, real_time
 from reenact.core.boundary.turnstile.recording_turns import RecordingTurnstile
-from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
-from reenact.core.boundary.turnstile.resumption import ResumingTurnstile
 
 __all__ = [
     "GRACE",
     "LAST",
     "PATIENCE",
-    "ForkingTurnstile",
     "RecordingTurnstile",
-    "ReplayingTurnstile",
-    "ResumingTurnstile",
     "Turnstile",
     "real_time",
 ]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import heapq
 from collections.abc import Callable
 from contextvars import Context
 from threading import get_ident
 from time import monotonic
-from typing import cast
+from typing import TYPE_CHECKING
 
+from reenact.core.boundary.running_loop import real_call_at, this_loop
 from reenact.core.boundary.turnstile.protocol import PATIENCE
-from reenact.core.boundary.turnstile.pump import _call_at, _Entry, _wait
+from reenact.core.boundary.turnstile.pump import _Entry, _wait
 from reenact.core.boundary.turnstile.recording_turns import RecordingTurnstile
 from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
+
+if TYPE_CHECKING:
+    import asyncio
 
 _SOON = 0.001
 
@@ -90,12 +93,12 @@ class ForkingTurnstile(ReplayingTurnstile):
     def may_release(self, entry: _Entry) -> bool:
         if not self._open or self._paused:
             return super().may_release(entry)
-        pump = self._pumps[asyncio.get_running_loop()]
-        loop = cast("asyncio.base_events.BaseEventLoop", pump.loop)
+        loop = this_loop()
+        pump = self._pumps[loop]
         if entry.when is not None and entry.when > loop.time() + _SOON:
             # Set in the replay, on its virtual clock: from here on it takes its time.
             heapq.heappop(pump.queue)
-            _call_at(loop, entry.when, lambda: pump.push(0, entry), context=Context())
+            real_call_at(loop)(entry.when, lambda: pump.push(0, entry), context=Context())
             loop.call_soon(pump.wake, context=Context())
             return False
         return self._after.may_release(entry)
@@ -108,13 +111,13 @@ class ForkingTurnstile(ReplayingTurnstile):
             return
         self._after.settle()
         if self._hanging and not self._after.threaded:
-            self._look_for_stuck(self._pumps[asyncio.get_running_loop()])
+            self._look_for_stuck(self._pumps[this_loop()])
 
     def _alone(self, me: int) -> bool:
         if not self._open:
             return super()._alone(me)
         # A wait for a cancellation is in vain only if nothing at all can happen any more.
-        loop = asyncio.get_running_loop()
+        loop = this_loop()
         selector = getattr(loop, "_selector", None)
         sockets = len(selector.get_map() or ()) - 1 if selector is not None else 0
         return not self._outstanding and not getattr(loop, "_scheduled", ()) and sockets <= 0

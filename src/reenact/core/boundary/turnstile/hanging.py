@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from reenact.core.boundary.running_loop import this_loop
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class HangingWaits:
@@ -20,7 +25,7 @@ class HangingWaits:
 
         `wake` wakes the loop's pump; `stuck` makes the error of a wait in vain.
         """
-        forever: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        forever: asyncio.Future[None] = this_loop().create_future()
         self._waits.append((forever, stuck))
         wake()
         try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from collections.abc import Set as AbstractSet
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import asyncio
 
 GRACE = 0.01
 """Seconds that a recording lets one thread wait for another to reach its next boundary."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import heapq
 import itertools
 import threading
@@ -10,14 +9,19 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from contextvars import Context
+from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
+
+from reenact.core.boundary.running_loop import this_loop
+
+if TYPE_CHECKING:
+    import asyncio
 
 _SPINS = 32
 
 # The real ones, whatever is patched later: the turnstile itself runs on real time.
 _wait = threading.Condition.wait
 _notify = threading.Condition.notify
-_call_at = asyncio.base_events.BaseEventLoop.call_at
 
 
 class _Pump:
@@ -107,7 +111,9 @@ class _Entry:
         self.when = when
 
 
-Parts = tuple[threading.RLock, threading.Condition, WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump]]
+Parts: TypeAlias = (
+    "tuple[threading.RLock, threading.Condition, WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump]]"
+)
 """The lock of a turnstile, its condition, and the pump of each loop."""
 
 
@@ -159,7 +165,7 @@ class _Base:
         raise NotImplementedError
 
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
-        loop = asyncio.get_running_loop()
+        loop = this_loop()
         if self._pump(loop).quiet and self.passes_at_once(order):
             # It would be the next one anyhow: spare the loop a turn.
             if write is not None:

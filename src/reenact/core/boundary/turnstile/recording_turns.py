@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from threading import get_ident
 from time import monotonic
+from typing import TYPE_CHECKING
 
+from reenact.core.boundary.running_loop import running_loop
 from reenact.core.boundary.turnstile.protocol import GRACE
 from reenact.core.boundary.turnstile.pump import Parts, _Base, _Entry, _wait
 from reenact.core.boundary.turnstile.working import ThreadWork
+
+if TYPE_CHECKING:
+    import asyncio
 
 _LOOKS = 5
 _APART = GRACE / _LOOKS
@@ -118,7 +122,7 @@ class RecordingTurnstile(_Base):
         """Report that this thread runs without a released outcome; the next outcome waits for it."""
         with self._lock:
             self._running.add(get_ident())
-        loop = asyncio._get_running_loop()
+        loop = running_loop()
         if loop is not None:
             self._pump(loop).wake()
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from contextvars import Context
 from threading import get_ident
 from time import monotonic
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from reenact.core.boundary.running_loop import real_call_at, running_loop, this_loop
 from reenact.core.boundary.turnstile.hanging import HangingWaits
 from reenact.core.boundary.turnstile.passed_places import PassedPlaces
 from reenact.core.boundary.turnstile.protocol import LAST, PATIENCE
-from reenact.core.boundary.turnstile.pump import _Base, _call_at, _Entry, _notify, _Pump, _wait
+from reenact.core.boundary.turnstile.pump import _Base, _Entry, _notify, _Pump, _wait
 from reenact.core.boundary.turnstile.quiet import Quiet
 
-_SETTLING = 0.2
-_LOOK = 0.02
+if TYPE_CHECKING:
+    import asyncio
+
+_SETTLING, _LOOK = 0.2, 0.02
 
 
 class ReplayingTurnstile(_Base):
@@ -33,8 +35,7 @@ class ReplayingTurnstile(_Base):
         self._places = PassedPlaces(total)
         self._pace: Callable[[int], None] | None = None
         self._open = False
-        self._paused = 0
-        self._outstanding = 0
+        self._paused = self._outstanding = 0
         self._waiting: dict[int, int] = {}
         self._blocked: set[int] = set()
         self._alive: set[int] = {get_ident()}
@@ -103,7 +104,7 @@ class ReplayingTurnstile(_Base):
     def live_begins(self) -> None:
         with self._cond:
             self._outstanding += 1
-            if asyncio._get_running_loop() is None:
+            if running_loop() is None:
                 self._blocked.add(get_ident())
 
     def live_ends(self) -> None:
@@ -176,7 +177,7 @@ class ReplayingTurnstile(_Base):
         self._pump(loop).push(priority, _Entry(order, released, entry.given_up, when))
 
     def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
-        return self._hanging.wait(stuck, self._pump(asyncio.get_running_loop()).wake)
+        return self._hanging.wait(stuck, self._pump(this_loop()).wake)
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -278,7 +279,7 @@ class ReplayingTurnstile(_Base):
         signal = self.expected
         if any(other < order for other in self._waiting.values()) or (signal is not None and signal < order):
             return False
-        mine = asyncio._get_running_loop()
+        mine = running_loop()
         tops = [
             pump.queue[0][0]
             for loop, pump in list(self._pumps.items())
@@ -313,7 +314,7 @@ class ReplayingTurnstile(_Base):
                 self._quiet.since = monotonic()
                 return True
             self._blocked.add(me)
-        pump = self._pumps[asyncio.get_running_loop()]
+        pump = self._pumps[this_loop()]
         if self._outstanding:
             pump.move_up(self._elapsed)
         # Whatever moves things on wakes the pump; the timer is for what shows itself only by passing time.
@@ -326,11 +327,10 @@ class ReplayingTurnstile(_Base):
         What runs for real may wait for the timer, or be ended by it.
         """
         timed = self._outstanding > 0 and entry.order is None and bool(entry.when)
-        return timed and cast("float", entry.when) <= asyncio.get_running_loop().time()
+        return timed and cast("float", entry.when) <= this_loop().time()
 
     def _wake_later(self, pump: _Pump) -> None:
-        loop = cast("asyncio.base_events.BaseEventLoop", pump.loop)
-        _call_at(loop, monotonic() + self.skew + _LOOK, pump.wake, context=Context())
+        real_call_at(pump.loop)(monotonic() + self.skew + _LOOK, pump.wake, context=Context())
 
     def _others_run(self) -> bool:
         # Recorded outcomes took their time, and the program had come to rest before they came. Here they would come
@@ -356,7 +356,7 @@ class ReplayingTurnstile(_Base):
             self._places.skip(orders)
 
     def _idle(self) -> None:
-        pump = self._pumps[asyncio.get_running_loop()]
+        pump = self._pumps[this_loop()]
         if self._hanging and not pump.waiting():
             self._look_for_stuck(pump)
 
@@ -391,7 +391,7 @@ class ReplayingTurnstile(_Base):
                 _notify(self._cond, len(waiters))
         if not self._pumps:
             return
-        me = asyncio._get_running_loop()
+        me = running_loop()
         for loop, pump in list(self._pumps.items()):
             if pump.queue or self._hanging:
                 if loop is me:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
+from reenact.core.boundary.running_loop import running_loop
 from reenact.core.boundary.turnstile.forking_turns import ForkingTurnstile
 from reenact.core.boundary.turnstile.pump import _Entry, _Pump, _wait
 from reenact.core.boundary.turnstile.replaying_turns import _LOOK
@@ -32,7 +32,7 @@ class ResumingTurnstile(ForkingTurnstile):
 
     def reach_end(self) -> None:
         """Wait until all recorded outcomes have passed, or nothing is left that could bring one."""
-        loop = asyncio._get_running_loop()
+        loop = running_loop()
         pump = None if loop is None else self._pumps.get(loop)
         self.blocks()
         try:

@@ -13,16 +13,14 @@ import sys
 import uuid
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from enum import Enum
-from fractions import Fraction
 from typing import Any
 
 import orjson
 
 from reenact.core.model.codec import http
 from reenact.core.model.codec.errors import encode_error
-from reenact.core.model.codec.types import type_name
+from reenact.core.model.codec.types import is_number, type_name
 from reenact.core.model.codec.viewed import RecordedTuple, Viewed
 from reenact.core.model.codec.written import DEEPEST, Items, nested, packed, printable, tagged
 from reenact.core.model.event import Tree
@@ -63,7 +61,7 @@ class Encoder:
             return value
         if self._depth == 0 and (kind is dict or kind is list) and (tree := _plain(value)) is not None:
             return tree
-        known = _ENCODE.get(kind)
+        known = _ENCODE.get(kind) or (_number if is_number(kind) else None)
         self._depth += 1
         try:
             if self._depth > _DEPTH:
@@ -210,6 +208,10 @@ def _plain(value: Any) -> Tree | None:
     return tree if tree == value else None
 
 
+def _number(_encoder: Encoder, value: Any) -> Tree:
+    return {f"${type(value).__name__.lower()}": str(value)}
+
+
 _SUBCLASSED: tuple[tuple[type, str], ...] = tuple(
     (base, base.__name__) for base in (str, int, float, list, dict, bytes)
 )
@@ -235,8 +237,6 @@ _ENCODE: dict[type, Callable[[Encoder, Any], Tree]] = {
     dt.date: lambda _, value: {"$date": value.isoformat()},
     dt.time: lambda _, value: {"$time": value.isoformat()},
     dt.timedelta: lambda _, value: {"$timedelta": [value.days, value.seconds, value.microseconds]},
-    Decimal: lambda _, value: {"$decimal": str(value)},
-    Fraction: lambda _, value: {"$fraction": str(value)},
     complex: lambda self, value: {"$complex": [self.encode_float(value.real), self.encode_float(value.imag)]},
     uuid.UUID: lambda _, value: {"$uuid": str(value)},
     OrderedDict: lambda self, value: {

@@ -7,13 +7,15 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterable
-from decimal import Decimal
-from fractions import Fraction
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reenact.core.model.event import Tree
 from reenact.core.patterns import lazy
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+    from fractions import Fraction
 
 # 4300 digits are as many as Python itself reads of an int: the cost grows with their square.
 _INT = lazy(r"-?[0-9]{1,4300}")
@@ -81,11 +83,15 @@ def floating(tree: Tree) -> float:
 
 def decimal(tree: Tree) -> Decimal:
     """Return a decimal of at most 4300 digits and an exponent below a million."""
+    from decimal import Decimal  # noqa: PLC0415 - few values are decimals
+
     return Decimal(_matching(_DECIMAL, tree, "decimal"))
 
 
 def fraction(tree: Tree) -> Fraction:
     """Return a fraction from digits. `Fraction` also reads exponents, which can cost any time."""
+    from fractions import Fraction  # noqa: PLC0415 - few values are fractions
+
     return Fraction(_matching(_FRACTION, tree, "fraction"))
 
 

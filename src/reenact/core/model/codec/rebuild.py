@@ -16,17 +16,16 @@ import pathlib
 import uuid
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from enum import Enum
-from fractions import Fraction
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, WrapperDescriptorType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from reenact.core.dataclass import dataclass
 from reenact.core.model.codec import http, limits
 from reenact.core.model.codec.decode import NOT_LOADED, PLAIN, Decoder, Unkept, shown
 from reenact.core.model.codec.errors import native_of, rebuilt
-from reenact.core.model.codec.types import METHODS, find_type, mro, static, type_name
+from reenact.core.model.codec.types import METHODS, find_type, is_number, mro, static, type_name
 from reenact.core.model.event import Tree
 from reenact.errors import CorruptRecording, UnsafeValue
 
@@ -38,7 +37,7 @@ _GENERATED = ("<string>", "<attrs generated")
 _TRUSTED = ("enum", "pydantic.main", "pydantic._internal._model_construction")
 _STANDARD = frozenset((
     str, int, float, bool, bytes, complex, range, type(None), type(...), dt.datetime, dt.date, dt.time, dt.timedelta,
-    Decimal, Fraction, uuid.UUID, type(pathlib.Path()), Unkept,
+    uuid.UUID, type(pathlib.Path()), Unkept,
 ))  # fmt: skip
 
 
@@ -142,7 +141,7 @@ _ALLOWED: dict[str, tuple[Callable[[type], bool], str]] = {
 # -- filling in ------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Plan:
     """The plan to fill in a class's objects: by name, a slot, or None for the `__dict__`."""
 
@@ -317,7 +316,7 @@ def _sub(decoder: Decoder, tree: Tree) -> Any:
 def _keyable(value: Any) -> None:
     """Refuse a set member or dict key whose hash or equality is code of the program's."""
     kind = type(value)
-    if kind in _STANDARD:
+    if kind in _STANDARD or is_number(kind):
         return
     if kind is tuple or kind is frozenset or _is_named_tuple(kind):
         for item in frozenset.__iter__(value) if kind is frozenset else tuple.__iter__(value):

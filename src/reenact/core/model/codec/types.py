@@ -76,6 +76,11 @@ def find_type(name: str) -> type | None:
     return found  # type: ignore[no-any-return]
 
 
+def is_number(kind: type) -> bool:
+    """Return True for decimals and fractions: a program that has any has imported their modules."""
+    return kind in (find_type("decimal:Decimal"), find_type("fractions:Fraction"))
+
+
 def is_type(value: Any) -> bool:
     """Return True if a value is a class, without running its code."""
     return issubclass(type(value), type)
