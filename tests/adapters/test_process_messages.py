@@ -320,7 +320,7 @@ def recorded_once(tmp_path_factory):
     return ChangedScript(tmp_path_factory.mktemp("changed"), CHANGED)
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

@@ -160,7 +160,7 @@ BY_HASH = """
 """
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 def test_a_recording_that_makes_a_flaky_test_is_proved(shell, refer):
     shell.write("agent.py", BY_HASH)
     shell.record("agent.py")

@@ -341,7 +341,7 @@ POLLING_TASKS = """
 """
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("program", [POLLING, POLLING_TASKS], ids=["threads", "tasks"])
 @pytest.mark.parametrize("ready", ["a", "ab"])
 def test_a_call_that_is_made_again_may_go_another_way_where_files_have_changed(shell, counts, program, ready):
@@ -423,7 +423,7 @@ PYTHONS = """
 """
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("place", ["in-1", "before", "behind"])
 def test_pythons_that_a_tool_has_started_are_not_started_again(shell, counts, place):
     shell.write("agent.py", HEAD + PYTHONS)

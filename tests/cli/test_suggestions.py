@@ -129,7 +129,7 @@ COUNTING = """
 """
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 def test_an_outcome_that_changes_from_replay_to_replay_names_what_says_more(shell, refer):
     shell.write("agent.py", UNSTEADY)
     for mood in ("good", "bad"):

@@ -421,7 +421,7 @@ def test_a_program_that_takes_the_place_of_another_is_replayed_with_it(shell):
     assert (again.status, again.out) == (0, done.out), again.err
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     ("change", "place"),
     [

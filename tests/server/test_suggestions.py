@@ -83,7 +83,7 @@ def test_a_job_that_runs_a_program_names_the_server_that_allows_it(agent):
         assert post("/jobs", json=order).status_code == 201
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("way", ["replay", "trust add", "serve"])
 def test_a_foreign_program_is_allowed_in_each_way_that_the_refusal_names(foreign, way):
     pytest.importorskip("cryptography")
@@ -163,7 +163,7 @@ MEMORY = pytest.param(ReaderCall(bytearray, (1 << 40,)), id="memory")
 TIME = pytest.param(ReaderCall(exec, ("while True: pass",)), id="time")
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("job", [TIME, ONE_CALL, MEMORY])
 def test_a_recording_that_takes_a_servers_limits_is_shown_on_the_readers_machine(agent, job):
     process = ReaderProcess(longest=2, memory=600 << 20)

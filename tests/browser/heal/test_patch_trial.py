@@ -100,9 +100,10 @@ def shadowed(page):
     return f"{page}<script>{open_} row.attachShadow({{ mode: `open` }}).innerHTML = inner; }}</script>"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("around", "before"),
-    [pytest.param(framed, "frame=#bills >> ", marks=pytest.mark.thorough), (shadowed, "")],
+    [(framed, "frame=#bills >> "), (shadowed, "")],
 )
 def test_a_selector_of_an_element_in_a_frame_or_a_shadow_root_is_tried_on_variants_too(
     recorded, around, before

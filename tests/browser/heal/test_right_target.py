@@ -865,6 +865,7 @@ def test_a_target_written_by_hand_tells_two_records_of_one_name_by_another_text(
         assert set(result.why["differs"]) == {"record"}
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(
     ("kinds", "record"),
     [

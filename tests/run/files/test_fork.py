@@ -74,6 +74,7 @@ def test_forks_at_once_do_not_meet(shell, recorded, tmp_path_factory):
         assert (folder / str(number) / "log").read_text() == "begun\n0\n1\n2\n3\n"
 
 
+@pytest.mark.thorough
 def test_a_fork_may_run_on_ones_own_files(shell, recorded):
     shell.run("fork", recorded.id, "--at", "4", "--policy", "ask=live", "--files", "live")
     assert (shell.folder / "log").read_text() == "mine0\n1\n2\n3\n"
@@ -148,6 +149,7 @@ def test_a_fork_of_a_fork_has_the_files_that_the_first_recording_used_later(shel
         assert (folder / name / "data" / "late").read_text() == "as it was"
 
 
+@pytest.mark.thorough
 def test_a_fork_names_the_files_that_it_has_read_whose_bytes_are_not_recorded(shell):
     shell.write("data/note", "never read")
     shell.write("data/late", "late")

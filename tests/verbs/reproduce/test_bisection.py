@@ -161,6 +161,7 @@ def test_the_one_answer_that_turns_the_outcome_is_found_among_others_that_differ
     assert len(lines) == found.runs
 
 
+@pytest.mark.thorough
 def test_a_good_run_may_be_a_file_in_a_folder_that_the_program_lists(runs, shell):
     listing = PLAIN.replace("import os, random\n", "import os, random\n    os.listdir()\n")
     bad, good = runs(listing, "bad", "good", files=True)

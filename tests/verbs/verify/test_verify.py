@@ -146,6 +146,7 @@ def test_async_programs_are_run_too(shell, shop):
     assert statuses(verify(["last"], entry="shop:aanswer")) == [Status.SAME]
 
 
+@pytest.mark.thorough
 def test_an_entry_may_take_the_recording_itself(shop, shell):
     shell.write("again.py", "import shop\ndef run(recording):\n    return shop.answer('q0')\n")
     outcomes = verify(shop[:2], entry="again:run")
