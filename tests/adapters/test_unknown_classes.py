@@ -34,11 +34,12 @@ PYDANTIC_AI = """
     print(Agent(model).run_sync("Hi").output)
 """
 FRAMEWORKS = {
-    "langchain": ("langchain_core", "langchain-core", LANGCHAIN),
     "pydantic-ai": ("pydantic_ai", "pydantic-ai-slim", PYDANTIC_AI),
+    "langchain": ("langchain_core", "langchain-core", LANGCHAIN),
 }
 
 
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_a_class_of_a_later_version_names_what_says_the_version(shell, framework):
     module, package, program = FRAMEWORKS[framework]

@@ -40,6 +40,7 @@ def pages(ids):
 
 
 @driven
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize(("dark", "width"), COMBINATIONS)
 async def test_every_page_is_clean_in_both_themes_and_widths(window, ids, dark, width):
     page = await window(dark=dark, width=width)

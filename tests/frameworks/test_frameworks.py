@@ -34,7 +34,7 @@ def stories(tmp_path_factory):
     return (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "frameworks"
 
 
-@pytest.mark.sampled(every=10)
+@pytest.mark.sampled(every=1000)
 @pytest.mark.parametrize(("framework", "cell"), list(_cells()))
 def test_the_cell(framework, cell, stories, record_property):
     record_property("cell", [framework.title, framework.version, cell])

@@ -32,7 +32,7 @@ def window(chromium, site, request):
     assert [one for one in wrong if not one.endswith("/video")] == []
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=10)
 @pytest.mark.parametrize("window", pictures.WIDTHS, indirect=True)
 def test_every_page_is_reached_by_clicking_and_looks_as_in_its_picture(window, tmp_path):
     width, wrong = window.viewport_size["width"], {}
