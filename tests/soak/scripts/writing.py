@@ -50,14 +50,20 @@ def tight(text: str) -> str:
     return text.replace("STATE = {}", "STATE = {}\nsys.setswitchinterval(1e-6)", 1)
 
 
-def edits(script: Script, chance: random.Random) -> Iterator[tuple[str, str, str]]:
+def edits(script: Script, chance: random.Random, asked: str) -> Iterator[tuple[str, str, str]]:
     """Give edited texts, each with its kind and the question that it changes.
 
-    A part's first question is always reached, whatever the order of its threads.
+    It is the first question of a part that the recorded run has asked: whether a time limit ran out decides about some.
+
+    Args:
+        script: The script.
+        chance: Chooses the part.
+        asked: The text of the recording.
     """
     part = chance.choice(_functions(script.text))
     body = script.text[script.text.index(f"def {part}(") :]
     literals = [match.group(1) for match in CALL.finditer(body) if match.group(1).startswith(part)]
+    literals = [one for one in literals if re.search(rf"{one.replace(' ', '%20')}\b", asked)]
     label = literals[0] if literals else ""
     if label:
         call = f'ask("{label}"'
