@@ -174,7 +174,7 @@ def _opened(arguments: tuple[Any, ...], tool: ToolInside, scope: Scope, frame: F
         return
     if _writes(mode, flags):
         # A folder is named where a file without a name, or with one of its own event, is made in it.
-        if mode is None and Path(name).is_dir():
+        if Path(name).is_dir():
             return
         if not name.endswith(".pyc") and "__pycache__" not in name:
             _acts(tool, scope, f"writes the file {name}", name)
