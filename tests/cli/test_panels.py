@@ -12,6 +12,9 @@ import reenact
 from reenact.cli.framing import Framed, paged, print_framed
 from reenact.cli.interfaces import GROUPS, INTERFACES
 from reenact.cli.panels import PANELS, panel_of
+from reenact.cli.render import replay
+from reenact.cli.verdict import panel
+from reenact.core.model.divergence import Verdict
 from reenact.verbs.registry import VERBS
 
 
@@ -67,6 +70,27 @@ def test_a_result_has_a_frame_on_a_terminal_alone(terminal):
     console.print(Framed(Text("faithful"), Text("2 answers served"), "green"))
     assert ("╭" in file.getvalue()) is terminal
     assert "2 answers served" in file.getvalue()
+
+
+def test_a_faithful_verdict_in_a_pipe_has_the_lines_that_rich_would_write(monkeypatch, capsys):
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    verdict = Verdict(
+        recording="a1b2",
+        served=3,
+        rules=("ignore the order of lines in stdout (threads)", "ignore args.headers.user-agent"),
+        kinds={"model": 2, "tool": 1},
+        again={"tool:look": 1},
+        answered={"tool:buy": "a long reason " * 20, "tool:[red]sell": "writes the file ä"},
+        compared=("calls", "standard output"),
+        uncompared=("the result",),
+        changed_since=("orders.csv",),
+    )
+    assert verdict.faithful
+    replay.print_verdict(verdict, "support")
+    plain = capsys.readouterr().err
+    print_framed(panel(verdict, name="support"))
+    assert plain == capsys.readouterr().err
+    assert plain.count("\n") > 6
 
 
 @pytest.mark.parametrize("environ", [{"PAGER": "cat"}, {"TERM": "dumb", "PAGER": "less"}])

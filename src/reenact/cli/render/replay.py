@@ -25,14 +25,14 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
     elif not context.json:
         recording = result.done.recording
         named = reference(recording.id, recording.path, context.home)
-        _print(verdict, recording.name)
+        print_verdict(verdict, recording.name)
         _unused(verdict, options.live, named)
         step = verdict.divergence and forking_step(verdict.divergence)
         if step:
             say(f"reenact: go on live from there: reenact fork {named} --at {step}")
 
 
-def _print(verdict: Verdict, name: str) -> None:
+def print_verdict(verdict: Verdict, name: str) -> None:
     """Print the verdict: in a frame on a terminal, as lines in a pipe."""
     if verdict.faithful and not sys.stderr.isatty() and not os.environ.get("FORCE_COLOR"):
         # Without rich, whose import takes a fifth of such a replay's time. The lines are the same.
