@@ -115,7 +115,7 @@ def test_json_is_all_there_is_on_standard_output(shell):
     again = shell.replay("--json")
     assert again.json == {
         "recording": recording.id, "exit": 0, "warnings": [],
-        "verdict": {"faithful": True, "recording": recording.id, "served": 1, "live": {}, "rules": [], "missing": [], "divergences": [], "notes": [], "kinds": {"tool": 1}, "again": {"tool:lookup": 1}, "answered": {}, "compared": ["calls", "standard output", "standard error"], "uncompared": []},
+        "verdict": {"faithful": True, "recording": recording.id, "served": 1, "live": {}, "rules": [], "missing": [], "divergences": [], "notes": [], "kinds": {"tool": 1}, "again": {"tool:lookup": 1}, "answered": {}, "compared": ["calls", "standard output", "standard error"], "uncompared": [], "changed_since": []},
     }  # fmt: skip
     assert "{'order': 'one'}" in again.err
     changed = shell.replay("--json", "--", sys.executable, "agent.py", "two")
