@@ -95,6 +95,7 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
 
     thread.run = run_within  # type: ignore[method-assign]
     child.run.working.add(child.path)
+    child.run.threaded = True
     turnstile.thread_started()
     token = current_scope.set(None)
     try:

@@ -4,7 +4,8 @@
 a condition, a semaphore or a barrier. A pool's jobs are handed in under one. It counts how often it was taken. A
 recording holds a line only where another thread or job takes it than the last time: `locked`, with the lock and that
 count. In a replay, each thread waits until the count says that it is its turn. If the thread whose turn it is can no
-longer come, because the program has changed, the order of this lock is given up.
+longer come, because the program has changed, the order of this lock is given up. A take inside of a call is told
+apart from those around it: where the call is answered, its takes are left out.
 
 Locks of libraries, events, and what is made before a recording begins in its process are plain.
 """
@@ -12,13 +13,9 @@ Locks of libraries, events, and what is made before a recording begins in its pr
 from __future__ import annotations
 
 import _thread
-import queue
 import threading
 from _thread import allocate_lock
-from collections import Counter
 from collections.abc import Callable
-from hashlib import blake2b
-from pathlib import Path
 from sys import _getframe
 from types import FrameType
 from typing import Any
@@ -26,6 +23,7 @@ from weakref import ref
 
 from reenact.adapters import standstill
 from reenact.adapters.deadlines import deadline, unordered
+from reenact.adapters.lock_names import POOL_FILES, POOLS, maker_of, name_of
 from reenact.adapters.scopes import listening
 from reenact.adapters.sleepers import resume
 from reenact.adapters.stdlib import callers, early
@@ -36,18 +34,6 @@ _SLICE = 0.02
 """Seconds between two looks at whether the thread whose turn it is can still come."""
 _LOOKS = 25
 """The number of looks in a row that must all find no thread that can go on."""
-
-_LIBRARY = Path(queue.__file__).parent
-POOL_FILES = {str(_LIBRARY / "multiprocessing" / name) for name in ("pool.py", "context.py")}
-"""The files of pools of `multiprocessing`, whose threads share queues."""
-
-_CARRIERS = {threading.__file__, queue.__file__, str(Path(__file__).with_name("unreceived.py")), *POOL_FILES}
-_POOLS = {str(_LIBRARY / "concurrent" / "futures" / name) for name in ("thread.py", "process.py")}
-_PLAIN = {threading.Event.__init__.__code__, threading.Thread.__init__.__code__}
-"""Code whose locks decide nothing: an event is set or not."""
-
-_made: Counter[str] = Counter()
-"""The number of locks made outside of any run, by the place in the code."""
 
 _unit = threading.local()
 """The scope of the thread or job that this thread runs."""
@@ -79,7 +65,18 @@ class _Instances(type):
 class OrderedLock(metaclass=_Instances):
     """A lock that is taken in the recorded order."""
 
-    __slots__ = ("__weakref__", "_count", "_free", "_last", "_mutex", "_name", "_real", "_run", "_waiting")
+    __slots__ = (
+        "__weakref__",
+        "_call",
+        "_count",
+        "_free",
+        "_last",
+        "_mutex",
+        "_name",
+        "_real",
+        "_run",
+        "_waiting",
+    )
 
     _real: Any
     _name: str
@@ -87,6 +84,7 @@ class OrderedLock(metaclass=_Instances):
     _run: ref[Run] | None
     _count: int
     _last: str
+    _call: int | None
     _free: bool
     _waiting: dict[Any, tuple[Scope, int]]
 
@@ -95,11 +93,11 @@ class OrderedLock(metaclass=_Instances):
 
     def __new__(cls) -> Any:
         """Return a plain lock to libraries."""
-        maker = _maker(_getframe(1))
+        maker = maker_of(_getframe(1))
         scope = current()
         if maker is None or (scope is not None and scope.hidden):
             return cls._new()
-        return cls._named(_name(scope, maker, "lock"))
+        return cls._named(name_of(scope, maker, "lock"))
 
     @classmethod
     def _named(cls, name: str) -> Any:
@@ -114,16 +112,17 @@ class OrderedLock(metaclass=_Instances):
     def of_pool(cls, maker: FrameType | None) -> Any:
         """Return the lock for handing jobs to the pool that this code makes, or None."""
         scope = current()
-        while maker is not None and maker.f_code.co_filename in _POOLS:
+        while maker is not None and maker.f_code.co_filename in POOLS:
             maker = maker.f_back
         if maker is None or (scope is not None and scope.hidden):
             return None
-        return cls._named(_name(scope, maker, "pool"))
+        return cls._named(name_of(scope, maker, "pool"))
 
     def _forget(self, run: Run | None = None) -> None:
         self._run = None if run is None else ref(run)
         self._count = 0
         self._last = ""
+        self._call = None
         self._free = False
         self._waiting = {}
 
@@ -231,9 +230,9 @@ class OrderedLock(metaclass=_Instances):
         if self._run is None or self._run() is not scope.run:
             self._forget(scope.run)
         self._count += 1
-        if self._last != unit.path:
-            self._last = unit.path
-            scope.run.handler.locked(unit, self._name, self._count)
+        if self._last != unit.path or self._call != scope.call:
+            self._last, self._call = unit.path, scope.call
+            scope.run.handler.locked(Scope(unit.path, scope.run, call=scope.call), self._name, self._count)
 
     def _in_turn(self, scope: Scope) -> bool:
         """Take the lock in its recorded turn; False: without one, and it is not taken."""
@@ -243,7 +242,7 @@ class OrderedLock(metaclass=_Instances):
         with self._mutex:
             if self._run is None or self._run() is not scope.run:
                 self._forget(scope.run)
-                self._free = scope.run.handler.turn(unit, self._name, 1) is None
+                self._free = not scope.run.handler.locks.ordered(self._name)
             taken = self._now(scope, unit)
             if not taken:
                 if self._free:
@@ -276,9 +275,13 @@ class OrderedLock(metaclass=_Instances):
                     return True
             if self._free or handler.gone_live or handler.poison is not None:
                 return False
-            still = 0 if scope.run.turnstile.others_run() else still + 1
+            still = 0 if self._may_come(scope) else still + 1
         self._free = True
         return False
+
+    def _may_come(self, scope: Scope) -> bool:
+        """Return True if the thread whose turn it is may still come."""
+        return scope.run.turnstile.others_run()
 
     def _now(self, scope: Scope, unit: Scope) -> bool:
         """Take the lock if it is that thread's turn and the lock is free. Call with the mutex held."""
@@ -288,7 +291,9 @@ class OrderedLock(metaclass=_Instances):
         return True
 
     def _is_turn(self, unit: Scope) -> bool:
-        turn = unit.run.handler.turn(unit, self._name, self._count + 1)
+        order = unit.run.handler.locks
+        self._count += order.skipped(self._name, self._count + 1)
+        turn = order.turn(unit, self._name, self._count + 1)
         return self._last == unit.path if turn is None else turn
 
     def _wake(self) -> None:
@@ -341,34 +346,6 @@ class OrderedRLock(OrderedLock):
 # They have the names by which the program finds them: a manager that is spawned is given them by name.
 OrderedLock.__module__, OrderedLock.__name__, OrderedLock.__qualname__ = "threading", "Lock", "Lock"
 OrderedRLock.__module__, OrderedRLock.__name__, OrderedRLock.__qualname__ = "threading", "RLock", "RLock"
-
-
-def _maker(frame: FrameType | None) -> FrameType | None:
-    """Return the frame of the program's code that makes a lock, or None for a library's."""
-    while frame is not None and frame.f_code.co_filename in _CARRIERS:
-        if frame.f_code in _PLAIN:
-            return None
-        frame = frame.f_back
-    return frame if callers.program(frame) else None
-
-
-def _name(scope: Scope | None, maker: FrameType, kind: str) -> str:
-    """Return the name of a new lock of that kind, the same in each run."""
-    mark = "" if kind == "lock" else kind
-    if scope is not None:
-        place = f"{scope.path}~{mark}{scope.count(kind)}"
-    else:
-        place = f"{mark}{maker.f_globals.get('__name__')}:{maker.f_code.co_qualname}"
-        _made[place] += 1
-        place = f"{place}~{_made[place]}"
-    return blake2b(place.encode("utf-8", "replace"), digest_size=6).hexdigest()
-
-
-def name_of_lock(scope: Scope, kind: str) -> str:
-    """Return the name of a new lock of that kind which the program makes, the same in each run."""
-    return blake2b(
-        f"{scope.path}~{kind}{scope.count(kind)}".encode("utf-8", "replace"), digest_size=6
-    ).hexdigest()
 
 
 def unit_of(scope: Scope) -> Scope:

@@ -20,7 +20,8 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.deadlines import Deadline, deadline, pause
-from reenact.adapters.locks import name_of_lock, unit_of
+from reenact.adapters.lock_names import name_of_lock
+from reenact.adapters.locks import unit_of
 from reenact.adapters.process_activity import StandStill
 from reenact.adapters.readiness import resting
 from reenact.adapters.scopes import listening

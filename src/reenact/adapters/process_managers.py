@@ -21,7 +21,8 @@ from typing import Any
 
 from reenact.adapters.deadlines import deadline
 from reenact.adapters.hooks import patch
-from reenact.adapters.locks import name_of_lock, unit_of
+from reenact.adapters.lock_names import name_of_lock
+from reenact.adapters.locks import unit_of
 from reenact.adapters.mailbox import SHARED
 from reenact.adapters.message_digest import digest
 from reenact.adapters.process_activity import StandStill

@@ -158,6 +158,7 @@ class _Places:
 
     def taken(self, scope: Scope) -> None:
         """A job is handed in."""
+        scope.run.threaded = True
         with self._lock:
             starts = self._free > 0
             self._free -= starts

@@ -24,7 +24,7 @@ def watch(kind: Any) -> None:
 def _watched(original: Callable[..., None]) -> Callable[..., None]:
     """Return `Queue.__init__`, of threads or of asyncio, that notes the queue.
 
-    The locks of a queue are the program's: `locks.py` looks through this one function to its caller.
+    The locks of a queue are the program's: `lock_names.py` looks through this one function to its caller.
     """
 
     @wraps(original)

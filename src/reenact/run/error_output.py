@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import threading
 from types import FrameType
 from typing import Any
@@ -45,9 +44,9 @@ class ErrorOutput(Output):
         super().__init__(run)
         self._lines: dict[int, _Lines] = {}
 
-    def _write(self, text: Any) -> Any:
+    def _written(self, text: Any, caller: FrameType | None) -> Any:
         count = self.write(text)
-        if isinstance(text, str) and _by_program(sys._getframe().f_back) and self._counts():
+        if isinstance(text, str) and _by_program(caller) and self._counts():
             self.heard(text)
         return count
 

@@ -7,8 +7,11 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
+from reenact.adapters.stdlib import callers
+from reenact.adapters.stream_lock import StreamLock
 from reenact.core.boundary import Run, current
 from reenact.core.model.event import Tree
 from reenact.core.patterns import lazy
@@ -48,6 +51,7 @@ class Output:
         self._kept: list[str] = []
         self._left = KEPT
         self._threads = False
+        self._turns = StreamLock(self.NAME)
         self.pid = os.getpid()
         self.write: Callable[[str], Any] = len
         """The stream's own `write`, unheard."""
@@ -70,6 +74,11 @@ class Output:
             # Another listener on top calls this one on: then it stays, and counts nothing.
             stream.write = self.write
 
+    def moved(self) -> None:
+        """Go on in this process: it is a copy of the one that began."""
+        self.pid = os.getpid()
+        self._turns.at_fork()
+
     def again(self) -> None:
         """Count from here on, and forget the text so far."""
         self._hash, self._length, self._kept, self._left = hashlib.sha256(), 0, [], KEPT
@@ -81,6 +90,20 @@ class Output:
         self.heard(text)
 
     def _write(self, text: str) -> Any:
+        caller = sys._getframe().f_back
+        if self._has_turn(caller):
+            with self._turns:
+                return self._written(text, caller)
+        return self._written(text, caller)
+
+    def _has_turn(self, caller: FrameType | None) -> bool:
+        """Return True if this text comes at a recorded place between those of other threads."""
+        scope = current()
+        if scope is None or not scope.run.threaded or self._run not in (None, scope.run):
+            return False
+        return callers.program(caller) and self.pid == os.getpid()
+
+    def _written(self, text: Any, caller: FrameType | None) -> Any:
         count = self.write(text)
         if isinstance(text, str):
             scope = current()

@@ -146,7 +146,7 @@ class ReplayedProcesses(Family):
         if found is None:
             lines = (log.locked.items() for log in self.recording.logs)
             found = self._takers[lock] = sorted(
-                (number, at) for items in lines for (name, number), at in items if name == lock
+                (number, at) for items in lines for (name, number), (at, _) in items if name == lock
             )
         place = bisect_right(found, (count, chr(0x10FFFF)))
         return found[place - 1][1] if place else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,7 +58,7 @@ class StandardStreams:
     def moved(self) -> None:
         """Go on in this process: it is a copy of the one that began."""
         for each in self._both:
-            each.pid = os.getpid()
+            each.moved()
 
     def tree(self) -> dict[str, Tree]:
         """Return the recorded texts, for the recording's seal."""

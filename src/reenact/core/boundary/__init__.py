@@ -9,6 +9,7 @@ from reenact.core.boundary.arrival import arrive, live_now
 from reenact.core.boundary.call import Call
 from reenact.core.boundary.current import current, entered, span
 from reenact.core.boundary.inside import ToolInside
+from reenact.core.boundary.lock_order import NO_ORDER, LockOrder
 from reenact.core.boundary.perform import aperform, astream, begin, draw, perform, stream
 from reenact.core.boundary.reporting import areporting, reporting
 from reenact.core.boundary.scope import Family, Handler, Run, Scope
@@ -18,10 +19,12 @@ from reenact.core.boundary.turnstile import (
 )
 
 __all__ = [
+    "NO_ORDER",
     "Answer",
     "Call",
     "Family",
     "Handler",
+    "LockOrder",
     "RecordingTurnstile",
     "Run",
     "Scope",

@@ -19,6 +19,7 @@ from reenact.core.boundary.entry import TrackedState
 from reenact.core.boundary.file_sensor import FileSensor, RedirectedView
 from reenact.core.boundary.given_times import GivenTimes
 from reenact.core.boundary.inside import ToolInside
+from reenact.core.boundary.lock_order import NO_ORDER, LockOrder
 from reenact.core.boundary.turnstile import Turnstile
 from reenact.core.boundary.unreceived import Unreceived
 from reenact.core.model.event import RULES, Effect, Outcome, Tree
@@ -121,9 +122,10 @@ class Handler:
     def locked(self, scope: Scope, lock: str, count: int) -> None:
         """Take notice that another thread or job takes a lock than before, as the `count`th."""
 
-    def turn(self, scope: Scope, lock: str, count: int) -> bool | None:
-        """Return True if that scope takes the lock then, False if another does; None: as before."""
-        return None
+    @property
+    def locks(self) -> LockOrder:
+        """The recorded order in which threads take locks."""
+        return NO_ORDER
 
     # -- what may run for real -------------------------------------------------------------------------------
 
@@ -257,6 +259,7 @@ class Run:
         view: Shows the files, if the program's functions are redirected to scratch.
         slept: How often the program's own code has slept, by the path of its scope.
         times: The times that the program's own code gives to sleeps and waits.
+        threaded: The program has started a thread, or given a pool of threads a job.
         unreceived: The messages that may never be received.
         began: The time at which it began, in nanoseconds since 1970.
         working: The paths of the threads and jobs that have been started and have not ended.
@@ -264,8 +267,8 @@ class Run:
 
     __slots__ = (
         "__weakref__", "asked", "began", "family", "files", "forked", "halt", "handler", "lock", "model", "replaying",
-        "root", "rules", "scratch", "serves", "slept", "times", "tracked", "turnstile", "unreceived", "view",
-        "waits", "working",
+        "root", "rules", "scratch", "serves", "slept", "threaded", "times", "tracked", "turnstile", "unreceived",
+        "view", "waits", "working",
     )  # fmt: skip
 
     def __init__(
@@ -286,6 +289,7 @@ class Run:
         self.waits: Callable[[], None] | None = None
         self.slept: dict[str, int] = {}
         self.times = GivenTimes()
+        self.threaded = False
         self.unreceived = Unreceived()
         self.working: set[str] = set()
         self.files: FileSensor | None = None

@@ -165,7 +165,8 @@ class Log:
         self.calls: dict[int, CallRecord] = {}
         self.draws: dict[tuple[str, str], list[Tree]] = {}
         self.fired: dict[tuple[str, str], list[int]] = {}
-        self.locked: dict[tuple[str, int], str] = {}
+        self.locked: dict[tuple[str, int], tuple[str, int | None]] = {}
+        """The taker of each lock that another one took before, by lock and count, and the call around."""
         self.fired_within: list[tuple[int | None, int]] = []
         self.notes: list[Mapping[str, Tree]] = []
         self.printed: dict[int, list[tuple[int, int, str]]] = {}
@@ -257,7 +258,7 @@ class Log:
         self.fired_within.append((data.get("in"), place))
 
     def _on_locked(self, data: Mapping[str, Tree]) -> None:
-        self.locked[data["lock"], data["count"]] = data["at"]
+        self.locked[data["lock"], data["count"]] = data["at"], data.get("in")
 
     def _on_spawned(self, data: Mapping[str, Tree]) -> None:
         self.spawned[data["process"]] = data

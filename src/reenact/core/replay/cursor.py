@@ -144,6 +144,12 @@ class Cursor:
                 yield inner.end_order
             yield from self.places_inside(inner)
 
+    def calls_inside(self, call: int) -> Iterator[int]:
+        """Yield the numbers of the calls inside a call, at any depth."""
+        for inner in self.inside.get(call, ()):
+            yield inner.number
+            yield from self.calls_inside(inner.number)
+
     def missing(self) -> list[CallRecord]:
         """The recorded calls that were never asked for, nor lie inside one that was answered whole."""
         lost = [call for call in self.log.calls.values() if call.number not in self.asked]

@@ -23,6 +23,7 @@ from reenact.core.replay.answers import Answers
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.departures import HINT, Departures
 from reenact.core.replay.live_calls import LiveCalls
+from reenact.core.replay.lock_turns import LockTurns
 from reenact.core.replay.own_requests import OwnRequests, departure
 from reenact.core.replay.printed import RecordedPrints
 from reenact.core.replay.question import Question
@@ -82,6 +83,7 @@ class Replayer(Handler):
         self.tools = Tools(log, self.terms, self.rules, tools, here=here)
         self.reads = Reads(self.remark)
         self.prints = RecordedPrints(log)
+        self._locks = LockTurns(log, self.terms, self.cursor.calls_inside)
         self.served: Counter[str] = Counter()
         self.notes: dict[str, int] = {}
         self.compared: list[str] = []
@@ -211,6 +213,7 @@ class Replayer(Handler):
 
     def passed(self, answer: Answer, piece: int | None) -> None:
         self.prints.passed(answer, piece)
+        self._locks.passed(answer)
         self.on_answer(answer, piece)
         if answer.call is not None and piece is None:
             self.answering.pop(answer.call, None)
@@ -219,9 +222,9 @@ class Replayer(Handler):
         places = self._log.fired.get((self.terms.name(scope.path), name))
         return places[0] if places else None
 
-    def turn(self, scope: Scope, lock: str, count: int) -> bool | None:
-        taker = self._log.locked.get((lock, count))
-        return None if taker is None else taker == self.terms.name(scope.path)
+    @property
+    def locks(self) -> LockTurns:
+        return self._locks
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
         if self.state.gone_live:
@@ -383,6 +386,7 @@ class Replayer(Handler):
         if isinstance(answer.outcome, Cancelled):
             # Its answer never comes.
             self.prints.passed(answer, None)
+            self._locks.passed(answer)
         return answer
 
     def _abandon_parts(self, call: CallRecord) -> None:
@@ -391,7 +395,5 @@ class Replayer(Handler):
         self.turnstile.abandon(chunks if call.end_order is None else (*chunks, call.end_order))
 
     def _unanswerable(self, call: CallRecord, flaw: str) -> Halt:
-        hint = f"let it run: live=['{call.label}']"
-        return self.state.halt(
-            self._departures.at(Departure.CHANGED, call, detail=f"no answer: {flaw}", hint=hint)
-        )
+        detail, hint = f"no answer: {flaw}", f"let it run: live=['{call.label}']"
+        return self.state.halt(self._departures.at(Departure.CHANGED, call, detail=detail, hint=hint))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from reenact.core.boundary import Answer, Handler, Run, Scope, Ticket
+from reenact.core.boundary import NO_ORDER, Answer, Handler, LockOrder, Run, Scope, Ticket
 from reenact.core.boundary.turnstile.forking_turns import ForkingTurnstile
 from reenact.core.model.event import Cancelled, Effect, Outcome, Tree
 from reenact.core.model.log import CallRecord, Log
@@ -79,8 +79,7 @@ class Forker(Handler):
         """Returns the refusal of a process that the fork has started; empty without one."""
         self.gate = LiveGate(guard, recorder, replayer, log, step=self._step, stop=self._refused)
         self._lines, self._log = lines, log
-        self._at = at
-        self._edit = edit
+        self._at, self._edit = at, edit
         self._sharing = Sharing(recorder, lines, log, share)
         self.reruns = Reruns(replayer, self._sharing, log, at)
         self._lock = threading.RLock()
@@ -228,8 +227,9 @@ class Forker(Handler):
             elif self.replayer.poison is None:
                 self._sharing.share(line)
 
-    def turn(self, scope: Scope, lock: str, count: int) -> bool | None:
-        return None if self.gone_live else self.replayer.turn(scope, lock, count)
+    @property
+    def locks(self) -> LockOrder:
+        return NO_ORDER if self.gone_live else self.replayer.locks
 
     def read_on(self, answer: Answer) -> BaseException:
         return self.replayer.read_on(answer)

@@ -112,6 +112,9 @@ class RecordingTurnstile(_Base):
     def others_run(self) -> bool:
         return True
 
+    def quiet_for(self) -> float:
+        return 0.0
+
     def job_done(self) -> None: ...
 
     def job_passed(self) -> None: ...

@@ -244,6 +244,10 @@ class ReplayingTurnstile(_Base):
         with self._cond:
             return self._paused > 0 or bool(self._waiting) or not self._alone(get_ident())
 
+    def quiet_for(self) -> float:
+        with self._cond:
+            return self._idle_for(get_ident())
+
     def stands(self, endless: AbstractSet[int]) -> bool:
         with self._cond:
             coming = self._waiting or self._coming or self._jobs or self._outstanding
