@@ -208,7 +208,7 @@ class ReplayingTurnstile(_Base):
                         return
                     _wait(self._cond, 0.002)
                     continue
-                late = self._idle_for(me)
+                late = self.quiet_for()
                 if late > PATIENCE and not self._outstanding and self._lowest(order):
                     return
                 if late > 2 * PATIENCE and not self._outstanding and order == min(self._waiting.values()):
@@ -246,7 +246,7 @@ class ReplayingTurnstile(_Base):
 
     def quiet_for(self) -> float:
         with self._cond:
-            return self._idle_for(get_ident())
+            return self._quiet.seconds(self._able(get_ident()))
 
     def stands(self, endless: AbstractSet[int]) -> bool:
         with self._cond:
@@ -310,7 +310,7 @@ class ReplayingTurnstile(_Base):
                 wait = entry.when is not None and (others or (entry.when > 0 and self._jobs > 0))
                 wait = wait and not self._elapsed(entry)
             else:
-                late = self._idle_for(me) > PATIENCE and not self._outstanding
+                late = self.quiet_for() > PATIENCE and not self._outstanding
                 due = order <= self._places.next or (self._alone(me) and self._lowest(order)) or late
                 wait = not due or self._others_run()
             if not wait:
@@ -343,13 +343,6 @@ class ReplayingTurnstile(_Base):
         if not self._coming and not able:
             return False
         return self._quiet.settles(able)
-
-    def _idle_for(self, me: int) -> float:
-        """Return the seconds since something passed or another thread was seen at work.
-
-        Call with the lock held.
-        """
-        return self._quiet.seconds(self._able(me))
 
     def _able(self, me: int) -> set[int]:
         return self._alive - self._blocked - self._waiting.keys() - {me}
