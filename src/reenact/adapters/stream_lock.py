@@ -1,4 +1,4 @@
-"""The lock under which the program's threads write to a standard stream, in the recorded order."""
+"""The lock of a standard stream: the program's threads write in the recorded order."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class LockOrder:
         return None
 
     def skipped(self, lock: str, count: int) -> int:
-        """Return how many takes of the lock, from that one on, lie inside of calls that were answered."""
+        """Return how many takes of the lock, from that one on, lie inside of answered calls."""
         return 0
 
 

@@ -166,7 +166,7 @@ class Log:
         self.draws: dict[tuple[str, str], list[Tree]] = {}
         self.fired: dict[tuple[str, str], list[int]] = {}
         self.locked: dict[tuple[str, int], tuple[str, int | None]] = {}
-        """The taker of each lock that another one took before, by lock and count, and the call around."""
+        """The takers of locks, by lock and count: the scope's path, and the call around."""
         self.fired_within: list[tuple[int | None, int]] = []
         self.notes: list[Mapping[str, Tree]] = []
         self.printed: dict[int, list[tuple[int, int, str]]] = {}

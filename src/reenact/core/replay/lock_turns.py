@@ -1,4 +1,4 @@
-"""The recorded order in which threads take locks, without the turns inside of calls that are answered."""
+"""The recorded order in which threads take locks, without the turns in answered calls."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class Turnstile(Protocol):
         """Return True if another thread of the program can still go on."""
 
     def quiet_for(self) -> float:
-        """Return the seconds since something passed, or another thread was seen at work, in a replay."""
+        """Return the seconds since something passed or another thread was seen at work."""
 
     def stands(self, endless: AbstractSet[int]) -> bool:
         """Return True if all threads of the run wait, and nothing is due.
