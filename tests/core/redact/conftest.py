@@ -18,7 +18,7 @@ def redactor(request: pytest.FixtureRequest) -> Iterator[Redactor]:
         pytest.skip("hyperscan is not installed: pip install 'reenact[speed]'")
     engine = marks._Automata if request.param == "re2" else marks._Hyperscan
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("decoded", "find", "known"):
+        for module in ("find", "known"):
             patch.setattr(f"reenact.core.redact.{module}.Database", engine)
         finder.cache_clear()
         yield Redactor(salt=SALT)

@@ -9,7 +9,8 @@ from reenact.core.model.automaton import Automaton, byte_automaton
 from reenact.core.redact.binary import in_text
 from reenact.core.redact.column_names import row_marks
 from reenact.core.redact.declared import declared_marks
-from reenact.core.redact.marks import Database, MarkPattern, name_marks, own_name_marks, tag_marks
+from reenact.core.redact.decoded import ESCAPES
+from reenact.core.redact.marks import ONCE, Database, MarkPattern, name_marks, own_name_marks, tag_marks
 from reenact.core.redact.named import NamedSecrets
 from reenact.core.redact.names import Names
 from reenact.core.redact.placed import line_marks, passwords, place_marks
@@ -51,6 +52,8 @@ class Finder:
         marks += [(mark, named.look_in_tag) for mark in tag_marks(self.names)]
         marks += [(mark, named.look) for mark in table_marks(self.names)]
         marks += [*place_marks(), *command_marks(), *row_marks(self.names), *declared_marks()]
+        self._first_escape = len(marks)
+        marks += [(MarkPattern(text, ONCE), _nothing) for text in ESCAPES]
         self._marked = _Marked(marks, literal=True)
         own: list[tuple[MarkPattern, Look]] = [(mark, named.look) for mark in own_name_marks(self.names)]
         self._expressions = _Marked([*own, *line_marks()], literal=False)
@@ -59,10 +62,17 @@ class Finder:
     def find(self, data: bytes, work: Work) -> list[FoundSecret]:
         """All secrets in data, in no order and perhaps overlapping.
 
+        Note in `work` if the data has no escapes.
+
         Raises:
             TooDense: That would cost more than `work` allows.
         """
         marks, others = self._marked.scan(data, work), self._expressions.scan(data, work)
+        work.escapes = False
+        if marks:
+            first = self._first_escape
+            kept = [mark for mark in marks if mark[0] < first]
+            work.escapes, marks = len(kept) < len(marks), kept
         if not marks and not others and not self._patterns and b"@" not in data:
             return []
         work.begin()
@@ -75,6 +85,11 @@ class Finder:
         for pattern in self._patterns:
             hits += _matches(pattern, data, work)
         return hits
+
+
+def _nothing(_data: bytes, _at: int, _work: Work) -> Iterator[FoundSecret]:
+    """The look at the beginning of an escape, which is no secret."""
+    return iter(())
 
 
 def _matches(pattern: Automaton, data: bytes, work: Work) -> Iterator[FoundSecret]:

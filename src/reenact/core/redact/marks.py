@@ -25,7 +25,8 @@ _HYPERSCAN = importlib.util.find_spec("hyperscan") is not None
 _FIRST_BYTES = 1 << 18
 """Bytes that a process scans by RE2 first: it is compiled in a fifth of the time."""
 
-CASELESS = 1
+CASELESS, ONCE = 1, 2
+"""Flags of a pattern: small and capital letters are the same, and only one of its places is wanted."""
 _LONGEST = 64  # bytes of a literal
 _BUILT_IN = DEFAULT_RULES.names | DEFAULT_RULES.headers
 _SEPARATORS = ("", "_", "-", ".", " ")
@@ -78,7 +79,11 @@ class _Hyperscan:
         self._db.compile(
             expressions=[text for text, _ in marks],
             ids=range(len(marks)),
-            flags=[hyperscan.HS_FLAG_CASELESS if flags else 0 for _, flags in marks],
+            flags=[
+                (hyperscan.HS_FLAG_CASELESS if flags & CASELESS else 0)
+                | (hyperscan.HS_FLAG_SINGLEMATCH if flags & ONCE else 0)
+                for _, flags in marks
+            ],
             literal=literal,
         )
         self._spare: list[Any] = []
@@ -102,25 +107,6 @@ class _Hyperscan:
             self._spare.append(scratch)
         return marks
 
-    def anywhere(self, data: bytes) -> bool:
-        """Return True if there is a mark."""
-        try:
-            scratch = self._spare.pop()
-        except IndexError:
-            scratch = self._db.scratch.clone()
-        try:
-            self._db.scan(data, match_event_handler=_first, scratch=scratch)
-        except self._ended:
-            return True
-        finally:
-            self._spare.append(scratch)
-        return False
-
-
-def _first(*_: Any) -> bool:
-    """End the scan at the first mark."""
-    return True
-
 
 def _mark(number: int, _start: int, end: int, _flags: int, context: Any) -> bool:
     """Keep a mark; True where there are too many of them, which ends the scan."""
@@ -143,10 +129,12 @@ class _Automata:
         options.encoding = re2.Options.Encoding.LATIN1
         options.never_capture = True
         options.longest_match = True
+        self._once = [(number, text) for number, (text, flags) in enumerate(marks) if flags & ONCE]
+        numbered = [(number, *mark) for number, mark in enumerate(marks) if not mark[1] & ONCE]
         self._anywhere, self._here = re2._Anchor.UNANCHORED, re2._Anchor.ANCHOR_START
         if literal:
-            caseless = _alternatives([text for text, flags in marks if flags])
-            exact = _alternatives([text for text, flags in marks if not flags])
+            caseless = _alternatives([text for _, text, flags in numbered if flags])
+            exact = _alternatives([text for _, text, flags in numbered if not flags])
             one = b"|".join(each for each in (caseless and b"(?i:%s)" % caseless, exact) if each)
             self._each = None
         else:
@@ -156,7 +144,7 @@ class _Automata:
         self._any = re2._Regexp(one, options)._regexp.Match
         self._texts: dict[bytes, list[tuple[int, bytes | None]]] = {}
         """The literals in small letters: their numbers, and their exact texts if case matters."""
-        for number, (text, flags) in enumerate(marks):
+        for number, text, flags in numbered:
             self._texts.setdefault(text.lower(), []).append((number, None if flags else text))
         lengths: dict[bytes, set[int]] = {}
         for text in self._texts:
@@ -173,11 +161,8 @@ class _Automata:
             if len(marks) > work.left:
                 raise TooDense
             at = start + 1
+        marks += ((number, len(text)) for number, text in self._once if text in data)
         return sorted(marks, key=itemgetter(1))
-
-    def anywhere(self, data: bytes) -> bool:
-        """As `_Hyperscan.anywhere`."""
-        return bool(self._any(self._anywhere, data, 0, len(data))[0][0] >= 0)
 
     def _at(self, data: bytes, start: int) -> Iterator[tuple[int, int]]:
         if self._each is not None:
@@ -207,10 +192,6 @@ class _Both:
     def scan(self, data: bytes, work: Work) -> list[tuple[int, int]]:
         """As `_Hyperscan.scan`."""
         return self._for(data).scan(data, work)
-
-    def anywhere(self, data: bytes) -> bool:
-        """As `_Hyperscan.anywhere`."""
-        return self._for(data).anywhere(data)
 
     def _for(self, data: bytes) -> _Hyperscan | _Automata:
         if self._left >= 0:

@@ -131,7 +131,7 @@ class Replacer:
         exact = self.known
         for known in exact:
             hits += known.find(data, work)
-        if b"%" in data or b"\\" in data or b"&" in data:
+        if work.escapes or b"%" in data or b"&" in data:
             for view in views(data, work):
                 found = self._find(view.data, work)
                 for known in exact:

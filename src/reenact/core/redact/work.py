@@ -21,12 +21,14 @@ class Work:
     thousand times) needs more: `TooDense` then ends the looking, and such a text is replaced as a whole.
     """
 
-    __slots__ = ("closes", "left", "read_to", "tag", "word")
+    __slots__ = ("closes", "escapes", "left", "read_to", "tag", "word")
 
     def __init__(self, length: int, *, least: int = _LEAST) -> None:
         self.left: float = least + length / BYTES_A_LOOK
         self.closes: dict[tuple[int, int], tuple[int, int | None]] = {}
         """The last string of each kind whose end was found: the search's start, the string's end."""
+        self.escapes = True
+        """False if the last text is known to have no escape that begins with a backslash."""
         self.tag = -1
         """The start of the last tag that was read."""
         self.read_to: dict[str, int] = {}

@@ -33,6 +33,7 @@ _RESERVE = 4096
 _END = chain.AFTER + b"\n"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 _LOOK = 0.01  # seconds; a look costs as much as a small write
+_fstat = os.fstat  # the program's own is recorded
 
 
 _open_files: WeakSet[Writer] = WeakSet()
@@ -266,7 +267,7 @@ class Writer:
 
     def _look(self) -> None:
         """See that the file still has a name."""
-        if os.fstat(self._fd).st_nlink == 0:
+        if _fstat(self._fd).st_nlink == 0:
             self._restore()
 
     def _restore(self) -> None:
