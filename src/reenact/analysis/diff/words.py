@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from reenact.core.align.subsequence import common
@@ -42,7 +42,7 @@ def marked(a: str, b: str) -> tuple[Segment, ...]:
     alike = sum(len(keys[0][i]) for i, _ in pairs)
     if alike < _ALIKE * max(sum(map(len, keys[0])), sum(map(len, keys[1]))):
         return tuple(_joined([Segment("-", a), Segment("+", b)]))
-    return tuple(_joined(_smoothed(list(_joined(_raw(one, other, pairs))))))
+    return tuple(_joined(_smoothed(_joined(_raw(one, other, pairs)))))
 
 
 def _tokens(a: str, b: str) -> tuple[list[Token], list[Token]]:
@@ -95,25 +95,32 @@ def _runs(pairs: list[tuple[int, int]], ends: tuple[int, int]) -> Iterator[tuple
     yield *ends, 0
 
 
-def _joined(segments: list[Segment] | Iterator[Segment]) -> Iterator[Segment]:
+def _joined(segments: Iterable[Segment]) -> list[Segment]:
     """Join adjacent stretches of one sign, drop empty ones, and put `-` before `+`."""
-    texts: dict[Sign, list[str]] = {"=": [], "-": [], "+": []}
-    equal = texts["="]
+    joined: list[Segment] = []
+    equal, gone, come = list[str](), list[str](), list[str]()
     for sign, text in segments:
         if not text:
             continue
         # A stretch of one sort ends where one of the other begins.
-        if equal if sign != "=" else texts["-"] or texts["+"]:
-            yield from _stretch(texts)
-        texts[sign].append(text)
-    yield from _stretch(texts)
+        if sign == "=":
+            if gone or come:
+                joined += _changed(gone, come)
+                gone, come = [], []
+            equal.append(text)
+        else:
+            if equal:
+                joined.append(Segment("=", "".join(equal)))
+                equal = []
+            (gone if sign == "-" else come).append(text)
+    if equal:
+        joined.append(Segment("=", "".join(equal)))
+    return joined + _changed(gone, come)
 
 
-def _stretch(texts: dict[Sign, list[str]]) -> Iterator[Segment]:
-    for sign, parts in texts.items():
-        if parts:
-            yield Segment(sign, "".join(parts))
-            parts.clear()
+def _changed(gone: list[str], come: list[str]) -> list[Segment]:
+    found = [Segment("-", "".join(gone))] if gone else []
+    return [*found, Segment("+", "".join(come))] if come else found
 
 
 def _smoothed(segments: list[Segment]) -> Iterator[Segment]:

@@ -123,8 +123,9 @@ def difference_view(found: Difference) -> DifferenceView:
     """Return one part that differs."""
     given: dict[str, Any] = {"who": found.who} if found.who else {}
     given |= {side: value for side, value in (("a", found.a), ("b", found.b)) if value is not ABSENT}
-    if found.words is not None:
-        given["words"] = [tuple(segment) for segment in found.words]
+    words = found.words
+    if words is not None:
+        given["words"] = [tuple(segment) for segment in words]
     return DifferenceView(path=found.path, **given)
 
 

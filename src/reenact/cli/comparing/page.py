@@ -156,10 +156,11 @@ def _numbers(pair: Pair) -> tuple[str | Styled, ...]:
 def _differences(differences: Iterable[Difference]) -> Iterator[Block]:
     for one in differences:
         yield Paragraph((Styled(one.path, "code"), Styled(f" {one.who}" if one.who else "", "quiet")))
-        if one.words is None:
+        words = one.words
+        if words is None:
             sides: list[Words] = [_value(one.a, "removed"), _value(one.b, "added")]
         else:
-            sides = [tuple(_side(one.words, "-", "removed")), tuple(_side(one.words, "+", "added"))]
+            sides = [tuple(_side(words, "-", "removed")), tuple(_side(words, "+", "added"))]
         yield Versus(tuple(("", side) for side in sides), sides=True)
 
 
