@@ -118,7 +118,8 @@ def _measured(names: list[str], *, quick: bool, minutes: float | None) -> list[r
             tell(name)
             try:
                 found.append(SECTIONS[name](Plan(quick, tell, minutes)))
-            except Broken as error:
+            except Exception as error:
+                # What was measured before it is not lost.
                 found.append(report.Section(name, f"**Could not be measured:** {error}"))
             done()
     return found
