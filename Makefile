@@ -25,7 +25,8 @@
 #                     FRESH_ARCH=arm64: on an emulated processor)
 #   make test-browser-use   the adapter of browser-use, with a real browser, in environments of its own
 #   make test-ray    a fleet of replays on a Ray cluster of several nodes, all on this machine
-#   make bench    figures side by side with peers, written to benchmarks/RESULTS.md and HEALING.md
+#   make bench    figures side by side with peers, written to benchmarks/RESULTS.md
+#   make bench-healing   scripts on changed pages, written to benchmarks/HEALING.md
 #   make audit    asks the package index's advisory service about the pinned dependencies; needs the network
 #   make clean    removes the environment and everything made here
 
@@ -62,7 +63,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 
 .DEFAULT_GOAL := help
 .PHONY: help audit demo demo-browser exercise pictures console-pictures test test-browser-use test-ray soak faults load frameworks frameworks-older \
-	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
+	frameworks-browser-use check format bench bench-healing constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console dist docs test-wheel \
 	check-platforms test-portable test-windows test-fresh sbom
 
@@ -186,8 +187,10 @@ format: setup-dev
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-bench: setup-bench setup-dev chromium pages
+bench: setup-bench setup-dev chromium
 	$(BENCH)/bin/python -m benchmarks $(BENCH_ARGS)
+
+bench-healing: setup-dev chromium pages
 	$(BIN)/python -m benchmarks --only healing $(BENCH_ARGS)
 
 # Pins for every group at once. A plain list of versions on purpose: lock files embed download addresses.

@@ -57,7 +57,7 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
 HEALING = Path(__file__).parent / "HEALING.md"
 APART = {"healing": HEALING, "healing-generated": HEALING, "healing-models": HEALING}
 """Measured where somebody asks for it by name, in the environment that has the pages, and written to a file of its own:
-`make bench` does the first, too."""
+`make bench-healing` does the first."""
 PARTS = frozenset({"healing-generated", "healing-models"})
 """Written into that file as a part of it: all else that is there stays."""
 _HEADS = {

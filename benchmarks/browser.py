@@ -52,7 +52,7 @@ _KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def measure(plan: Plan) -> Section:
     """Actions with and without the camera, and the disk under an endless animation."""
-    actions = 6 if plan.quick else 100
+    actions = 6 if plan.quick else 50
     load = os.getloadavg()[0]
     cores = os.cpu_count()
     section = Section(
