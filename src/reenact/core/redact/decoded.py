@@ -33,7 +33,10 @@ _BACKSLASH = lazy(rb"\\(?:u00|x)(?:22|27|3[aAdD]|" + _LETTER + rb")")
 _REFERENCE = lazy(rb"&(?:quot|apos|\#0{0,4}[0-9]{2,3}|\#[xX]0{0,4}[2-7][0-9a-fA-F]);")
 _QUOTED_KEY = lazy(rb"[\"']\s*:\s*\Z")
 ESCAPES = (r"\u00", r"\x")
-"""The beginnings of escapes with a backslash. They are looked for with the marks of secrets, in one scan."""
+"""The beginnings of escapes with a backslash.
+
+They are looked for with the marks of secrets, in one scan.
+"""
 
 
 def views(data: bytes, work: Work) -> Iterator[DecodedBytes]:

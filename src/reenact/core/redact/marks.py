@@ -26,7 +26,7 @@ _FIRST_BYTES = 1 << 18
 """Bytes that a process scans by RE2 first: it is compiled in a fifth of the time."""
 
 CASELESS, ONCE = 1, 2
-"""Flags of a pattern: small and capital letters are the same, and only one of its places is wanted."""
+"""Flags of a pattern: case does not matter, and only one of its places is wanted."""
 _LONGEST = 64  # bytes of a literal
 _BUILT_IN = DEFAULT_RULES.names | DEFAULT_RULES.headers
 _SEPARATORS = ("", "_", "-", ".", " ")
