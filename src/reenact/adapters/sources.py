@@ -91,6 +91,28 @@ def source_of(function: Any) -> Source | None:
     return found
 
 
+class ToolSource:
+    """The source of one tool's function, looked for once in each run.
+
+    Args:
+        function: The tool's function.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._known: tuple[weakref.ref[Run], Source | None] | None = None
+
+    def __call__(self) -> Source | None:
+        """Return as `source_of` does."""
+        scope = current()
+        if scope is None:
+            return None
+        known = self._known
+        if known is None or known[0]() is not scope.run:
+            known = self._known = weakref.ref(scope.run), source_of(self._function)
+        return known[1]
+
+
 def declaration_of(thing: Any) -> bool | None:
     """Return what `@reenact.tool(writes=…)` says at a function."""
     told = _told(thing, DECLARED)

@@ -11,7 +11,7 @@ import platform
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -92,16 +92,17 @@ class Values:
                 self._run.handler.note("source", text, call=call)
                 warn(f"{text}: a replay may ask with another one, and diverge there")
 
-    def _found(self, args: bytes) -> Iterator[str]:
+    def _found(self, args: bytes) -> list[str]:
         here = _own["getpid"](), threading.get_ident(), len(_asked)
         numbers = self._numbers.get(here)
-        for values in (self._known, self._numbers_of(here) if numbers is None else numbers):
-            for value, words in values.items():
-                if value in args and _has(args, value):
-                    yield words
+        values = self._numbers_of(here) if numbers is None else numbers
+        if self._known:
+            values = {**self._known, **values}
+        found = [words for value, words in values.items() if value in args and _has(args, value)]
         # A search for one byte takes a twentieth of the time.
         if b"<" in args and b" at 0x" in args and _ADDRESS.search(args):
-            yield "an object's address (its default text)"
+            found.append("an object's address (its default text)")
+        return found
 
     def _numbers_of(self, here: tuple[int, int, int]) -> dict[bytes, str]:
         """Return the numbers of the running process and thread: a forked process has others.

@@ -249,27 +249,30 @@ class Call:
 
     def _live_ends(self) -> None:
         """The tool, or the outside call, has ended."""
-        _, ticket, turnstile = self._live()
-        if ticket.outside:
-            turnstile.live_ends()
-        if not ticket.again and ticket.tool is not None:
+        assert self.ticket is not None
+        tool, run = self.ticket.tool, self.scope.run
+        again = tool is not None and tool.again
+        if not (again or self.ticket.code):
+            run.turnstile.live_ends()
+        if tool is not None and not again:
             for look in ENDS:
-                look(self.scope.run, ticket.tool)
+                look(run, tool)
 
     def _prepare(self, outcome: Outcome) -> bool:
         """Get ready to report an outcome.
 
         Return True for a stream's head: while it waits for its turn, nothing of the call is on its way.
         """
-        handler, ticket, turnstile = self._live()
+        ticket, run = self.ticket, self.scope.run
+        assert ticket is not None
         stream = isinstance(outcome, Value) and outcome.stream
         if not stream:
             self._live_ends()
-        if ticket.again:
-            self.instead = handler.ran_again(ticket, outcome)
+        if ticket.tool is not None and ticket.again:
+            self.instead = run.handler.ran_again(ticket, outcome)
         pauses = stream and ticket.outside
         if pauses:
-            turnstile.live_ends()
+            run.turnstile.live_ends()
         return pauses
 
     def _pass(self, outcome: Outcome) -> None:

@@ -219,7 +219,7 @@ class FileRecorder:
 
     def settle(self) -> None:
         """A step begins or ends: record what has changed since the last one."""
-        if (self._watched or self._commands.printed) and os.getpid() == self._process:
+        if (self._watched.paths or self._commands.printed) and os.getpid() == self._process:
             with self._own():
                 self._look_at_command()
                 self._settle("change")

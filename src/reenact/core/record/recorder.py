@@ -37,6 +37,7 @@ from reenact.core.trust import Identity
 _RETURNED = b'{"event":"returned","call":%d,"value":%b%b'
 _STREAM, _WHOLE = b',"stream":true,"t":%.6f}', b',"t":%.6f}'
 _UNRECORDED = b',"unrecorded":%b'
+_ALL_RECORDED = _UNRECORDED % b"[]"
 _FILES = b',"files":%b'
 _FIRED = b'{"event":"fired",%b,"in":%b,%b,"t":%.6f}'
 _DREW = b'{"event":"drew",%b,"in":%b,%b,"value":%b}'
@@ -383,5 +384,7 @@ class Recorder(Handler):
 
 def _told(tool: ToolInside) -> bytes:
     """Return the members that tell what a tool's code used unrecorded."""
+    if not tool.unrecorded:
+        return _ALL_RECORDED
     files = _FILES % codec.dumps(tool.files) if tool.files else b""
     return _UNRECORDED % codec.dumps(tool.unrecorded) + files

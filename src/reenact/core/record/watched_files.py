@@ -21,21 +21,22 @@ class WatchedFiles:
 
     def __init__(self, known: KnownFiles) -> None:
         self._known = known
-        self._paths: dict[str, None] = {}
+        self.paths: dict[str, None] = {}
+        """The files that are watched."""
         self._lasting: set[str] = set()
 
     def __contains__(self, path: object) -> bool:
-        return path in self._paths
+        return path in self.paths
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
+        return iter(self.paths)
 
     def __len__(self) -> int:
-        return len(self._paths)
+        return len(self.paths)
 
     def add(self, path: str) -> None:
         """Watch a file that changes."""
-        self._paths[path] = None
+        self.paths[path] = None
 
     def add_lasting(self, path: str) -> None:
         """Treat a file as open until the end, also while it is not watched."""
@@ -46,14 +47,14 @@ class WatchedFiles:
         inodes = open_files()
         return [
             path
-            for path in self._paths
+            for path in self.paths
             if path in self._lasting or ((mark := self._known[path].mark) is not None and mark[2] in inodes)
         ]
 
     def trim(self) -> None:
         """Of many files, go on to watch only those that may change without a new use."""
-        if len(self._paths) > _MOST:
-            self._paths = dict.fromkeys(self.held_open())
+        if len(self.paths) > _MOST:
+            self.paths = dict.fromkeys(self.held_open())
 
 
 def open_files() -> set[int]:

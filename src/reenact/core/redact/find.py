@@ -28,7 +28,7 @@ class _Marked:
 
     def __init__(self, marks: list[tuple[MarkPattern, Look]], *, literal: bool) -> None:
         self._looks = [(look, mark.back) for mark, look in marks]
-        self.scan = Database([(mark.text.encode(), mark.flags) for mark, _ in marks], literal=literal).scan
+        self.database = Database([(mark.text.encode(), mark.flags) for mark, _ in marks], literal=literal)
 
     def look(self, data: bytes, marks: list[tuple[int, int]], work: Work) -> list[FoundSecret]:
         work.spend(len(marks))
@@ -67,7 +67,7 @@ class Finder:
         Raises:
             TooDense: That would cost more than `work` allows.
         """
-        marks, others = self._marked.scan(data, work), self._expressions.scan(data, work)
+        marks, others = self._marked.database.scan(data, work), self._expressions.database.scan(data, work)
         work.escapes = False
         if marks:
             first = self._first_escape

@@ -30,25 +30,22 @@ class FoundValues:
     """
 
     def __init__(self) -> None:
-        self._values: dict[str, None] = {}
+        self.values: dict[str, None] = {}
         self._groups: dict[tuple[str, ...], KnownValues] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._values)
 
     def add(self, values: Iterable[str]) -> bool:
         """Keep those that look random; True if one of them is new."""
-        new = [value for value in values if value not in self._values and _looks_random(value)]
+        new = [value for value in values if value not in self.values and _looks_random(value)]
         for value in new:
-            self._values[value] = None
-        if len(self._values) > _MOST:
-            for value in list(self._values)[:_TOGETHER]:
-                self._values.pop(value, None)
+            self.values[value] = None
+        if len(self.values) > _MOST:
+            for value in list(self.values)[:_TOGETHER]:
+                self.values.pop(value, None)
         return bool(new)
 
     def known(self) -> list[KnownValues]:
         """The values in groups, so that a new value is compiled with its own group only."""
-        values = list(self._values)
+        values = list(self.values)
         groups = [tuple(values[at : at + _TOGETHER]) for at in range(0, len(values), _TOGETHER)]
         self._groups = {group: self._groups.get(group) or KnownValues(group) for group in groups}
         return list(self._groups.values())

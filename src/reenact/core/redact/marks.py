@@ -198,6 +198,8 @@ class _Both:
             self._left -= len(data)
             if self._left < 0:
                 self._engine = _Hyperscan(self._marks, literal=self._literal)
+                # From here on without a step in between.
+                self.scan = self._engine.scan  # type: ignore[method-assign]
         return self._engine
 
 

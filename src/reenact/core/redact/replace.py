@@ -67,7 +67,7 @@ class Replacer:
     def known(self) -> list[KnownValues]:
         """The exact values. Compiled when needed, since several are often learned at a time."""
         own = [self._own] if self._values or self._typed else []
-        return [*own, *self._found.known()] if self._found else own
+        return [*own, *self._found.known()] if self._found.values else own
 
     @property
     def _own(self) -> KnownValues:
@@ -128,7 +128,7 @@ class Replacer:
             TooDense: That would cost more than `work` allows.
         """
         hits = self._find(data, work)
-        exact = self.known
+        exact = self.known if self._values or self._typed or self._found.values else ()
         for known in exact:
             hits += known.find(data, work)
         if work.escapes or b"%" in data or b"&" in data:
@@ -164,6 +164,12 @@ class Replacer:
         # Where two secrets touch, the second is seen only when a token stands before it: hence not once, but
         # until nothing is found. So what comes out is what comes out again (and the second look costs
         # microseconds).
+        try:
+            clean = not self._look(data, Work(len(data)))
+        except TooDense:
+            clean = False
+        if clean:
+            return data
         try:
             return self._clean(data, json_=json_, work=Work(len(data)))
         except TooDense:

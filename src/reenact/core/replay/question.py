@@ -21,12 +21,14 @@ class Question:
         scope: Its scope.
         ordinal: The number of earlier questions with its label in its scope.
         args: Its arguments in the recording's form; secrets are replaced if they prevent a match.
+        equal: True if they are known to equal those of the recorded call that was found.
     """
 
     effect: Effect
     scope: Scope
     ordinal: int
     args: dict[str, Tree]
+    equal: bool = False
 
     @property
     def trees(self) -> dict[str, Tree]:

@@ -126,7 +126,7 @@ class Tools:
             # A fork ran it around its step: the question is the parent's, and the outcome another tool's perhaps.
             return None
         reason = self._reason(effect, call)
-        if not reason and not match.same(self._args(call), question.args):
+        if not (reason or question.equal or match.same(self._args(call), question.args)):
             # A rule allows it, or the program was edited: the recorded result belongs to other arguments.
             reason = "it was asked with other arguments than recorded"
         digest = effect.source.digest if effect.source is not None else ""

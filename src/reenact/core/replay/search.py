@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 
 from reenact.core.boundary import Answer, Scope
-from reenact.core.model.event import Tree, Value
+from reenact.core.model.event import Value
 from reenact.core.model.log import CallRecord
 from reenact.core.replay import match
 from reenact.core.replay.cursor import Cursor
@@ -60,7 +60,7 @@ class CallSearch:
         if call is None or call.number in self._cursor.asked:
             self._terms.clean_args(question.args)
             call = self._elsewhere(question)
-        elif not self._asks(call, label, question.args):
+        elif not self._asks(call, question):
             call = self._elsewhere(question)
         if call is None and self._behind(scope):
             behind = len(self._log.times)
@@ -114,13 +114,14 @@ class CallSearch:
             return False
         return self._cursor.next_in(scope.path) is None
 
-    def _asks(self, call: CallRecord, label: str, args: dict[str, Tree]) -> bool:
-        recorded = self._log.args(call)
+    def _asks(self, call: CallRecord, question: Question) -> bool:
+        recorded, label, args = self._log.args(call), question.label, question.args
         if recorded.keys() == args.keys():
             # Mostly it is one argument that has secrets (a request's headers), and another that is long.
             differing = list(match.differing(recorded, args))
             self._terms.clean_args(args, differing)
             if not any(match.differing(recorded, {name: args[name] for name in differing})):
+                question.equal = True
                 return True
         self._terms.clean_args(args)
         if self._cursor.equal(call, label, args):

@@ -66,8 +66,10 @@ def tool(
     # Which object a method belongs to is no part of the question.
     bare = next(iter(signature.parameters), "") in ("self", "cls")
 
+    source_of = sources.ToolSource(function)
+
     def effect_of(args: Any, kwargs: Any) -> Effect:
-        source = sources.source_of(function) if kind == TOOL else None
+        source = source_of() if kind == TOOL else None
         bound = bind(args, kwargs)
         if bound is None:
             return Effect(
@@ -97,6 +99,8 @@ def _binder(signature: inspect.Signature) -> Callable[[Any, Any], dict[str, Any]
     defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
 
     def at_once(args: Any, kwargs: Any) -> dict[str, Any] | None:
+        if not kwargs and len(args) == len(names) == len(by_place):
+            return dict(zip(names, args, strict=True))
         given = dict(zip(by_place, args, strict=False))
         if len(args) > len(by_place) or not given.keys().isdisjoint(kwargs):
             return None

@@ -388,10 +388,12 @@ class ReplayingTurnstile(_Base):
                 _notify(self._cond, len(waiters))
         if not self._pumps:
             return
-        me = running_loop()
+        me, last = running_loop(), self._latest
+        if len(self._pumps) == 1 and last is not None and last.loop is me:
+            # Mostly there is one loop, and this is it.
+            if last.queue or self._hanging:
+                last.wake()
+            return
         for loop, pump in list(self._pumps.items()):
             if pump.queue or self._hanging:
-                if loop is me:
-                    pump.wake()
-                else:
-                    pump.wake_from_thread()
+                (pump.wake if loop is me else pump.wake_from_thread)()
