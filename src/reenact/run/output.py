@@ -101,7 +101,8 @@ class Output:
         scope = current()
         if scope is None or not scope.run.threaded or self._run not in (None, scope.run):
             return False
-        return callers.program(caller) and self.pid == os.getpid()
+        # When the interpreter ends, a thread that has the lock never goes on.
+        return callers.program(caller) and self.pid == os.getpid() and not sys.is_finalizing()
 
     def _written(self, text: Any, caller: FrameType | None) -> Any:
         count = self.write(text)
