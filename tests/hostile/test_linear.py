@@ -195,7 +195,15 @@ def test_both_engines_find_the_same_marks():
             found.append(Finder(rules))
     finder, other = found
     for text in texts:
-        one, two = (each._marked.scan(text.encode(), Work(0, least=10**6)) for each in (finder, other))
+        one, two = (
+            # A hint may be given where there is nothing.
+            [
+                mark
+                for mark in each._marked.database.scan(text.encode(), Work(0, least=10**6))
+                if mark[0] < each._first_hint
+            ]
+            for each in (finder, other)
+        )
         assert sorted(one) == sorted(two), text
         one, two = (sorted(each.find(text.encode(), Work(0, least=10**6))) for each in (finder, other))
         assert one == two, text
@@ -216,10 +224,10 @@ def test_the_same_marks_are_found_where_the_engine_changes(monkeypatch):
 
 
 @pytest.mark.parametrize("engine", ["_Automata", "_Hyperscan"])
-def test_a_mark_of_which_one_place_is_wanted_costs_one_look(engine):
+def test_a_hint_costs_one_look_however_often_it_is_there(engine):
     if engine == "_Hyperscan" and not marks._HYPERSCAN:
         pytest.skip("hyperscan is not installed: pip install 'reenact[speed]'")
-    found = getattr(marks, engine)([(b"key", 0), (rb"\u00", marks.ONCE)], literal=True)
+    found = getattr(marks, engine)([(b"key", 0), (rb"\u00", marks.HINT)], literal=True)
     text = rb"\u00e9" * 10_000 + b"key"
     assert sorted(number for number, _ in found.scan(text, Work(0, least=10))) == [0, 1]
     with pytest.raises(TooDense):

@@ -10,7 +10,7 @@ from reenact.core.redact.binary import in_text
 from reenact.core.redact.column_names import row_marks
 from reenact.core.redact.declared import declared_marks
 from reenact.core.redact.decoded import ESCAPES
-from reenact.core.redact.marks import ONCE, Database, MarkPattern, name_marks, own_name_marks, tag_marks
+from reenact.core.redact.marks import HINT, Database, MarkPattern, name_marks, own_name_marks, tag_marks
 from reenact.core.redact.named import NamedSecrets
 from reenact.core.redact.names import Names
 from reenact.core.redact.placed import line_marks, passwords, place_marks
@@ -52,11 +52,13 @@ class Finder:
         marks += [(mark, named.look_in_tag) for mark in tag_marks(self.names)]
         marks += [(mark, named.look) for mark in table_marks(self.names)]
         marks += [*place_marks(), *command_marks(), *row_marks(self.names), *declared_marks()]
-        self._first_escape = len(marks)
-        marks += [(MarkPattern(text, ONCE), _nothing) for text in ESCAPES]
+        self._first_hint = len(marks)
+        hints = (*ESCAPES, *(f"{digit}:" for digit in range(10)))
+        marks += [(MarkPattern(text, HINT), _nothing) for text in hints]
         self._marked = _Marked(marks, literal=True)
         own: list[tuple[MarkPattern, Look]] = [(mark, named.look) for mark in own_name_marks(self.names)]
         self._expressions = _Marked([*own, *line_marks()], literal=False)
+        self._has_own = bool(own)
         self._patterns = [byte_automaton(text) for text in rules.patterns]
 
     def find(self, data: bytes, work: Work) -> list[FoundSecret]:
@@ -67,12 +69,17 @@ class Finder:
         Raises:
             TooDense: That would cost more than `work` allows.
         """
-        marks, others = self._marked.database.scan(data, work), self._expressions.database.scan(data, work)
-        work.escapes = False
+        marks = self._marked.database.scan(data, work)
+        work.escapes, lines = False, self._has_own
         if marks:
-            first = self._first_escape
-            kept = [mark for mark in marks if mark[0] < first]
-            work.escapes, marks = len(kept) < len(marks), kept
+            first = self._first_hint
+            hints = [number - first for number, _ in marks if number >= first]
+            if hints:
+                marks = [mark for mark in marks if mark[0] < first]
+                work.escapes = min(hints) < len(ESCAPES)
+                # A line of `.pgpass` has a port, and a colon behind it.
+                lines = lines or max(hints) >= len(ESCAPES)
+        others = self._expressions.database.scan(data, work) if lines else []
         if not marks and not others and not self._patterns and b"@" not in data:
             return []
         work.begin()
@@ -88,7 +95,7 @@ class Finder:
 
 
 def _nothing(_data: bytes, _at: int, _work: Work) -> Iterator[FoundSecret]:
-    """The look at the beginning of an escape, which is no secret."""
+    """The look at a hint, which is no secret."""
     return iter(())
 
 

@@ -25,8 +25,8 @@ _HYPERSCAN = importlib.util.find_spec("hyperscan") is not None
 _FIRST_BYTES = 1 << 18
 """Bytes that a process scans by RE2 first: it is compiled in a fifth of the time."""
 
-CASELESS, ONCE = 1, 2
-"""Flags of a pattern: case does not matter, and only one of its places is wanted."""
+CASELESS, HINT = 1, 2
+"""Flags of a pattern: case does not matter, and all that is asked is if it may be there."""
 _LONGEST = 64  # bytes of a literal
 _BUILT_IN = DEFAULT_RULES.names | DEFAULT_RULES.headers
 _SEPARATORS = ("", "_", "-", ".", " ")
@@ -81,7 +81,7 @@ class _Hyperscan:
             ids=range(len(marks)),
             flags=[
                 (hyperscan.HS_FLAG_CASELESS if flags & CASELESS else 0)
-                | (hyperscan.HS_FLAG_SINGLEMATCH if flags & ONCE else 0)
+                | (hyperscan.HS_FLAG_SINGLEMATCH if flags & HINT else 0)
                 for _, flags in marks
             ],
             literal=literal,
@@ -129,8 +129,9 @@ class _Automata:
         options.encoding = re2.Options.Encoding.LATIN1
         options.never_capture = True
         options.longest_match = True
-        self._once = [(number, text) for number, (text, flags) in enumerate(marks) if flags & ONCE]
-        numbered = [(number, *mark) for number, mark in enumerate(marks) if not mark[1] & ONCE]
+        # To search for them takes longer than to look at once at what they hint at.
+        self._hints = [(number, 0) for number, (_, flags) in enumerate(marks) if flags & HINT]
+        numbered = [(number, *mark) for number, mark in enumerate(marks) if not mark[1] & HINT]
         self._anywhere, self._here = re2._Anchor.UNANCHORED, re2._Anchor.ANCHOR_START
         if literal:
             caseless = _alternatives([text for _, text, flags in numbered if flags])
@@ -161,8 +162,7 @@ class _Automata:
             if len(marks) > work.left:
                 raise TooDense
             at = start + 1
-        marks += ((number, len(text)) for number, text in self._once if text in data)
-        return sorted(marks, key=itemgetter(1))
+        return self._hints + sorted(marks, key=itemgetter(1))
 
     def _at(self, data: bytes, start: int) -> Iterator[tuple[int, int]]:
         if self._each is not None:
