@@ -25,17 +25,18 @@ _NO_NUMBER = lazy(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
 _SHARED_NO_NUMBER = lazy(rb"\xe7.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
 _LARGE = 1 << 24
 _PLAIN = {str, bool, type(None)}
+_SINGLE = {*_PLAIN, int}
 _FEW = 64
 _ROOM = MOST - DEEPEST
 
 
 def exact(value: Any) -> bytes | None:
     """Return the value's JSON on one line if it reads back exactly and untagged; else None."""
-    if type(value) in _PLAIN:
+    if type(value) in _SINGLE:
         try:
-            return orjson.dumps(value)
+            return orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
         except TypeError:
-            return None  # lone surrogates
+            return None  # lone surrogates, large numbers
     known = _known(value)
     if known is False:
         return None
