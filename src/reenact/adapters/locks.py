@@ -293,7 +293,7 @@ class OrderedLock(metaclass=_Instances):
     def _is_turn(self, unit: Scope) -> bool:
         order = unit.run.handler.locks
         self._count += order.skipped(self._name, self._count + 1)
-        turn = order.turn(unit, self._name, self._count + 1)
+        turn = order.turn(unit.path, self._name, self._count + 1)
         return self._last == unit.path if turn is None else turn
 
     def _wake(self) -> None:

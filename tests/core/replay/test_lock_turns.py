@@ -31,7 +31,7 @@ def answered(turns, call):
 
 
 def test_a_line_names_the_thread_whose_turn_it_is(turns):
-    x, y = SimpleNamespace(path="main/x"), SimpleNamespace(path="main/y")
+    x, y = "main/x", "main/y"
     assert turns.turn(x, "a", 1)
     assert turns.turn(x, "a", 4) is False
     assert turns.turn(y, "a", 4)

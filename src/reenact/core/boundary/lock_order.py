@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from reenact.core.boundary.scope import Scope
-
 
 class LockOrder:
     """No recorded order: each thread takes a lock as it comes."""
@@ -15,8 +10,11 @@ class LockOrder:
         """Return True if the recording says who takes that lock."""
         return False
 
-    def turn(self, scope: Scope, lock: str, count: int) -> bool | None:
-        """Return True if that scope takes the lock then, False if another does; None: as before."""
+    def turn(self, path: str, lock: str, count: int) -> bool | None:
+        """Return True if that scope (its path) takes the lock then, False if another does.
+
+        None: the one that took it before.
+        """
         return None
 
     def skipped(self, lock: str, count: int) -> int:

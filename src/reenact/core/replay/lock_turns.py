@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 
-from reenact.core.boundary import Answer, Scope
+from reenact.core.boundary import Answer
 from reenact.core.boundary.lock_order import LockOrder
 from reenact.core.model.log import Log
 from reenact.core.replay.terms import Terms
@@ -37,9 +37,9 @@ class LockTurns(LockOrder):
     def ordered(self, lock: str) -> bool:
         return lock in self._counts
 
-    def turn(self, scope: Scope, lock: str, count: int) -> bool | None:
+    def turn(self, path: str, lock: str, count: int) -> bool | None:
         taker = self._takers.get((lock, count))
-        return None if taker is None else taker[0] == self._terms.name(scope.path)
+        return None if taker is None else taker[0] == self._terms.name(path)
 
     def passed(self, answer: Answer) -> None:
         """An answer reaches the program: what its call recorded inside is not done again."""
