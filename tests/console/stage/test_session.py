@@ -39,8 +39,19 @@ class Visit(threading.Thread):
         self.actions = actions
         self.id, self.begun = "", threading.Event()
         self.turns, self.done = threading.Semaphore(0), threading.Semaphore(0)
+        self.error = None
 
     def run(self):
+        try:
+            self._visit()
+        except Exception as error:
+            self.error = error
+        finally:
+            # Who waits goes on, and sees the error.
+            self.begun.set()
+            self.done.release()
+
+    def _visit(self):
         with Client().Session(headless=True) as session:
             self.id = session.id
             self.begun.set()
@@ -53,6 +64,8 @@ class Visit(threading.Thread):
     def act(self):
         self.turns.release()
         self.done.acquire()
+        if self.error is not None:
+            raise self.error
 
 
 def test_a_session_is_seen_while_it_goes_on_and_played_when_it_is_over(opened, home, shop):
