@@ -52,7 +52,7 @@ class Visit(threading.Thread):
             self.done.release()
 
     def _visit(self):
-        with Client().Session(headless=True) as session:
+        with Client().Session(headless=True, idle_timeout_minutes=60) as session:
             self.id = session.id
             self.begun.set()
             for action in self.actions:
