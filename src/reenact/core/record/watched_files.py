@@ -31,9 +31,6 @@ class WatchedFiles:
     def __iter__(self) -> Iterator[str]:
         return iter(self.paths)
 
-    def __len__(self) -> int:
-        return len(self.paths)
-
     def add(self, path: str) -> None:
         """Watch a file that changes."""
         self.paths[path] = None
