@@ -197,11 +197,7 @@ def test_both_engines_find_the_same_marks():
     for text in texts:
         one, two = (
             # A hint may be given where there is nothing.
-            [
-                mark
-                for mark in each._marked.database.scan(text.encode(), Work(0, least=10**6))
-                if mark[0] < each._first_hint
-            ]
+            [mark for mark in each._marked.database.scan(text.encode(), 10**6) if mark[0] < each._first_hint]
             for each in (finder, other)
         )
         assert sorted(one) == sorted(two), text
@@ -218,7 +214,7 @@ def test_the_same_marks_are_found_where_the_engine_changes(monkeypatch):
     )
     engines = []
     for text in texts:
-        assert both.scan(text, Work(0, least=100)) == alone.scan(text, Work(0, least=100)) != []
+        assert both.scan(text, 100) == alone.scan(text, 100) != []
         engines.append(type(both._engine))
     assert engines == [marks._Automata] * 4 + [marks._Hyperscan] * 16
 
@@ -229,9 +225,9 @@ def test_a_hint_costs_one_look_however_often_it_is_there(engine):
         pytest.skip("hyperscan is not installed: pip install 'reenact[speed]'")
     found = getattr(marks, engine)([(b"key", 0), (rb"\u00", marks.HINT)], literal=True)
     text = rb"\u00e9" * 10_000 + b"key"
-    assert sorted(number for number, _ in found.scan(text, Work(0, least=10))) == [0, 1]
+    assert sorted(number for number, _ in found.scan(text, 10)) == [0, 1]
     with pytest.raises(TooDense):
-        found.scan(b"key" * 100, Work(0, least=10))
+        found.scan(b"key" * 100, 10)
 
 
 class TestPatternsOfUsers:

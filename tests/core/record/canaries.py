@@ -15,7 +15,6 @@ import zlib
 from pathlib import Path
 
 from reenact.core.redact.marks import Database
-from reenact.core.redact.work import Work
 
 _LETTERS = string.ascii_letters + string.digits
 _chance = random.Random(20)
@@ -105,7 +104,7 @@ def leaks(folder):
 
 def search(data, depth=2, how="plain"):
     """The secrets in bytes: as they stand, and in whatever the bytes are an encoding of."""
-    found = {(_NAMES[number], how) for number, _ in _ANY.scan(data, Work(0, least=1 << 30))}
+    found = {(_NAMES[number], how) for number, _ in _ANY.scan(data, 1 << 30)}
     if depth:
         for name, view in _views(data):
             found |= search(view, depth - 1, f"{how}, {name}")

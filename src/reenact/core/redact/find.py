@@ -20,6 +20,9 @@ from reenact.core.redact.tabular import table_marks
 from reenact.core.redact.text import FoundSecret, Look, hit, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
+_SIGNS = "@%&"
+"""An address with a password has the first, other escapes the others."""
+
 _WINDOW = 4096  # bytes in which a match of a user's pattern is looked for at first
 
 
@@ -53,23 +56,32 @@ class Finder:
         marks += [(mark, named.look) for mark in table_marks(self.names)]
         marks += [*place_marks(), *command_marks(), *row_marks(self.names), *declared_marks()]
         self._first_hint = len(marks)
-        hints = (*ESCAPES, *(f"{digit}:" for digit in range(10)))
+        hints = (*ESCAPES, *_SIGNS, *(f"{digit}:" for digit in range(10)))
         marks += [(MarkPattern(text, HINT), _nothing) for text in hints]
         self._marked = _Marked(marks, literal=True)
+        self.marks = self._marked.database
+        """Scans for the places where a secret may be."""
         own: list[tuple[MarkPattern, Look]] = [(mark, named.look) for mark in own_name_marks(self.names)]
         self._expressions = _Marked([*own, *line_marks()], literal=False)
         self._has_own = bool(own)
         self._patterns = [byte_automaton(text) for text in rules.patterns]
+        self.built_in = not (own or self._patterns)
+        """True without rules of the user: a text without marks then holds nothing."""
 
-    def find(self, data: bytes, work: Work) -> list[FoundSecret]:
+    def find(self, data: bytes, work: Work, marks: list[tuple[int, int]] | None = None) -> list[FoundSecret]:
         """All secrets in data, in no order and perhaps overlapping.
 
         Note in `work` if the data has no escapes.
 
+        Args:
+            data: Any bytes.
+            work: Bounds the looks.
+            marks: Those of `marks`, if they are known.
+
         Raises:
             TooDense: That would cost more than `work` allows.
         """
-        marks = self._marked.database.scan(data, work)
+        marks = self.marks.scan(data, work.left) if marks is None else marks
         work.escapes, lines = False, self._has_own
         if marks:
             first = self._first_hint
@@ -78,8 +90,8 @@ class Finder:
                 marks = [mark for mark in marks if mark[0] < first]
                 work.escapes = min(hints) < len(ESCAPES)
                 # A line of `.pgpass` has a port, and a colon behind it.
-                lines = lines or max(hints) >= len(ESCAPES)
-        others = self._expressions.database.scan(data, work) if lines else []
+                lines = lines or max(hints) >= len(ESCAPES) + len(_SIGNS)
+        others = self._expressions.database.scan(data, work.left) if lines else []
         if not marks and not others and not self._patterns and b"@" not in data:
             return []
         work.begin()

@@ -96,7 +96,7 @@ class KnownValues:
             return []
         hits = []
         packed: list[tuple[int, int]] = []
-        for number, mark_end in self._db.scan(data, work):
+        for number, mark_end in self._db.scan(data, work.left):
             if number >= len(self._spelled):
                 spelling = self._packed[number - len(self._spelled)]
                 start, end = _span(spelling, mark_end)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from reenact.core.redact.names import Names, words_of
 from reenact.core.redact.rules import DEFAULT_RULES
-from reenact.core.redact.work import TooDense, Work
+from reenact.core.redact.work import TooDense
 
 # There is no wheel for some machines. It is imported where it is used: a short program needs none of it.
 _HYPERSCAN = importlib.util.find_spec("hyperscan") is not None
@@ -88,11 +88,11 @@ class _Hyperscan:
         )
         self._spare: list[Any] = []
 
-    def scan(self, data: bytes, work: Work) -> list[tuple[int, int]]:
+    def scan(self, data: bytes, most: float) -> list[tuple[int, int]]:
         """(the mark's number, where it ends) of all marks.
 
         Raises:
-            TooDense: There are more than `work` allows.
+            TooDense: There are more than `most`.
         """
         try:
             scratch = self._spare.pop()
@@ -100,7 +100,8 @@ class _Hyperscan:
             scratch = self._db.scratch.clone()
         marks: list[tuple[int, int]] = []
         try:
-            self._db.scan(data, match_event_handler=_mark, context=(marks, work.left), scratch=scratch)
+            # By position, which takes half the time: the flags are 0.
+            self._db.scan(data, _mark, 0, (marks, most), scratch)
         except self._ended:
             raise TooDense from None
         finally:
@@ -153,13 +154,13 @@ class _Automata:
         self._lengths = {first: sorted(found) for first, found in lengths.items()}
         """The lengths of the literals with the same first two letters."""
 
-    def scan(self, data: bytes, work: Work) -> list[tuple[int, int]]:
+    def scan(self, data: bytes, most: float) -> list[tuple[int, int]]:
         """As `_Hyperscan.scan`."""
         marks: list[tuple[int, int]] = []
         at, length = 0, len(data)
         while (start := self._any(self._anywhere, data, at, length)[0][0]) >= 0:
             marks += self._at(data, start)
-            if len(marks) > work.left:
+            if len(marks) > most:
                 raise TooDense
             at = start + 1
         return self._hints + sorted(marks, key=itemgetter(1))
@@ -189,9 +190,9 @@ class _Both:
         self._engine: _Hyperscan | _Automata = _Automata(marks, literal=literal)
         self._left = _FIRST_BYTES
 
-    def scan(self, data: bytes, work: Work) -> list[tuple[int, int]]:
+    def scan(self, data: bytes, most: float) -> list[tuple[int, int]]:
         """As `_Hyperscan.scan`."""
-        return self._for(data).scan(data, work)
+        return self._for(data).scan(data, most)
 
     def _for(self, data: bytes) -> _Hyperscan | _Automata:
         if self._left >= 0:

@@ -18,7 +18,7 @@ from reenact.core.redact.known import KnownValues
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.shapes import TOKEN, label_of
 from reenact.core.redact.text import FoundSecret, plain
-from reenact.core.redact.work import BYTES_A_LOOK, TooDense, Work
+from reenact.core.redact.work import BYTES_A_LOOK, LEAST, TooDense, Work
 
 _MOST_TOKENS = 4096  # that are kept
 _LONGEST = 1024  # characters of a value whose token is kept
@@ -42,6 +42,8 @@ class Replacer:
         self._salt = salt
         self._finder = finder(rules)
         self._find = self._finder.find
+        self._marks = self._finder.marks
+        self._built_in = self._finder.built_in
         self.names = self._finder.names
         self._values = set(rules.values)
         self._typed: set[str] = set()
@@ -121,13 +123,13 @@ class Replacer:
             hits = self._dense(data)
         return merged(data, hits) if hits else hits
 
-    def _look(self, data: bytes, work: Work) -> list[FoundSecret]:
-        """All secrets in data, and in its views without escapes.
+    def _look(self, data: bytes, work: Work, marks: list[tuple[int, int]] | None = None) -> list[FoundSecret]:
+        """All secrets in data, and in its views without escapes; `marks` as for `Finder.find`.
 
         Raises:
             TooDense: That would cost more than `work` allows.
         """
-        hits = self._find(data, work)
+        hits = self._find(data, work, marks)
         exact = self.known if self._values or self._typed or self._found.values else ()
         for known in exact:
             hits += known.find(data, work)
@@ -165,11 +167,12 @@ class Replacer:
         # until nothing is found. So what comes out is what comes out again (and the second look costs
         # microseconds).
         try:
-            clean = not self._look(data, Work(len(data)))
+            marks = self._marks.scan(data, LEAST + len(data) / BYTES_A_LOOK)
+            known = self._values or self._typed or self._found.values or not self._built_in
+            if not (marks or known) or not self._look(data, Work(len(data)), marks):
+                return data
         except TooDense:
-            clean = False
-        if clean:
-            return data
+            pass
         try:
             return self._clean(data, json_=json_, work=Work(len(data)))
         except TooDense:

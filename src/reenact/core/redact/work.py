@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_LEAST = 4096  # looks that any text may cost, however short it is
+LEAST = 4096  # looks that any text may cost, however short it is
 BYTES_A_LOOK = 128
 LOOKS_A_HIT = 4  # what a secret costs that is replaced by itself, in looks
 _BYTES_READ = 160  # bytes of a value that are read in the time of one look
@@ -23,7 +23,7 @@ class Work:
 
     __slots__ = ("closes", "escapes", "left", "read_to", "tag", "word")
 
-    def __init__(self, length: int, *, least: int = _LEAST) -> None:
+    def __init__(self, length: int, *, least: int = LEAST) -> None:
         self.left: float = least + length / BYTES_A_LOOK
         self.closes: dict[tuple[int, int], tuple[int, int | None]] = {}
         """The last string of each kind whose end was found: the search's start, the string's end."""
