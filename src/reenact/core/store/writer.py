@@ -33,7 +33,7 @@ _RESERVE = 4096
 _END = chain.AFTER + b"\n"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 _LOOK = 0.01  # seconds; a look costs as much as a small write
-_fstat = os.fstat  # the program's own is recorded
+_fstat, _write = os.fstat, os.write  # the program's own are recorded
 
 
 _open_files: WeakSet[Writer] = WeakSet()
@@ -113,13 +113,17 @@ class Writer:
                 return True
             try:
                 self._write(body, body if content is None else content)
-                while self._waiting:
-                    body, content = self._waiting.popleft()
-                    self._write(body, body if content is None else content)
+                if self._waiting:
+                    self._write_waiting()
             except OSError as error:
                 self._stop(error)
                 return False
             return True
+
+    def _write_waiting(self) -> None:
+        while self._waiting:
+            body, content = self._waiting.popleft()
+            self._write(body, body if content is None else content)
 
     def refer(self, number: int, line: bytes) -> bool:
         """Append a reference to `line`, the parent's line of that number. Returns as `append` does."""
@@ -245,12 +249,11 @@ class Writer:
 
     def _write(self, body: bytes, content: bytes) -> None:
         check = sum_of(self._sum, content)
-        end = BEFORE + check + _END
-        size = len(body) + len(end)
+        line = body + (BEFORE + check + _END)
+        size = len(line)
         try:
             self._writing = True
-            written = system.writev(self._fd, (body, end))  # one call, and no copy of the line
-            if written != size:
+            if _write(self._fd, line) != size:
                 # A short write is the disk filling up: take the torn line back, then let the rest raise.
                 os.ftruncate(self._fd, self._size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
