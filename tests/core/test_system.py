@@ -50,13 +50,6 @@ def test_reading_at_a_place_leaves_the_position(file, monkeypatch, portable):
     assert os.lseek(file, 0, os.SEEK_CUR) == 4
 
 
-@portable
-def test_parts_are_written_as_one(file, monkeypatch, portable):
-    monkeypatch.setattr(system, "PORTABLE", portable)
-    assert system.writev(file, (b"a\n", b"bc\n")) == 5
-    assert system.pread(file, 10, 0) == b"a\nbc\n"
-
-
 def test_a_lock_of_another_process_is_seen_until_it_is_killed(tmp_path, file):
     with holder(tmp_path / "file", "alone") as process:
         with pytest.raises(BlockingIOError):

@@ -13,7 +13,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
 if sys.platform == "win32":
@@ -22,6 +23,9 @@ if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
+
+monotonic: Callable[[], float] = time.monotonic
+"""The real clock, whatever an adapter puts in its place for the program."""
 
 SWITCH = "REENACT_PORTABLE"
 """The environment variable that forces the portable ways."""
@@ -80,14 +84,6 @@ def pread(file: int, count: int, start: int) -> bytes:
                 os.lseek(file, before, os.SEEK_SET)
     else:
         return os.pread(file, count, start)
-
-
-def writev(file: int, parts: Sequence[bytes]) -> int:
-    """Write the parts in one call, and return the number of bytes written."""
-    if sys.platform == "win32" or PORTABLE:
-        return os.write(file, b"".join(parts))
-    else:
-        return os.writev(file, parts)
 
 
 def put_in_place(

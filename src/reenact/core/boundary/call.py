@@ -292,7 +292,22 @@ class Call:
 
     async def _apass(self, outcome: Outcome) -> None:
         handler, ticket, turnstile = self._live()
-        pauses, told = self._prepare(outcome), False
+        pauses = self._prepare(outcome)
+        try:
+            if turnstile.passes_now(ticket.order):
+                handler.leave(ticket, outcome)
+            else:
+                await self._await_turn(outcome)
+        finally:
+            if pauses:
+                turnstile.live_begins()
+        if self.scope.run.halt is not None:
+            raise self.scope.run.halt
+
+    async def _await_turn(self, outcome: Outcome) -> None:
+        """Report an outcome when its turn comes; a cancellation if that comes first."""
+        handler, ticket, turnstile = self._live()
+        told = False
 
         def write() -> None:
             nonlocal told
@@ -305,11 +320,6 @@ class Call:
             if not told:
                 handler.leave(ticket, Cancelled())
             raise
-        finally:
-            if pauses:
-                turnstile.live_begins()
-        if self.scope.run.halt is not None:
-            raise self.scope.run.halt
 
     async def _astop(self, how: BaseException | None) -> None:
         try:

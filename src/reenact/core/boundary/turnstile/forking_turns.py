@@ -6,7 +6,6 @@ import heapq
 from collections.abc import Callable
 from contextvars import Context
 from threading import get_ident
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from reenact.core.boundary.running_loop import real_call_at, this_loop
@@ -14,6 +13,7 @@ from reenact.core.boundary.turnstile.protocol import PATIENCE
 from reenact.core.boundary.turnstile.pump import _Entry, _wait
 from reenact.core.boundary.turnstile.recording_turns import RecordingTurnstile
 from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
+from reenact.core.system import monotonic
 
 if TYPE_CHECKING:
     import asyncio
@@ -110,7 +110,7 @@ class ForkingTurnstile(ReplayingTurnstile):
             super()._idle()
             return
         self._after.settle()
-        if self._hanging and not self._after.threaded:
+        if self._hanging.waits and not self._after.threaded:
             self._look_for_stuck(self._pumps[this_loop()])
 
     def _alone(self, me: int) -> bool:

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 
 class HangingWaits:
-    """The waits that end only by a cancellation; false if there are none."""
+    """The waits that end only by a cancellation.
+
+    Attributes:
+        waits: Each wait with the error to end it with if its cancellation never comes.
+    """
 
     def __init__(self) -> None:
-        self._waits: list[tuple[asyncio.Future[None], Callable[[], BaseException]]] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._waits)
+        self.waits: list[tuple[asyncio.Future[None], Callable[[], BaseException]]] = []
 
     async def wait(self, stuck: Callable[[], BaseException], wake: Callable[[], None]) -> None:
         """Wait until cancelled.
@@ -26,7 +27,7 @@ class HangingWaits:
         `wake` wakes the loop's pump; `stuck` makes the error of a wait in vain.
         """
         forever: asyncio.Future[None] = this_loop().create_future()
-        self._waits.append((forever, stuck))
+        self.waits.append((forever, stuck))
         wake()
         try:
             await forever
@@ -36,10 +37,10 @@ class HangingWaits:
 
     def some_left(self) -> bool:
         """Forget the waits that have ended; return True if there are others."""
-        self._waits = [(future, stuck) for future, stuck in self._waits if not future.done()]
-        return bool(self._waits)
+        self.waits = [(future, stuck) for future, stuck in self.waits if not future.done()]
+        return bool(self.waits)
 
     def fail_first(self) -> None:
         """End the first wait by its error."""
-        future, stuck = self._waits.pop(0)
+        future, stuck = self.waits.pop(0)
         future.set_exception(stuck())

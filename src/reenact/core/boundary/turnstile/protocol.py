@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from collections.abc import Set as AbstractSet
-from time import monotonic
 from typing import TYPE_CHECKING, Protocol
+
+from reenact.core.system import monotonic
 
 if TYPE_CHECKING:
     import asyncio
@@ -53,6 +54,9 @@ class Turnstile(Protocol):
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
         """Block until it is this outcome's turn; `write` records it there and then."""
+
+    def passes_now(self, order: int | None) -> bool:
+        """Return True if this outcome of the running loop passes without a wait; then it has passed."""
 
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
         """Wait in the event loop until it is this outcome's turn."""

@@ -164,13 +164,16 @@ class _Base:
     def blocks(self, still: Callable[[], bool] | None = None) -> None:
         raise NotImplementedError
 
+    def passes_now(self, order: int | None) -> bool:
+        # It would be the next one anyhow: spare the loop a turn.
+        return self._pump(this_loop()).quiet and self.passes_at_once(order)
+
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
-        loop = this_loop()
-        if self._pump(loop).quiet and self.passes_at_once(order):
-            # It would be the next one anyhow: spare the loop a turn.
+        if self.passes_now(order):
             if write is not None:
                 write()
             return
+        loop = this_loop()
         turn = loop.create_future()
 
         def release() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from threading import get_ident, get_native_id
-from time import monotonic
 
 from reenact.core.boundary.turnstile.protocol import PATIENCE
 from reenact.core.boundary.turnstile.working import Attention, ThreadWork
+from reenact.core.system import monotonic
 
 _LONGEST = 600.0
 

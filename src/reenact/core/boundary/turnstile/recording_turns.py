@@ -6,13 +6,13 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from threading import get_ident
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from reenact.core.boundary.running_loop import running_loop
 from reenact.core.boundary.turnstile.protocol import GRACE
 from reenact.core.boundary.turnstile.pump import Parts, _Base, _Entry, _wait
 from reenact.core.boundary.turnstile.working import ThreadWork
+from reenact.core.system import monotonic
 
 if TYPE_CHECKING:
     import asyncio

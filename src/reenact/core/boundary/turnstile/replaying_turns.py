@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from contextvars import Context
 from threading import get_ident
-from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from reenact.core.boundary.running_loop import real_call_at, running_loop, this_loop
@@ -16,6 +15,7 @@ from reenact.core.boundary.turnstile.passed_places import PassedPlaces
 from reenact.core.boundary.turnstile.protocol import LAST, PATIENCE
 from reenact.core.boundary.turnstile.pump import _Base, _Entry, _notify, _Pump, _wait
 from reenact.core.boundary.turnstile.quiet import Quiet
+from reenact.core.system import monotonic
 
 if TYPE_CHECKING:
     import asyncio
@@ -182,10 +182,10 @@ class ReplayingTurnstile(_Base):
     # -- within ----------------------------------------------------------------------------------------------
 
     def passes_at_once(self, order: int | None) -> bool:
-        with self._cond:
+        with self._lock:
             # With others about, whose turn it is shows only at the pump.
             others = len(self._alive) > 1 or self._coming or self._jobs or self._outstanding
-            held = self._hanging or self._pace is not None or self._paused
+            held = self._hanging.waits or self._pace is not None or self._paused
             if order is None or order > self._places.next or others or held:
                 return False
         self._mark(order)
@@ -354,7 +354,7 @@ class ReplayingTurnstile(_Base):
 
     def _idle(self) -> None:
         pump = self._pumps[this_loop()]
-        if self._hanging and not pump.waiting():
+        if self._hanging.waits and not pump.waiting():
             self._look_for_stuck(pump)
 
     def _look_for_stuck(self, pump: _Pump) -> None:
@@ -370,7 +370,7 @@ class ReplayingTurnstile(_Base):
             self._wake_later(pump)
 
     def _mark(self, order: int | None) -> None:
-        with self._cond:
+        with self._lock:
             if order is not None:
                 self._places.take(order)
             self._quiet.since = monotonic()
@@ -386,14 +386,15 @@ class ReplayingTurnstile(_Base):
             waiters: Any = self._cond._waiters  # type: ignore[attr-defined]  # noqa: SLF001 - a look costs less than a call
             if waiters:
                 _notify(self._cond, len(waiters))
-        if not self._pumps:
+        last = self._latest
+        if last is None and not self._pumps:
             return
-        me, last = running_loop(), self._latest
-        if len(self._pumps) == 1 and last is not None and last.loop is me:
+        me = running_loop()
+        if last is not None and last.loop is me and len(self._pumps) == 1:
             # Mostly there is one loop, and this is it.
-            if last.queue or self._hanging:
+            if last.queue or self._hanging.waits:
                 last.wake()
             return
         for loop, pump in list(self._pumps.items()):
-            if pump.queue or self._hanging:
+            if pump.queue or self._hanging.waits:
                 (pump.wake if loop is me else pump.wake_from_thread)()

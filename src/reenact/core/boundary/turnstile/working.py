@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from threading import get_ident
-from time import monotonic
+
+from reenact.core.system import monotonic
 
 _TASKS = Path("/proc/self/task")
 _SHARE = 0.1
