@@ -19,7 +19,9 @@ from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.patterns import lazy
 
-_SMALL = 256
+SMALL = 256
+"""Characters of a text, or bytes of another value, that are not worth a reference."""
+
 _BLOCK = 65536
 _BACK = 128
 
@@ -58,7 +60,7 @@ class Arg(NamedTuple):
             return self.whole() if base.text is None else _text(self.text, base.text, call)
         if self.items is not None:
             return self.whole() if base.items is None else _items(self.items, base.items, call)
-        if len(self.data) > _SMALL and self.data == base.data:
+        if len(self.data) > SMALL and self.data == base.data:
             return b'{"$same":%d}' % call
         return self.data
 
@@ -105,16 +107,16 @@ def restore(tree: Tree, base: Tree) -> Tree:
 
 def _text(text: str, base: str, call: int) -> bytes:
     head = tail = 0
-    if len(text) > _SMALL:
+    if len(text) > SMALL:
         most = min(len(text), len(base))
         # Less than this would not be worth a reference.
-        if text[:_SMALL] == base[:_SMALL]:
+        if text[:SMALL] == base[:SMALL]:
             head = _common(text, base, most)
-        if text[-_SMALL:] == base[-_SMALL:]:
+        if text[-SMALL:] == base[-SMALL:]:
             tail = _common_end(text, base, most - head)
         # A little is written again on either side, so that a secret is never cut in two before it is looked for.
         head, tail = max(0, head - _BACK), max(0, tail - _BACK)
-    if head + tail <= _SMALL:
+    if head + tail <= SMALL:
         return orjson.dumps(text)
     return b'{"$text":[%d,%d,%d],"new":%b}' % (call, head, tail, orjson.dumps(text[head : len(text) - tail]))
 
@@ -152,7 +154,7 @@ def _common_end(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
 
 def _search(same: Callable[[int, int], bool], most: int) -> int:
     # In growing blocks: what is common runs long.
-    low, block = 0, _SMALL
+    low, block = 0, SMALL
     while low < most and same(low, high := min(low + block, most)):
         low, block = high, min(block * 4, _BLOCK)
     high = min(low + block, most)

@@ -15,7 +15,7 @@ import orjson
 
 from reenact.core.boundary import Scope
 from reenact.core.model import codec
-from reenact.core.model.delta import Arg, adds_nothing
+from reenact.core.model.delta import SMALL, Arg, adds_nothing
 from reenact.core.model.event import Effect, Tree
 from reenact.core.model.exact import exact, exact_items
 from reenact.core.redact import Redactor, is_value
@@ -104,8 +104,11 @@ class QuestionWriter:
         members = []
         try:
             for name, value in given.items():
-                arg = args[name] = _arg(value, encode)
-                members.append(_key(name) + _against(arg, (earlier.get(name), call)))
+                written = _small(value)
+                if written is None:
+                    arg = args[name] = _arg(value, encode)
+                    written = _against(arg, (earlier.get(name), call))
+                members.append(_key(name) + written)
         except TypeError:
             return None
         line = b"".join((before, b",".join(members), end))
@@ -242,6 +245,18 @@ def _head(effect: Effect, scope: Scope) -> bytes:
 @lru_cache(_ITEMS)
 def _what(kind: str, name: str) -> bytes:
     return codec.dumps({"kind": kind, "name": name})[1:-1]
+
+
+def _small(value: Any) -> bytes | None:
+    """Return the JSON of a value that no later call refers to, or None.
+
+    Raises:
+        TypeError: A text with lone surrogates.
+    """
+    kind = type(value)
+    if (kind is str and len(value) <= SMALL) or kind is bool or value is None:
+        return orjson.dumps(value)
+    return exact(value) if kind is int or kind is float else None
 
 
 def _arg(value: Any, encode: _Encode) -> Arg:

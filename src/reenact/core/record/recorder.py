@@ -292,11 +292,14 @@ class Recorder(Handler):
             unkept.extend(encoder.unkept)
             return tree
 
+        step = None
         with self._order:
             line = self._questions.line(
                 effect, scope, number=number, ordinal=ordinal, now=self._seconds(), encode=encode
             )
-            step = self.counted(lambda: self._writer.append(line))
+            if self._writer.append(line):
+                self.asked += 1
+                step = self.asked if self.alone else None
         if unkept:
             self._note_unkept(unkept, number)
         return line, step
