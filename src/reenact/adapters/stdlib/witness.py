@@ -16,7 +16,6 @@ from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from reenact.adapters.stdlib import callers, file_uses
 from reenact.core import system
@@ -259,23 +258,27 @@ class _Held:
         self.others: dict[str, None] = {}
 
 
-_held: WeakKeyDictionary[Run, _Held] = WeakKeyDictionary()
+def _held_of(run: Run) -> _Held:
+    if run.held is None:
+        run.held = _Held()
+    held: _Held = run.held
+    return held
 
 
 def opened_file(run: Run, name: str) -> None:
     """The program opens a file outside of its tools, which may use it later."""
-    held = _held.setdefault(run, _Held())
+    held = _held_of(run)
     if len(held.files) < _MOST:
         held.files[os.path.realpath(name)] = name
 
 
 def opened_other(run: Run, what: str) -> None:
     """The program opens something else that is not recorded, and stays open."""
-    _held.setdefault(run, _Held()).others[what] = None
+    _held_of(run).others[what] = None
 
 
 def _ended(run: Run, tool: ToolInside) -> None:
-    held = _held.get(run)
+    held = run.held
     if held is None:
         return
     for what in held.others:

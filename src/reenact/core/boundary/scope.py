@@ -257,6 +257,7 @@ class Run:
         serves: Returns True for the name of an HTTP request to a server of this process. None: there is none.
         scratch: Returns True for a path on a disk of this run's own, which may be written to. None: there is none.
         view: Shows the files, if the program's functions are redirected to scratch.
+        held: What the program has opened outside of tools, for the adapter that watches them. None: nothing.
         slept: How often the program's own code has slept, by the path of its scope.
         times: The times that the program's own code gives to sleeps and waits.
         threaded: The program has started a thread, or given a pool of threads a job.
@@ -266,9 +267,9 @@ class Run:
     """
 
     __slots__ = (
-        "__weakref__", "asked", "began", "family", "files", "forked", "halt", "handler", "lock", "model", "replaying",
-        "root", "rules", "scratch", "serves", "slept", "threaded", "times", "tracked", "turnstile", "unreceived",
-        "view", "waits", "working",
+        "__weakref__", "asked", "began", "family", "files", "forked", "halt", "handler", "held", "lock", "model",
+        "replaying", "root", "rules", "scratch", "serves", "slept", "threaded", "times", "tracked", "turnstile",
+        "unreceived", "view", "waits", "working",
     )  # fmt: skip
 
     def __init__(
@@ -280,6 +281,7 @@ class Run:
         self.forked = False
         self.began = time_ns()
         self.halt: BaseException | None = None
+        self.held: Any = None
         self.model: str | None = None
         self.rules = RULES
         self.asked: Callable[[bytes, str, int], None] | None = None
