@@ -56,7 +56,7 @@ class StreamPiece:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as `Effect`
 class Answer:
     """A recorded outcome: the value or error, its place in the run's order, a stream's chunks.
 
