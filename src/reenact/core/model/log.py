@@ -6,15 +6,15 @@ to parse.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model import codec, delta
+from reenact.core.model.blobs import BlobFiller
 from reenact.core.model.event import Event, Tree
-from reenact.errors import CorruptRecording, TooLarge
+from reenact.errors import CorruptRecording
 
 Received: TypeAlias = tuple[int, int] | tuple[str, str]
 """A chunk, by its call and its place there; or the end of a wait, by its scope and name."""
@@ -29,9 +29,6 @@ RACE = "race"
 """The kind of a note about an order of threads or processes that is not recorded."""
 
 _KEPT = 32
-
-_FILLED = 512 << 20
-"""Bytes of blobs in one value: a line of text may name one blob a thousand times."""
 
 
 @dataclass(slots=True)
@@ -74,7 +71,8 @@ class CallRecord:
     @property
     def label(self) -> str:
         """`kind:name`, as filters name it."""
-        return f"{self.kind}:{self.name}"
+        called = self.called
+        return f"{called['kind']}:{called['name']}"
 
     @property
     def scope(self) -> str:
@@ -188,16 +186,19 @@ class Log:
         """One more event, the next of its file."""
         data = event.data
         self.empty = False
-        self.last = max(self.last, float(data.get("t", 0.0)))
-        if event.event == "sealed":
-            self.seal_digest = event.digest
-        handle = getattr(self, f"_on_{event.event}", None)
+        seconds = data.get("t", 0.0)
+        if seconds > self.last:
+            self.last = float(seconds)
+        handle = _HANDLERS.get(event.event)
         if handle is not None:
-            handle(data)
+            handle(self, data)
+        if event.digest:
+            self.seal_digest = event.digest
 
     def _place(self, data: Mapping[str, Tree]) -> int:
-        self.times.append(float(data["t"]))
-        return len(self.times) - 1
+        places = self.times
+        places.append(float(data["t"]))
+        return len(places) - 1
 
     def _on_opened(self, data: Mapping[str, Tree]) -> None:
         self.opened = data
@@ -301,7 +302,7 @@ class Log:
         """Return a call's arguments as whole trees: parts stored with an earlier call are put back."""
         known = self._whole.get(call.number)
         if known is None:
-            known = self._restore(call)
+            known = call.called["args"] if _base(call) is None else self._restore(call)
         return known
 
     def blob(self, address: str) -> bytes:
@@ -351,44 +352,18 @@ class Log:
 
         Raises CorruptRecording, and TooLarge if they exceed half a gigabyte.
         """
-        return _Filled(self._blob).tree(tree)
+        return BlobFiller(self._blob).tree(tree)
 
 
-class _Filled:
-    """Puts blobs in the place of their addresses: each is read once, however often it is named."""
-
-    def __init__(self, blob: Callable[[str], bytes]) -> None:
-        self._blob = blob
-        self._known: dict[str, tuple[Tree, int]] = {}
-        self._size = 0
-
-    def tree(self, tree: Tree) -> Tree:
-        if type(tree) is dict:
-            if "$blob" in tree and len(tree) == 1:
-                return self._put(tree["$blob"])
-            pairs = {key: self.tree(item) for key, item in tree.items()}
-            return tree if all(pairs[key] is item for key, item in tree.items()) else pairs
-        if type(tree) is list:
-            items = [self.tree(item) for item in tree]
-            return tree if all(map(operator.is_, items, tree)) else items
-        return tree
-
-    def _put(self, address: Tree) -> Tree:
-        if type(address) is not str:
-            raise CorruptRecording("a blob is named by something that is no text")
-        if address not in self._known:
-            data = self._blob(address)
-            self._known[address] = codec.Encoder().encode(data), len(data)
-        tree, size = self._known[address]
-        self._size += size
-        if self._size > _FILLED:
-            raise TooLarge(f"one value names blobs of more than {_FILLED >> 20} MB in all")
-        return tree
+_HANDLERS: Mapping[str, Callable[[Log, Mapping[str, Tree]], None]] = {
+    name.removeprefix("_on_"): handle for name, handle in vars(Log).items() if name.startswith("_on_")
+}
+"""The method of each event."""
 
 
 def _base(call: CallRecord) -> int | None:
     for tree in call.called["args"].values():
-        number = delta.base_of(tree)
+        number = delta.base_of(tree) if type(tree) is dict else None
         if number is not None:
             return number
     return None

@@ -37,11 +37,10 @@ class References:
             raise Unfit(f"call {number} is asked twice")
         if within is not None and within >= number:
             raise Unfit(f"call {number} is inside call {within}, which is not an earlier one")
-        bases = {self._argument(number, name, tree) for name, tree in args.items() if type(tree) is dict} - {
-            0
-        }
-        if len(bases) > 1:
-            raise Unfit(f"the arguments of call {number} are written against different calls")
+        if dict in map(type, args.values()):
+            trees = ((name, tree) for name, tree in args.items() if type(tree) is dict)
+            if len({self._argument(number, name, tree) for name, tree in trees} - {0}) > 1:
+                raise Unfit(f"the arguments of call {number} are written against different calls")
         self._args[number] = args
 
     def _argument(self, number: int, name: str, tree: Mapping[str, Tree]) -> int:

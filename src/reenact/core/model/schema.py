@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import starmap
 from typing import Any, TypeAlias
 
 from reenact.core.model import storable
@@ -39,11 +40,11 @@ Specification: TypeAlias = tuple[Members, Members]
 """The required members of a line, and the others, each with its test."""
 
 Compiled: TypeAlias = Mapping[
-    str, tuple[tuple[tuple[str, type | None, Test], ...], tuple[tuple[str, Test], ...]]
+    str, tuple[tuple[tuple[str, type | None, int | None, Test], ...], tuple[tuple[str, Test], ...]]
 ]
 """The same in tuples.
 
-For a required member also the type that always passes (no call needed).
+For a required member also the type that passes without a call: always, or as a number from that one on.
 """
 
 
@@ -61,19 +62,20 @@ def check_by(events: Compiled, data: dict[str, Tree]) -> None:
     """Check one line's members by such tests. Raises Unfit.
 
     A text that UTF-8 cannot hold is written as `{"$surrogates": …}` at any place; its escaped form takes its place
-    here,
-    so that a text is always a str.
+    here, so that a text is always a str.
     """
     event = events.get(data["event"])
     if event is None:
         return
     required, others = event
-    for name, passes, test in required:
+    for name, passes, least, test in required:
         try:
             value = data[name]
         except KeyError:
             raise Unfit(f"`{name}` is missing") from None
-        if type(value) is not passes and not test(value):
+        kind = type(value)
+        passed = kind is passes and (least is None or least <= value < _MOST)
+        if not passed and not test(value):
             _repair(data, name, test)
     if len(data) > len(required) + 1:
         for name, test in others:
@@ -363,14 +365,22 @@ _DOCUMENTED: Mapping[str, Specification] = {
 }  # fmt: skip
 
 
-_PASSES: Mapping[Test, type] = {text: str, object_: dict, flag: bool, call: type(None)}
+_PASSES: Mapping[Test, tuple[type, int | None]] = {
+    text: (str, None), object_: (dict, None), flag: (bool, None), call: (type(None), None),
+    number: (int, 1), count: (int, 0), seconds: (float, 0),
+}  # fmt: skip
+
+
+def _required(name: str, test: Test) -> tuple[str, type | None, int | None, Test]:
+    passes, least = _PASSES.get(test, (None, None))
+    return name, passes, least, test
 
 
 def compiled(documented: Mapping[str, Specification]) -> Compiled:
     """The tests in the shape that `check_by` takes."""
     return {
         event: (
-            tuple((name, _PASSES.get(test), test) for name, test in required.items()),
+            tuple(starmap(_required, required.items())),
             tuple(others.items()),
         )
         for event, (required, others) in documented.items()

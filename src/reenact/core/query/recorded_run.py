@@ -182,14 +182,10 @@ class RecordedRun:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """All effects, in the order in which they were asked, numbered from 1."""
-        found = [
-            (log.opened.get("offset", 0.0) + call.began, log, call)
-            for log in self.logs
-            for call in log.calls.values()
-        ]
+        found = [(log, call) for log in self.logs for call in log.calls.values()]
         if len(self.logs) > 1:
-            found.sort(key=lambda item: item[0])
-        return tuple(Step(number, log, call) for number, (_, log, call) in enumerate(found, 1))
+            found.sort(key=lambda item: item[0].opened.get("offset", 0.0) + item[1].began)
+        return tuple(Step(number, log, call) for number, (log, call) in enumerate(found, 1))
 
     def renew(self) -> None:
         """Number the calls that its logs have read since the last use of `steps`.

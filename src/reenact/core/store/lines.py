@@ -86,12 +86,19 @@ class Reader:
             signed = self._check_sum(line, data or {}) if self._chained else ""
             if data is None:
                 raise schema.Unfit("it is no event")
-            self._check(line, data)
+            kind = data["event"]
+            if len(line) > 2 * schema.DEEPEST and schema.too_deep(line, data):
+                raise schema.Unfit(f"it is nested more than {schema.DEEPEST} levels deep")
+            if kind == self._first or self._ended:
+                self._check_place(kind)
+            self._check_members(kind, data)
+            if kind == self._last:
+                self._ended = True
         except schema.Unfit as problem:
             raise CorruptRecording(
                 f"{self._where}, line {self._number}: damaged: {problem}; {self._remedy()}"
             ) from None
-        return Event(data["event"], data, self._number, signed)
+        return Event(kind, data, self._number, signed)
 
     def fits(self, line: bytes) -> bool:
         """Return True if a last line without a newline is whole all the same."""
@@ -136,7 +143,7 @@ class Reader:
         """Check a line's sum and continue from it; return the digest that a seal's signature covers."""
         body, signed = line[: -chain.LENGTH], ""
         check = chain.sum_of(self._sum, body)
-        if line[-chain.LENGTH :] != chain.tail(check):
+        if not line.endswith(chain.BEFORE + check + chain.AFTER):
             if chain.stated(line) is None:
                 raise schema.Unfit("it is cut off, or has no sum")
             raise schema.Unfit("it was changed, or a line before it was removed, doubled or moved")
@@ -149,18 +156,11 @@ class Reader:
         data.pop("sum", None)
         return signed
 
-    def _check(self, line: bytes, data: dict[str, Any]) -> None:
-        kind = data["event"]
-        if len(line) > 2 * schema.DEEPEST and schema.too_deep(line, data):
-            raise schema.Unfit(f"it is nested more than {schema.DEEPEST} levels deep")
-        if self._number > 1:
-            if kind == self._first:
-                raise schema.Unfit("a header stands in the first line alone")
-            if self._ended and self._chained:
-                raise schema.Unfit(f"it stands after the last line, `{self._last}`")
-        self._check_members(kind, data)
-        if kind == self._last:
-            self._ended = True
+    def _check_place(self, kind: str) -> None:
+        if kind == self._first and self._number > 1:
+            raise schema.Unfit("a header stands in the first line alone")
+        if self._ended and self._chained:
+            raise schema.Unfit(f"it stands after the last line, `{self._last}`")
 
     def _check_members(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "same":
