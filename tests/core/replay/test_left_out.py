@@ -45,7 +45,7 @@ def test_a_cancelled_call_that_is_left_out_comes_before_the_changed_question_of_
     turnstile = SimpleNamespace(position=2, over=lambda _: False)
     departures = Departures(log, Cursor(log, Rules(())), {1: 1, 2: 2}, cast("Any", turnstile))
     question = Question(
-        Effect("tool", "ask", {"seen": ""}), Scope(THREAD, cast("Any", None)), 0, {"seen": ""}
+        Effect("tool", "ask", {"seen": ""}), Scope(THREAD, cast("Any", None)), 0, {"seen": ""}, "tool:ask"
     )
     found = departures.first(question, log.calls[2])
     assert (found.kind, found.step) == (Departure.MISSING, 1)

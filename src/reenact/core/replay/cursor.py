@@ -31,10 +31,12 @@ class Cursor:
         self.inside: dict[int, list[CallRecord]] = {}
         self._fired_inside: dict[int, list[int]] = {}
         for call in log.calls.values():
-            self.by_address[call.scope, call.label, call.ordinal] = call
-            self.by_scope.setdefault(call.scope, []).append(call)
-            if call.within is not None:
-                self.inside.setdefault(call.within, []).append(call)
+            called = call.called
+            scope, within = called["at"], called["in"]
+            self.by_address[scope, call.label, called["n"]] = call
+            self.by_scope.setdefault(scope, []).append(call)
+            if within is not None:
+                self.inside.setdefault(within, []).append(call)
         for within, place in log.fired_within:
             if within is not None:
                 self._fired_inside.setdefault(within, []).append(place)
@@ -108,15 +110,18 @@ class Cursor:
     def take(self, call: CallRecord) -> list[CallRecord]:
         """Mark a call as asked for. Return the calls of its scope that it overtakes."""
         self.asked.add(call.number)
-        calls = self.by_scope[call.scope]
-        if call.scope in self._unordered:
+        scope = call.scope
+        if scope in self._unordered:
             return []
-        front = self._front.get(call.scope, 0)
-        # The next one is meant nearly always; only a departure looks further.
-        place = front if front < len(calls) and calls[front] is call else calls.index(call)
+        calls, front = self.by_scope[scope], self._front.get(scope, 0)
+        if front < len(calls) and calls[front] is call:
+            # The next one is meant nearly always; only a departure looks further.
+            self._front[scope] = front + 1
+            return []
+        place = calls.index(call)
         if place < front:
             return []
-        self._front[call.scope] = place + 1
+        self._front[scope] = place + 1
         return [c for c in calls[front:place] if c.number not in self.asked]
 
     def taken(self, call: CallRecord, thread: int) -> None:
@@ -187,9 +192,9 @@ def _overlapping(calls: list[CallRecord]) -> bool:
     """
     until, latest = -1.0, 0
     for call in calls:
-        if call.began < until or call.number < latest:
+        if call.number < latest or call.called["t"] < until:
             return True
-        latest = call.number
-        if call.ended is None and call.outcome is not None and not call.pieces:
-            until = max(until, float(call.outcome["t"]))
+        latest, outcome = call.number, call.outcome
+        if call.ended is None and outcome is not None and not call.pieces and outcome["t"] > until:
+            until = float(outcome["t"])
     return False

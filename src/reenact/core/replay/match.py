@@ -36,6 +36,8 @@ BUILT_IN = tuple(
 _BOUNDARY = lazy(r"boundary=\"?([^\";,]+)")
 _KEPT = 1024
 _TYPED = ("fields", "items", "value")
+SINGLE = {str, int, bool, type(None)}
+"""Types of equal values that have the same JSON."""
 
 
 class Rules:
@@ -108,7 +110,8 @@ def differing(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Itera
     """Yield the names of the actual arguments that differ from the recorded ones."""
     for name, tree in actual.items():
         known = recorded.get(name, ABSENT)
-        if (type(known) is str and type(tree) is str) or is_texts(tree):
+        kind = type(tree)
+        if (kind in SINGLE and type(known) is kind) or is_texts(tree):
             if known != tree:
                 yield name
         elif type(known) is list and type(tree) is codec.Items:

@@ -21,6 +21,7 @@ class Question:
         scope: Its scope.
         ordinal: The number of earlier questions with its label in its scope.
         args: Its arguments in the recording's form; secrets are replaced if they prevent a match.
+        label: `kind:name`, as filters name it.
         equal: True if they are known to equal those of the recorded call that was found.
     """
 
@@ -28,6 +29,7 @@ class Question:
     scope: Scope
     ordinal: int
     args: dict[str, Tree]
+    label: str
     equal: bool = False
 
     @property
@@ -37,14 +39,9 @@ class Question:
         return whole
 
     @property
-    def label(self) -> str:
-        """`kind:name`, as filters name it."""
-        return self.effect.label
-
-    @property
     def place(self) -> str:
         """The address without the ordinal."""
-        return f"{self.scope.path}/{self.effect.label}"
+        return f"{self.scope.path}/{self.label}"
 
     @property
     def address(self) -> str:

@@ -49,7 +49,7 @@ class RealRuns:
 
     def again(self, effect: Effect, call: CallRecord, step: int) -> Ticket | None:
         """Return the ticket of a recorded call that runs for real, or None if it is answered."""
-        if not self.lets(effect.kind, effect.label):
+        if not self._words or not self.lets(effect.kind, effect.label):
             return None
         if self.guard is None:
             return Ticket(call.number, call.order)

@@ -139,7 +139,7 @@ class Replayer(Handler):
         if self.terms.masked:
             effect = replace(effect, name=self.terms.name(effect.name))
             scope = Scope(self.terms.name(scope.path), scope.run, call=scope.call, hidden=scope.hidden)
-        question = Question(effect, scope, ordinal, self.terms.args(effect))
+        question = Question(effect, scope, ordinal, self.terms.args(effect), effect.label)
         if self.tools.live(effect):
             self.real.add(effect.label)
         found = self._found(question)

@@ -91,11 +91,12 @@ class Tools:
         self._terms = terms
         self._rules = rules
         self._digests: dict[int, str] = {}
+        self._noted: list[tuple[str, bool]] = []
         self._ran: set[str] = set()
         self._did_not_run: set[str] = set()
         """The addresses of tool calls whose code runs again or does not.
 
-        They are without numbers of tasks and threads.
+        They are without numbers of tasks and threads. Those noted last are not among them yet.
         """
         self._args = log.args
         self._log = log
@@ -125,7 +126,7 @@ class Tools:
         ):
             # A fork ran it around its step: the question is the parent's, and the outcome another tool's perhaps.
             return None
-        reason = self._reason(effect, call)
+        reason = self._reason(question, call)
         if not (reason or question.equal or match.same(self._args(call), question.args)):
             # A rule allows it, or the program was edited: the recorded result belongs to other arguments.
             reason = "it was asked with other arguments than recorded"
@@ -133,22 +134,27 @@ class Tools:
         if not reason:
             self._digests[call.number] = digest
             return ToolInside(again=True)
-        self.answered[effect.label] = reason
+        self.answered[question.label] = reason
         if digest != recorded:
             now = f"to {digest}" if digest else "and it is no function of this program now"
-            text = f"{effect.label} did not run ({reason}), and its source has changed from {recorded} {now}"
+            text = (
+                f"{question.label} did not run ({reason}), and its source has changed from {recorded} {now}"
+            )
             self.changed[text] = None
         return None
 
     def note(self, address: str, *, ran: bool) -> None:
         """Note that the code of the call at that address runs again, or not."""
-        (self._ran if ran else self._did_not_run).add(unnumbered(address))
+        self._noted.append((address, ran))
 
     def ran_inside(self, path: str) -> bool:
         """Return True if all calls around the scopes of that path ran again.
 
         The scopes are those of all tasks and threads of one name.
         """
+        noted, self._noted = self._noted, []
+        for address, ran in noted:
+            (self._ran if ran else self._did_not_run).add(unnumbered(address))
         parts = unnumbered(path).split("/")
         around = {"/".join(parts[:end]) for end, part in enumerate(parts, 1) if "#" in part}
         return around <= self._ran and not around & self._did_not_run
@@ -168,7 +174,8 @@ class Tools:
         """Compare the outcome of a tool that ran again with the recorded one."""
         found = self._differences(call, outcome)
         if not found:
-            self.again[call.label] = self.again.get(call.label, 0) + 1
+            label = call.label
+            self.again[label] = self.again.get(label, 0) + 1
             return None
         if isinstance(outcome, Cancelled):
             detail = "the program cancelled this tool, which had come to its end when it was recorded"
@@ -221,8 +228,9 @@ class Tools:
             "this process has made the recording, and the tool's state is a later one by now"
         )
 
-    def _reason(self, effect: Effect, call: CallRecord) -> str:
+    def _reason(self, question: Question, call: CallRecord) -> str:
         """Return the reason to answer a tool without running it; empty if it can run again."""
+        effect = question.effect
         if self.modes.of(effect.name) == "answer":
             return "as asked"
         if self._fork and not self._ran_in_fork(call):
@@ -234,8 +242,8 @@ class Tools:
             return "it answers in parts"
         if outcome.get("event") == "cancelled":
             return "it was cancelled when it was recorded"
-        if effect.label in self._partly:
-            return self._partly[effect.label]
+        if question.label in self._partly:
+            return self._partly[question.label]
         if outcome.get("event") not in ("returned", "raised") or effect.source is None:
             return "its inside is not known"
         return ", ".join(effect.source.unrecorded)
@@ -254,8 +262,11 @@ class Tools:
     ) -> tuple[Mismatch, ...]:
         told = call.outcome or {} if told is None else told
         if isinstance(outcome, Value) and told.get("event") == "returned":
-            data = exact(outcome.value)
-            if data is not None and data == codec.dumps(told.get("value")):
+            value, recorded = outcome.value, told.get("value")
+            if type(value) is type(recorded) and type(value) in match.SINGLE and value == recorded:
+                return ()
+            data = exact(value)
+            if data is not None and data == codec.dumps(recorded):
                 # As recorded, byte for byte: so it holds no secret either, which would be a token there.
                 return ()
         then, now = _recorded(told), self._actual(outcome)

@@ -119,8 +119,9 @@ class CallSearch:
         if recorded.keys() == args.keys():
             # Mostly it is one argument that has secrets (a request's headers), and another that is long.
             differing = list(match.differing(recorded, args))
-            self._terms.clean_args(args, differing)
-            if not any(match.differing(recorded, {name: args[name] for name in differing})):
+            if differing:
+                self._terms.clean_args(args, differing)
+            if not differing or not any(match.differing(recorded, {name: args[name] for name in differing})):
                 question.equal = True
                 return True
         self._terms.clean_args(args)

@@ -26,8 +26,10 @@ class Terms:
 
     def __init__(self, log: Log, redactor: Redactor) -> None:
         self._redactor = redactor
-        names = {*(c.scope for c in log.calls.values()), *(c.name for c in log.calls.values())}
-        names |= {path for path, _ in (*log.fired, *log.draws)}
+        names = {path for path, _ in (*log.fired, *log.draws)}
+        for call in log.calls.values():
+            names.add(call.called["at"])
+            names.add(call.called["name"])
         self.masked = any(_MASK in name for name in names)
         """True if names of scopes or questions held secrets."""
         self._names: dict[str, str] = {}
@@ -35,11 +37,15 @@ class Terms:
 
     def args(self, effect: Effect) -> dict[str, Tree]:
         """An effect's arguments as trees, their secrets still in them."""
-        encoder = codec.Encoder(raw=self._redactor.raw, blob=_address)
         return {
-            name: dict(value) if match.is_texts(value) else encoder.encode(value)
+            name: value if codec.is_own_tree(value) else self._arg(value)
             for name, value in effect.args.items()
         }
+
+    def _arg(self, value: Any) -> Tree:
+        if match.is_texts(value):
+            return dict(value)
+        return codec.Encoder(raw=self._redactor.raw, blob=_address).encode(value)
 
     def clean_args(self, args: dict[str, Tree], names: Iterable[str] | None = None) -> None:
         """Put tokens in the place of secrets: in all arguments, or in each of those named."""

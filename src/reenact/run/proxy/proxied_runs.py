@@ -149,7 +149,7 @@ class _Answering:
             raise Halt(self.replayer.poison.divergence)
         if self.replayer.gone_live:
             return self._asked.next_ordinal(effect.label)
-        question = Question(effect, self.run.root, 0, self.replayer.terms.args(effect))
+        question = Question(effect, self.run.root, 0, self.replayer.terms.args(effect), effect.label)
         self.replayer.terms.clean_args(question.args)
         call = self._asked.claim(question)
         if call is not None:

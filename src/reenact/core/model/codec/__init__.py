@@ -11,7 +11,7 @@ that cannot be kept becomes an `Unkept`, which reports it on use.
 """
 
 from reenact.core.model.codec.decode import TAGS, Unkept
-from reenact.core.model.codec.encode import BLOB_SIZE, Encoder
+from reenact.core.model.codec.encode import BLOB_SIZE, Encoder, is_own_tree
 from reenact.core.model.codec.errors import RecordedError, encode_error
 from reenact.core.model.codec.rebuild import flaw, rebuild, rebuild_error
 from reenact.core.model.codec.types import find_type, type_name, typed
@@ -34,6 +34,7 @@ __all__ = [
     "find_type",
     "flaw",
     "fragments",
+    "is_own_tree",
     "loads",
     "packed",
     "rebuild",

@@ -35,6 +35,14 @@ BLOB_SIZE = 16384
 """From how many bytes on a binary value is kept as a blob."""
 
 
+def is_own_tree(value: Any) -> bool:
+    """Return True for a single value that is its own tree: a text, a flag, None, or a safe number."""
+    kind = type(value)
+    if kind is int:
+        return bool(-_SAFE_INT <= value < _SAFE_INT)
+    return kind is str or kind is bool or value is None
+
+
 class Encoder:
     """Encodes values as trees. Use one per value: afterwards `unkept` names the parts not kept.
 
