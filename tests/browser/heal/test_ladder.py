@@ -305,6 +305,15 @@ def test_the_only_field_of_its_kind_is_the_same_under_another_name(before, after
     assert consequence(Shown(*before), Shown(*after), [], loaded=False)["dom"] == dom
 
 
+def test_a_page_with_forty_thousand_other_lines_is_compared_in_one_pass():
+    # Line by line it would take hours.
+    before, after = (
+        Shown(*((f"row{at % 9}", f"{name}{at}", stands) for at in range(40_000)))
+        for name, stands in (("a", "empty"), ("b", "filled"))
+    )
+    assert len(consequence(before, after, [], loaded=False)["dom"]["added"]) == 12
+
+
 def element(name, score, **more):
     told = {
         "role": "button",

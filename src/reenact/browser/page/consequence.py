@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
@@ -175,10 +175,13 @@ def _change(before: Digest, after: Digest) -> dict[str, Any]:
 
 def _stands(came: Counter[str], went: Counter[str]) -> Iterator[str]:
     """Yield elements of the same name in another state; remove them from both counters."""
+    olds: dict[str, deque[str]] = defaultdict(deque)
+    for old in went:
+        olds[old.rpartition("\t")[0]].append(old)
     for line in list(came):
-        role, name, standing = line.split("\t")
-        was = next((old for old in went if standing and old.startswith(f"{role}\t{name}\t")), None)
-        if was is not None:
+        element, _, standing = line.rpartition("\t")
+        if standing and olds.get(element):
+            was = olds[element].popleft()
             yield f"{_line(line)} {was.rpartition(chr(9))[2]} -> {standing}"
             del came[line], went[was]
 
@@ -188,13 +191,21 @@ def _renamed(came: Counter[str], went: Counter[str]) -> Iterator[str]:
 
     The same element is meant, because there is no other of its role.
     """
-    for line in list(came):
-        role, _, standing = line.split("\t")
-        here, there = ([one for one in counted if one.startswith(f"{role}\t")] for counted in (came, went))
-        stood = there[0].rpartition("\t")[2] if len(here) == len(there) == 1 else ""
-        if standing and stood and stood != standing:
-            yield f"{_line(line)} {stood} -> {standing}"
-            del came[line], went[there[0]]
+    here, there = _by_role(came), _by_role(went)
+    for role, lines in here.items():
+        olds = there.get(role, [])
+        if len(lines) == len(olds) == 1:
+            standing, stood = (one[0].rpartition("\t")[2] for one in (lines, olds))
+            if standing and stood and stood != standing:
+                yield f"{_line(lines[0])} {stood} -> {standing}"
+                del came[lines[0]], went[olds[0]]
+
+
+def _by_role(counted: Counter[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for line in counted:
+        found[line.partition("\t")[0]].append(line)
+    return found
 
 
 def _lines(counted: Counter[str]) -> list[str]:
