@@ -360,7 +360,7 @@ def test_what_has_no_recorded_order_is_named_in_the_recording_and_in_each_verdic
 def looks(monkeypatch):
     """Look at a process and another one for a minute, in which the other one is seen so; returns if they stand still."""
     now = [100.0]
-    monkeypatch.setattr(process_activity, "real_time", lambda: now[0])
+    monkeypatch.setattr(process_activity, "monotonic", lambda: now[0])
     still = process_activity.StandStill(joined=False)
 
     def look(used, *states):

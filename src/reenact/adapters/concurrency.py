@@ -44,7 +44,7 @@ def install() -> None:
     replace(threading.Condition, "notify", sleepers.notify)
     waits.install(replace)
     queue_waits.install(replace)
-    readiness.install(replace)
+    readiness.install()
     reads.install()
     locks.install()
     clock.polled = standstill.slept

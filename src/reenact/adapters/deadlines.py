@@ -25,9 +25,10 @@ from reenact.adapters import standstill
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, entered
-from reenact.core.boundary.turnstile import LAST, real_time
+from reenact.core.boundary.turnstile import LAST
 from reenact.core.dataclass import dataclass
 from reenact.core.store.writer import warn
+from reenact.core.system import monotonic
 
 _LATE = ":late"
 _SLICE = 0.05
@@ -139,13 +140,13 @@ class Deadline:
 
     def until(self, attempt: Callable[[float], Any]) -> Any:
         """Wait for what was in time in the recording. Raises `Halt` if it can no longer come."""
-        began = real_time()
+        began = monotonic()
         while True:
             try:
                 with entered(None), any_order():
                     return attempt(_SLICE)
             except TooLate:
-                waited = real_time() - began
+                waited = monotonic() - began
             handler = self.scope.run.handler
             if handler.poison is not None:
                 raise handler.poison
@@ -158,11 +159,11 @@ class Deadline:
 
     def _on(self, attempt: Callable[[float], Any]) -> Any:
         """Wait behind the limit as long as another thread can go on."""
-        began, told = real_time(), False
+        began, told = monotonic(), False
         run = self.scope.run
         while run.turnstile.others_run():
             standstill.look(self.scope)
-            if real_time() - began > _QUIET and not told:
+            if monotonic() - began > _QUIET and not told:
                 told = True
                 warn(f"the replay waits for other threads, in {self.what} of {self.scope.path}")
             try:

@@ -15,22 +15,22 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context
 from types import FrameType, ModuleType
 from typing import Any, TypeVar, cast
-from weakref import WeakKeyDictionary
+from weakref import ref
 
-from reenact.adapters import given_times, ordered, standstill, thread_pools, unreceived
+from reenact.adapters import given_times, ordered, readiness, standstill, thread_pools, unreceived
 from reenact.adapters.concurrency import replace
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import listening, name_of, transparent
 from reenact.adapters.stdlib import callers, loop_processes, signals
+from reenact.core import system
 from reenact.core.boundary import Scope, entered
 from reenact.core.boundary.current import current, current_scope
-from reenact.core.boundary.turnstile import real_time
 from reenact.errors import Halt
 
 T = TypeVar("T")
 
-_clocks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-"""The loops with a clock that a replay has moved on, each with its turnstile."""
+_clocks: dict[int, tuple[ref[Any], Any]] = {}
+"""The loops with a clock that a replay has moved on, by id, each with its turnstile."""
 
 
 def install(_module: ModuleType) -> None:
@@ -131,7 +131,7 @@ def _call_at(
             due._run()
 
     if run.replaying:
-        _clocks[loop] = run.turnstile
+        _clocks[id(loop)] = ref(loop), run.turnstile
         run.turnstile.push(loop, order, release, due.cancelled, when)
         return due
 
@@ -218,14 +218,19 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
     return outer
 
 
+_turn = base_events.BaseEventLoop._run_once.__code__  # type: ignore[attr-defined]
+
+
 def _time(original: Callable[..., float]) -> Callable[..., float]:
     def time(loop: Any) -> float:
         # The loop asks thousands of times: at once from the real clock.
         caller = sys._getframe(1)
-        if callers.kind_of(caller) == callers.OWN:
+        if caller.f_code is not _turn and callers.kind_of(caller) == callers.OWN:
             given_times.of_clock(caller)
-        turnstile = _clocks.get(loop) if _clocks else None
-        return real_time() if turnstile is None else real_time() + cast("float", turnstile.skew)
+        moved = _clocks.get(id(loop))
+        if moved is None or moved[0]() is not loop:
+            return system.monotonic()
+        return system.monotonic() + cast("float", moved[1].skew)
 
     return time
 
@@ -235,6 +240,7 @@ def _run_forever(original: Callable[..., None], loop: Any) -> None:
     if scope is not None and not scope.hidden:
         signals.loop_begins(loop)
         standstill.of_loop(scope, loop)
+    readiness.leave_alone(getattr(loop, "_selector", None))
     try:
         original(loop)
     finally:

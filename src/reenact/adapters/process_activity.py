@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 
-from reenact.core.boundary.turnstile import real_time
+from reenact.core.system import monotonic
 
 _QUIET = 10.0
 """Seconds in which processes that work use at least some time of a processor."""
@@ -35,7 +35,7 @@ class StandStill:
 
     def __init__(self, *, joined: bool) -> None:
         self._parent = os.getppid() if joined else 0
-        self._began = self._looked = real_time()
+        self._began = self._looked = monotonic()
         self._first: dict[int, tuple[float, bool]] | None = None
         self._looks = 0
         self._ready: Counter[int] = Counter()
@@ -48,7 +48,7 @@ class StandStill:
         """
         if self._parent and os.getppid() != self._parent:
             return True
-        now = real_time()
+        now = monotonic()
         if self._first is None:
             self._first = _seen(self._parent, waiting)
         if now - self._looked < _LOOK:

@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, pause
+from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
 from reenact.adapters.stdlib.descriptors import end_of
@@ -37,19 +38,13 @@ _MOST = 4096
 _select = select.select
 _poll: Any = getattr(select, "poll", None)
 
-Replace = Callable[[Any, str, Callable[..., Any]], None]
 
-
-def install(replace: Replace) -> None:
-    """Patch selectors.
-
-    Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
-    """
+def install() -> None:
+    """Patch selectors."""
     for name in ("SelectSelector", "_PollLikeSelector", "EpollSelector", "KqueueSelector"):
         kind = getattr(selectors, name, None)
         if kind is not None:
-            replace(kind, "select", _of_selector)
+            patch(kind, "select", _of_selector, library="selectors")
     early.replace(select, "select", _of_lists)
     if hasattr(select, "poll"):
         early.replace(select, "poll", _Poll)
@@ -102,10 +97,29 @@ class _Watched:
     answered: Callable[[int, int], bool]
 
 
-def _of_selector(original: Callable[..., Any], selector: Any, timeout: float | None = None) -> Any:
-    """`select` of a selector."""
-    if _is_unheard(_getframe(2)):
-        return original(selector, timeout)
+def _of_selector(original: Callable[..., Any]) -> Callable[..., Any]:
+    """`select` of selectors."""
+
+    def select(selector: Any, timeout: float | None = None) -> Any:
+        caller = _getframe(1)
+        if _is_unheard(caller):
+            return original(selector, timeout)
+        found = _from_selector(original, selector, timeout, caller)
+        return _rested(original, selector, timeout) if found is None else found
+
+    return select
+
+
+def leave_alone(selector: Any) -> None:
+    """Give an event loop's selector its real method: what wakes a loop has its turn elsewhere."""
+    real = getattr(getattr(type(selector), "select", None), "__wrapped__", None)
+    if real is not None and isinstance(selector, selectors.BaseSelector):
+        selector.select = real.__get__(selector)  # type: ignore[method-assign]
+
+
+def _from_selector(
+    original: Callable[..., Any], selector: Any, timeout: float | None, caller: FrameType
+) -> list[Any] | None:
     keys = list(selector.get_map().values())
     places = {key.fd: place for place, key in enumerate(keys)}
     commands = {place: end for place, key in enumerate(keys) if (end := end_of(key.fd))}
@@ -114,8 +128,7 @@ def _of_selector(original: Callable[..., Any], selector: Any, timeout: float | N
         lambda place, mask: (keys[place], mask),
         lambda place, _: place in commands and commands[place].answered,
     )
-    found = _awaited("select", timeout, watched, bool(commands), _getframe(2))
-    return _rested(original, selector, timeout) if found is None else found
+    return _awaited("select", timeout, watched, bool(commands), caller)
 
 
 def _of_lists(

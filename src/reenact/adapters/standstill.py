@@ -28,8 +28,8 @@ from reenact.adapters.process_activity import StandStill, has_children
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run, Scope
 from reenact.core.boundary.running_loop import real_call_at, running_loop
-from reenact.core.boundary.turnstile import real_time
 from reenact.core.boundary.turnstile.working import ThreadWork
+from reenact.core.system import monotonic
 
 _SLICE = 0.1
 """Seconds between two looks."""
@@ -77,10 +77,10 @@ class _RunWatch:
         handler = run.handler
         if handler.poison is not None:
             return handler.poison
-        if real_time() - self._looked < _SLICE or not self._looking.acquire(blocking=False):
+        if monotonic() - self._looked < _SLICE or not self._looking.acquire(blocking=False):
             return None
         try:
-            self._looked = real_time()
+            self._looked = monotonic()
             return self._found(run, path)
         finally:
             self._looking.release()

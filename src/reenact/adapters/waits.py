@@ -16,7 +16,7 @@ from reenact.adapters.locks import OrderedLock, out_of_pool
 from reenact.adapters.standstill import waiting
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import entered
-from reenact.core.boundary.turnstile import real_time
+from reenact.core.system import monotonic
 
 _alive = threading.Thread.is_alive
 
@@ -128,9 +128,9 @@ def asked(what: str, reached: Callable[[Any], bool], original: Callable[..., boo
         return not reached(True)
 
     def attempt(seconds: float) -> bool:
-        until = real_time() + seconds
+        until = monotonic() + seconds
         while not reached(original(thing)):
-            if real_time() > until:
+            if monotonic() > until:
                 raise TooLate
             pause()
         return original(thing)

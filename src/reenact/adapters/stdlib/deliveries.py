@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run, entered
 from reenact.core.boundary.recorded_answer import INTERRUPTED
-from reenact.core.boundary.turnstile import real_time
 from reenact.core.store.writer import warn
+from reenact.core.system import monotonic
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Handle
@@ -135,7 +135,7 @@ class Deliveries(RunSignals):
             return
         first, again = number not in self._pending, number in self._asked
         self._asked.discard(number)
-        since = self._pending.setdefault(number, real_time())
+        since = self._pending.setdefault(number, monotonic())
         if first:
             self._ask_again(number)
         elif not again:
@@ -146,12 +146,12 @@ class Deliveries(RunSignals):
         elif self._rests(frame):
             self._deliver(number, frame)
             return
-        if not first and real_time() - since > _LIMIT and _harmless(frame):
+        if not first and monotonic() - since > _LIMIT and _harmless(frame):
             self._deliver(number, frame, UNPLACED)
 
     def heard(self, loop: AbstractEventLoop, number: int) -> None:
         """Queue a signal that comes while a loop runs."""
-        self._pending.setdefault(number, real_time())
+        self._pending.setdefault(number, monotonic())
 
         def release() -> None:
             if self._leaves(number):
@@ -211,7 +211,7 @@ class Deliveries(RunSignals):
             return False
         if self._more[number]:
             self._more[number] -= 1
-            self._pending[number] = real_time()
+            self._pending[number] = monotonic()
         return True
 
     def _write(self, number: int, unplaced: str) -> None:

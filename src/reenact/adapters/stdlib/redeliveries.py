@@ -23,8 +23,9 @@ from reenact.adapters.stdlib.deliveries import (
     sleep,
 )
 from reenact.core.boundary import Run
-from reenact.core.boundary.turnstile import LAST, real_time
+from reenact.core.boundary.turnstile import LAST
 from reenact.core.dataclass import dataclass
+from reenact.core.system import monotonic
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -174,8 +175,8 @@ class Redeliveries(RunSignals):
                     continue
                 turnstile: Any = self.run.turnstile
                 if signal_.unplaced:
-                    since = since or (real_time() if turnstile.position >= signal_.order else None)
-                    if since is not None and real_time() - since > _STUCK and self._take(signal_):
+                    since = since or (monotonic() if turnstile.position >= signal_.order else None)
+                    if since is not None and monotonic() - since > _STUCK and self._take(signal_):
                         self._send(signal_.number, partial(_raise, self._lost(signal_)))
                 elif turnstile.interrupts(signal_.order, self.main) and self._take(signal_):
                     self._send(signal_.number, partial(self._now, signal_))

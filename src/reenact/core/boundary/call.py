@@ -5,7 +5,7 @@ It decides nothing: it passes reports to the run's handler, and waiting at the t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -71,7 +71,9 @@ class Call:
 
     async def areturned(self, value: T, *, stream: bool = False) -> T:
         """Report a result and wait for its turn."""
-        await self._apass(Value(self.wire.dump(value), stream))
+        waits = self._apass(Value(self.wire.dump(value), stream))
+        if waits is not None:
+            await waits
         return value if self.instead is None else self.settled()
 
     def raised(self, error: BaseException) -> None:
@@ -84,7 +86,9 @@ class Call:
 
     async def araised(self, error: BaseException) -> None:
         """Report an error and wait for its turn."""
-        await self._apass(Failure(error))
+        waits = self._apass(Failure(error))
+        if waits is not None:
+            await waits
 
     def settled(self) -> Any:
         """Return or raise the recorded outcome in the place of what a tool gave that ran again."""
@@ -290,21 +294,22 @@ class Call:
         if self.scope.run.halt is not None:
             raise self.scope.run.halt
 
-    async def _apass(self, outcome: Outcome) -> None:
+    def _apass(self, outcome: Outcome) -> Awaitable[None] | None:
+        """Report an outcome; return a wait for its turn where that has not come yet."""
         handler, ticket, turnstile = self._live()
         pauses = self._prepare(outcome)
+        if not turnstile.passes_now(ticket.order):
+            return self._await_turn(outcome, pauses)
         try:
-            if turnstile.passes_now(ticket.order):
-                handler.leave(ticket, outcome)
-            else:
-                await self._await_turn(outcome)
+            handler.leave(ticket, outcome)
         finally:
             if pauses:
                 turnstile.live_begins()
         if self.scope.run.halt is not None:
             raise self.scope.run.halt
+        return None
 
-    async def _await_turn(self, outcome: Outcome) -> None:
+    async def _await_turn(self, outcome: Outcome, pauses: bool) -> None:
         """Report an outcome when its turn comes; a cancellation if that comes first."""
         handler, ticket, turnstile = self._live()
         told = False
@@ -315,11 +320,16 @@ class Call:
             handler.leave(ticket, outcome)
 
         try:
-            await turnstile.pass_async(ticket.order, write)
+            await turnstile.await_turn(ticket.order, write)
         except cancellations():
             if not told:
                 handler.leave(ticket, Cancelled())
             raise
+        finally:
+            if pauses:
+                turnstile.live_begins()
+        if self.scope.run.halt is not None:
+            raise self.scope.run.halt
 
     async def _astop(self, how: BaseException | None) -> None:
         try:

@@ -6,17 +6,28 @@ The import takes longer than a short program runs. A program that has not import
 from __future__ import annotations
 
 import sys
+from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
 
+_find: list[Any] = [None]
+"""asyncio's function, once it is there."""
+
+
 def running_loop() -> AbstractEventLoop | None:
     """Return the event loop that runs in this thread, or None."""
-    # Another thread may be in the middle of the import.
-    find: Any = getattr(sys.modules.get("asyncio.events"), "_get_running_loop", None)
-    loop: AbstractEventLoop | None = None if find is None else find()
+    find = _find[0]
+    if find is None:
+        # Another thread may be in the middle of the import: only the function in C is the final one.
+        find = getattr(sys.modules.get("asyncio.events"), "_get_running_loop", None)
+        if find is None:
+            return None
+        if type(find) is BuiltinFunctionType:
+            _find[0] = find
+    loop: AbstractEventLoop | None = find()
     return loop
 
 

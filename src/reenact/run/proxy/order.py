@@ -70,7 +70,7 @@ class Turns(ReplayingTurnstile):
     def passes_now(self, order: int | None) -> bool:
         return False
 
-    async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
+    async def await_turn(self, order: int | None, write: Callable[[], None] | None) -> None:
         if order is not None and not await self._until(lambda: self._due(order), order):
             waited = self.unasked(order)
             if waited is not None:

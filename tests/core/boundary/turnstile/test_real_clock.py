@@ -9,8 +9,8 @@ IMPORTED_LATE = """
 from reenact.adapters.stdlib import clock
 clock.install()
 import time
-from reenact.core.boundary.turnstile import protocol, quiet, replaying_turns, working
-for module in (protocol, quiet, replaying_turns, working):
+from reenact.core.boundary.turnstile import quiet, replaying_turns, working
+for module in (quiet, replaying_turns, working):
     assert module.monotonic is not time.monotonic, module
     assert type(module.monotonic).__name__ == "builtin_function_or_method", module
 """

@@ -11,7 +11,7 @@ for. A replay releases in the recorded order; it passes over a place as soon as 
 reach it.
 """
 
-from reenact.core.boundary.turnstile.protocol import GRACE, LAST, PATIENCE, Turnstile, real_time
+from reenact.core.boundary.turnstile.protocol import GRACE, LAST, PATIENCE, Turnstile
 from reenact.core.boundary.turnstile.recording_turns import RecordingTurnstile
 
 __all__ = [
@@ -20,5 +20,4 @@ __all__ = [
     "PATIENCE",
     "RecordingTurnstile",
     "Turnstile",
-    "real_time",
 ]

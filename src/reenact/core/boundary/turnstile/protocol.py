@@ -6,8 +6,6 @@ from collections.abc import Awaitable, Callable
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Protocol
 
-from reenact.core.system import monotonic
-
 if TYPE_CHECKING:
     import asyncio
 
@@ -19,11 +17,6 @@ PATIENCE = 0.5
 
 LAST = 1 << 60
 """The place of what the recording never saw: after everything that it saw."""
-
-
-def real_time() -> float:
-    """Return the real clock of event loops, not the one that an adapter gives the program."""
-    return monotonic()
 
 
 class Turnstile(Protocol):
@@ -58,8 +51,11 @@ class Turnstile(Protocol):
     def passes_now(self, order: int | None) -> bool:
         """Return True if this outcome of the running loop passes without a wait; then it has passed."""
 
+    async def await_turn(self, order: int | None, write: Callable[[], None] | None) -> None:
+        """Wait in the event loop until it is this outcome's turn, which has not come yet."""
+
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
-        """Wait in the event loop until it is this outcome's turn."""
+        """Let this outcome pass at once, or when its turn comes in the event loop."""
 
     def push(
         self,

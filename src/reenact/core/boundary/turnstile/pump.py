@@ -169,10 +169,12 @@ class _Base:
         return self._pump(this_loop()).quiet and self.passes_at_once(order)
 
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
-        if self.passes_now(order):
-            if write is not None:
-                write()
-            return
+        if not self.passes_now(order):
+            await self.await_turn(order, write)
+        elif write is not None:
+            write()
+
+    async def await_turn(self, order: int | None, write: Callable[[], None] | None) -> None:
         loop = this_loop()
         turn = loop.create_future()
 

@@ -172,7 +172,7 @@ class ReplayingTurnstile(_Base):
             self._mark(order)
             release()
 
-        with self._cond:
+        with self._lock:
             self._blocked.discard(get_ident())
         self._pump(loop).push(priority, _Entry(order, released, entry.given_up, when))
 
@@ -298,7 +298,7 @@ class ReplayingTurnstile(_Base):
 
     def may_release(self, entry: _Entry) -> bool:
         order = entry.order
-        with self._cond:
+        with self._lock:
             me = get_ident()
             if self._open and not self._paused:
                 return True
@@ -310,9 +310,9 @@ class ReplayingTurnstile(_Base):
                 wait = entry.when is not None and (others or (entry.when > 0 and self._jobs > 0))
                 wait = wait and not self._elapsed(entry)
             else:
-                late = self.quiet_for() > PATIENCE and not self._outstanding
-                due = order <= self._places.next or (self._alone(me) and self._lowest(order)) or late
-                wait = not due or self._others_run()
+                due = order <= self._places.next or (self._alone(me) and self._lowest(order))
+                late = not due and self.quiet_for() > PATIENCE and not self._outstanding
+                wait = not (due or late) or self._others_run()
             if not wait:
                 self._blocked.discard(me)
                 self._quiet.since = monotonic()

@@ -36,7 +36,7 @@ BLOB_SIZE = 16384
 
 
 def is_own_tree(value: Any) -> bool:
-    """Return True for a single value that is its own tree: a text, a flag, None, or a safe number."""
+    """Return True for a value that is its own tree: a text, a flag, None, or a safe number."""
     kind = type(value)
     if kind is int:
         return bool(-_SAFE_INT <= value < _SAFE_INT)
