@@ -27,6 +27,7 @@ from reenact.browser.executable import find
 from reenact.core.store import chain
 from reenact.core.store.index import Index
 from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.trust import Identity
 from reenact.server.app import application
 from reenact.server.hosting import address_of, listen
 from reenact.server.settings import Settings
@@ -57,6 +58,8 @@ def measure(plan: Plan) -> Section:
         plan.tell("server: writing recordings")
         fill(home, recordings)
         name = long_one(home, long)
+        # The index of a home without a key is made again by the first server, which makes the key.
+        Identity.made(home)
         plan.tell("server: making the index")
         _index(section, home, recordings)
         plan.tell("server: the list")
