@@ -27,7 +27,8 @@ def added(original: Callable[..., None], future: Any, fn: Callable[[Any], object
     if scope is None or scope.run.rules < _NAMED or not callers.program(_getframe(2)):
         original(future, fn)
         return
-    original(future, partial(_called_back, scope.child("thread:callback:" + name_of(fn)), fn))
+    child = scope.child("thread:callback:" + name_of(fn, scope.run.rules))
+    original(future, partial(_called_back, child, fn))
 
 
 def _called_back(scope: Scope, fn: Callable[[Any], object], future: Any) -> None:

@@ -72,7 +72,8 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
         thread.run = functools.partial(call_within, scope, thread.run)  # type: ignore[method-assign]
         return original(thread)
     waits.started(thread, sys._getframe(2))
-    child = scope.child("thread:" + name_of(getattr(thread, "_target", None) or type(thread).run))
+    name = name_of(getattr(thread, "_target", None) or type(thread).run, scope.run.rules)
+    child = scope.child(f"thread:{name}")
     turnstile = scope.run.turnstile
     watch_races(scope)
     thread._reenact_within = True  # type: ignore[attr-defined]

@@ -75,7 +75,7 @@ def _create_task(original: Callable[..., Any]) -> Callable[..., Any]:
         given_times.of_task(scope, coro)
         if transparent(scope.run.rules):
             return original(loop, coro, **options)
-        child = scope.child(name_of(coro))
+        child = scope.child(name_of(coro, scope.run.rules))
         context = options.get("context")
         if context is not None and sys._getframe(1).f_globals.get("__name__") == "asyncio.runners":
             # The main task of `asyncio.run` goes on where its caller stands.

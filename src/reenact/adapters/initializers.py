@@ -35,7 +35,7 @@ class Initializer:
 
     def prepare(self, scope: Scope) -> None:
         """Name the scope of the next worker; a job is handed in, and starts it."""
-        self._scopes.append(scope.child("thread:initializer:" + name_of(self._function)))
+        self._scopes.append(scope.child("thread:initializer:" + name_of(self._function, scope.run.rules)))
 
     def __call__(self, *args: Any) -> None:
         if not self._scopes:

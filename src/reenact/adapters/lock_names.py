@@ -9,6 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from types import FrameType
 
+from reenact.adapters.scopes import without_comprehensions
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope
 
@@ -41,7 +42,7 @@ def name_of(scope: Scope | None, maker: FrameType, kind: str) -> str:
     if scope is not None:
         place = f"{scope.path}~{mark}{scope.count(kind)}"
     else:
-        place = f"{mark}{maker.f_globals.get('__name__')}:{maker.f_code.co_qualname}"
+        place = f"{mark}{maker.f_globals.get('__name__')}:{without_comprehensions(maker.f_code.co_qualname)}"
         _made[place] += 1
         place = f"{place}~{_made[place]}"
     return _digest(place)

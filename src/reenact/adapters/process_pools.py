@@ -139,7 +139,7 @@ def _submit(
     scope = _joining()
     if scope is None:
         return original(pool, fn, *args, **kwargs)
-    child = scope.child("job:" + name_of(inner_of(fn, args)))
+    child = scope.child("job:" + name_of(inner_of(fn, args), scope.run.rules))
     run = scope.run
     worker, turn, place = None, -1 if run.replaying else 0, None
     if run.replaying and not run.handler.gone_live:

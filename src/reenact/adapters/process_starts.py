@@ -17,8 +17,9 @@ from typing import Any
 from reenact.adapters import process_locks, process_messages, process_waits, unreceived
 from reenact.adapters.concurrency import replace
 from reenact.adapters.hooks import wrap
+from reenact.adapters.scopes import plain_name
 from reenact.adapters.stdlib import environ, witness
-from reenact.adapters.stdlib.command import plain, words
+from reenact.adapters.stdlib.command import words
 from reenact.adapters.stdlib.processes import listening_family, next_name
 from reenact.core.boundary import entered
 
@@ -52,8 +53,9 @@ def _start(
         return
     witness.starts(listening[0])
     target = getattr(instance, "_target", None)
-    name = f"proc:{plain(getattr(target, '__qualname__', None) or type(instance).__name__)}"
-    token = next_name.set(name)
+    qualname = getattr(target, "__qualname__", None) or type(instance).__name__
+    name = plain_name(qualname, listening[0].run.rules)[:80]
+    token = next_name.set(f"proc:{name}")
     try:
         wrapped(*args, **kwargs)
     finally:

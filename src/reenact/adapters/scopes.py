@@ -10,6 +10,7 @@ from typing import Any
 
 from reenact.core.boundary import Scope, current
 from reenact.core.model.event import RULES
+from reenact.core.patterns import lazy
 
 TRANSPARENT = {
     "pydantic_ai", "pydantic_graph", "agents", "langgraph", "langchain_core", "mcp", "openai", "anthropic",
@@ -96,10 +97,35 @@ def inner_of(fn: Any, args: tuple[Any, ...]) -> Any:
     return args[0] if context_of(fn) is not None and args else fn
 
 
-def name_of(code: Any) -> str:
-    """A short, stable name of what is started."""
+def name_of(code: Any, rules: int = RULES) -> str:
+    """A short, stable name of what is started.
+
+    Args:
+        code: A function, a coroutine, or an object that is called.
+        rules: The number of the run's matching rules: names by the older ones have comprehensions.
+    """
     while isinstance(code, functools.partial):
         code = code.args[0] if context_of(code.func) is not None and code.args else code.func
     inner = getattr(code, "cr_code", None) or getattr(code, "gi_code", None)
     name = getattr(code, "__qualname__", None) or getattr(inner, "co_qualname", None) or type(code).__name__
-    return str(name).replace(".<locals>", "").replace("/", "|")
+    return plain_name(str(name), rules)
+
+
+def plain_name(qualname: str, rules: int = RULES) -> str:
+    """Return the qualified name of code without the marks of addresses; `rules` as for `name_of`."""
+    name = qualname if rules < _ALIKE else without_comprehensions(qualname)
+    return name.replace(".<locals>", "").replace("/", "|")
+
+
+_ALIKE = 4
+"""The number of the matching rules from which a name is the same in each Python."""
+
+_COMPREHENSION = lazy(r"(\.<locals>)?\.<(list|set|dict)comp>|^<(list|set|dict)comp>(\.<locals>\.|$)")
+
+
+def without_comprehensions(qualname: str) -> str:
+    """Return a qualified name as Python 3.12 and later write it, where comprehensions are no functions."""
+    if "comp>" not in qualname:
+        return qualname
+    # Twice: behind an outermost one that is removed, another may be the first.
+    return _COMPREHENSION.sub("", _COMPREHENSION.sub("", qualname)) or "<module>"

@@ -92,7 +92,7 @@ def _submit(
     if scope.hidden:
         return original(pool, functools.partial(call_within, scope, fn, *args, **kwargs))
     watch_races(scope)
-    child = scope.child("thread:" + name_of(inner_of(fn, args)))
+    child = scope.child("thread:" + name_of(inner_of(fn, args), scope.run.rules))
     if scope.run.replaying and scope.run.handler.due(child, _NEVER) is not None:
         # Recorded, it was cancelled before a worker took it up.
         with ordered.naming(child):
