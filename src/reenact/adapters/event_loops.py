@@ -17,7 +17,7 @@ from types import FrameType, ModuleType
 from typing import Any, TypeVar, cast
 from weakref import ref
 
-from reenact.adapters import given_times, ordered, readiness, standstill, thread_pools, unreceived
+from reenact.adapters import given_times, ordered, readiness, standstill, thread_pools, unreceived, wait_for
 from reenact.adapters.concurrency import replace
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import listening, name_of, transparent
@@ -53,6 +53,7 @@ def install(_module: ModuleType) -> None:
     replace(asyncio, "as_completed", ordered.as_completed)
     replace(asyncio, "wait", ordered.wait)
     asyncio.tasks.as_completed, asyncio.tasks.wait = asyncio.as_completed, asyncio.wait
+    wait_for.install()
     logging.getLogger("asyncio").addFilter(_no_halt)
 
 

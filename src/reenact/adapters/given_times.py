@@ -26,7 +26,7 @@ _STARTERS = {tasks.__file__, timeouts.__file__, base_events.__file__, asyncio.ta
 _ANYIO = f"{os.sep}anyio{os.sep}"
 """In the paths of anyio's files: all of its code waits for its caller."""
 
-_MEMBERS: dict[CodeType | None, str] = {
+MEMBERS: dict[CodeType | None, str] = {
     asyncio.sleep.__code__: "delay",
     asyncio.wait_for.__code__: "timeout",
 }
@@ -68,7 +68,7 @@ def of_timer(scope: Scope, caller: FrameType | None) -> None:
 
 def of_task(scope: Scope, coro: Any) -> None:
     """Take notice of a task that is one sleep, or one wait with a time limit."""
-    member = _MEMBERS.get(getattr(coro, "cr_code", None))
+    member = MEMBERS.get(getattr(coro, "cr_code", None))
     if member is not None and callers.program(_giver(_getframe(2))):
         scope.run.times.add(scope.path, coro.cr_frame.f_locals[member], loop=True)
 

@@ -112,7 +112,7 @@ def name_of(code: Any, rules: int = RULES) -> str:
 
 
 def plain_name(qualname: str, rules: int = RULES) -> str:
-    """Return the qualified name of code without the marks of addresses; `rules` as for `name_of`."""
+    """Return a qualified name without the marks of addresses; `rules` as for `name_of`."""
     name = qualname if rules < _ALIKE else without_comprehensions(qualname)
     return name.replace(".<locals>", "").replace("/", "|")
 
@@ -124,7 +124,7 @@ _COMPREHENSION = lazy(r"(\.<locals>)?\.<(list|set|dict)comp>|^<(list|set|dict)co
 
 
 def without_comprehensions(qualname: str) -> str:
-    """Return a qualified name as Python 3.12 and later write it, where comprehensions are no functions."""
+    """Return a qualified name as Python 3.12 and later write it: without comprehensions."""
     if "comp>" not in qualname:
         return qualname
     # Twice: behind an outermost one that is removed, another may be the first.

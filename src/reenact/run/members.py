@@ -37,7 +37,7 @@ from reenact.run.guarding import GuardedRecorder
 from reenact.run.plan import FILES, GUARD, Plan, key
 from reenact.run.recorded import POOL_WORKER, RecordedProcesses
 from reenact.run.replayed_processes import ReplayedProcesses
-from reenact.run.replayer import no_blobs, redactor_of, replayer_of, rules_number, rules_of
+from reenact.run.replayer import no_blobs, redactor_of, replayer_of, rules_of, tell_of
 from reenact.run.reports import header_of, report, reserve
 from reenact.run.streams import StandardStreams, compare_streams, of_fork
 
@@ -137,7 +137,7 @@ class Member:
         run.scratch = files.covers if files is not None else None
         scratch = self.plan.options.get(FILES, "")
         run.files = ReplayedFiles.sensor(files, recording, self._replayer, scratch)
-        run.rules = rules_number(recording.header)
+        tell_of(run, recording.header)
         self._family = run.family = ReplayedProcesses(
             run, self._replayer, recording, log, self.plan, join=replay_fork
         )

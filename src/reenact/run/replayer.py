@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from reenact.core.boundary import Run
 from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 from reenact.core.model.automaton import LONGEST
 from reenact.core.model.event import TYPED, Tree
 from reenact.core.model.log import Log
+from reenact.core.patterns import lazy
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.core.replay.mixing import Mix, Mixing
@@ -110,6 +112,17 @@ def _listed(known: Tree, field: str) -> list[str]:
 def no_blobs(address: str) -> bytes:
     """Raise CorruptRecording: a log without a file has no blobs."""
     raise CorruptRecording(f"blob {address[:19]}… belongs to no recorded process")
+
+
+def tell_of(run: Run, header: Mapping[str, Tree]) -> None:
+    """Tell a run the matching rules and the Python of the recording that it follows."""
+    run.rules = rules_number(header)
+    program = header.get("program")
+    version = _VERSION.match(str(program.get("python", ""))) if isinstance(program, Mapping) else None
+    run.python = (int(version[1]), int(version[2])) if version is not None else None
+
+
+_VERSION = lazy(r"(\d{1,3})\.(\d{1,3})\b")
 
 
 def rules_number(header: Mapping[str, Tree]) -> int:

@@ -258,6 +258,7 @@ class Run:
         scratch: Returns True for a path on a disk of this run's own, which may be written to. None: there is none.
         view: Shows the files, if the program's functions are redirected to scratch.
         held: What the program has opened outside of tools, for the adapter that watches them. None: nothing.
+        python: The version of the Python that made the replayed recording; None: this one, or unknown.
         slept: How often the program's own code has slept, by the path of its scope.
         times: The times that the program's own code gives to sleeps and waits.
         threaded: The program has started a thread, or given a pool of threads a job.
@@ -268,8 +269,8 @@ class Run:
 
     __slots__ = (
         "__weakref__", "asked", "began", "family", "files", "forked", "halt", "handler", "held", "lock", "model",
-        "replaying", "root", "rules", "scratch", "serves", "slept", "threaded", "times", "tracked", "turnstile",
-        "unreceived", "view", "waits", "working",
+        "python", "replaying", "root", "rules", "scratch", "serves", "slept", "threaded", "times", "tracked",
+        "turnstile", "unreceived", "view", "waits", "working",
     )  # fmt: skip
 
     def __init__(
@@ -283,6 +284,7 @@ class Run:
         self.halt: BaseException | None = None
         self.held: Any = None
         self.model: str | None = None
+        self.python: tuple[int, int] | None = None
         self.rules = RULES
         self.asked: Callable[[bytes, str, int], None] | None = None
         self.scratch: Callable[[str], bool] | None = None

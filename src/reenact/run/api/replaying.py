@@ -28,7 +28,7 @@ from reenact.run.debugger.prompt import prompting
 from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.plan import ACTS, DEBUG, FILES, LIVE, RECORDED, SHIFTED, Plan
 from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of
-from reenact.run.replayer import rules_number
+from reenact.run.replayer import tell_of
 from reenact.run.streams import StandardStreams, compare_streams
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Replay(RunContext):
         elif self._pace.startswith(SHIFTED):
             self._replayer.turnstile.set_pace(ShiftedPace(self._pace, len(log.times)))
         self._run = Run(self._replayer, self._replayer.turnstile, replaying=True)
-        self._run.rules = rules_number(self.recording.header)
+        tell_of(self._run, self.recording.header)
         self._files = ReplayedFiles.begun(
             self.recording, log, self._replayer, self.scratch, block=self.plan is None and not self.scratch
         )

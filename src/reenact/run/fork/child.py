@@ -36,7 +36,7 @@ from reenact.run.fork.point import ForkPoint
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import FILES, GUARD, Plan
 from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of, rules_of
-from reenact.run.replayer import redactor_of, rules_number
+from reenact.run.replayer import redactor_of, rules_number, tell_of
 from reenact.team import ship
 
 _KEPT = ("argv", "cwd", "hash_seed", "proxy", "tty")
@@ -118,7 +118,7 @@ class Child:
         self.forker.refused_elsewhere = lambda: self._guarding.refused if self._children else ""
         self.forker.model = point.model or None
         self.run = Run(self.forker, replayer.turnstile, replaying=True)
-        self.run.rules = rules_number(parent.header)
+        tell_of(self.run, parent.header)
         self.run.forked, self.forker.run = True, self.run
         before = ReplayedProcesses(self.run, replayer, parent, log, self._replaying_plan(), join=replay_fork)
         self.family = self.run.family = ForkProcesses(self.run, self.forker, before, self._recording_plan)

@@ -32,7 +32,7 @@ from reenact.run.fork.resumer import Resumer
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import FILES, Plan
 from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of, rules_of
-from reenact.run.replayer import redactor_of, rules_number
+from reenact.run.replayer import redactor_of, tell_of
 
 
 class Resumption:
@@ -77,7 +77,7 @@ class Resumption:
             lives=self._lives,
         )
         self.run = Run(self.handler, turnstile, replaying=True)
-        self.run.rules = rules_number(recording.header)
+        tell_of(self.run, recording.header)
         self.run.forked, self.handler.run = True, self.run
         before = ReplayedProcesses(
             self.run, self.replayer, recording, log, self._own("replay"), join=replay_fork
