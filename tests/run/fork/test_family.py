@@ -38,6 +38,9 @@ WORKER = """
         file.write(said + "\\n")
     print(said)
 """
+SLOW_WORKER = WORKER.replace("import sys, uuid", "import sys, time, uuid").replace(
+    "    with open", "    time.sleep(1)\n    with open"
+)
 ONE_AFTER_THE_OTHER = """
     ask("first")
     print(run("a").stdout)
@@ -136,6 +139,20 @@ def begun(shell):
 
 def steps(recording, *questions):
     return [step.number for step in recording if step.args.get("question") in questions]
+
+
+def test_a_fork_that_is_quicker_than_its_parent_keeps_the_order_in_which_files_were_changed(shell, begun):
+    # A replayed process does not sleep: in the fork the program goes on a second earlier than in the parent.
+    _, recording = begun(ONE_AFTER_THE_OTHER, SLOW_WORKER)
+    (at,) = steps(recording, "second")
+    forked = shell.run("fork", recording.id, "--at", at)
+    assert forked.status == 0, forked.err
+    fork = shell.last()
+    times = [call.began for call in fork.logs[0].calls.values()]
+    assert times == sorted(times)
+    assert fork.steps[at - 1].call.began >= recording.steps[at - 1].call.began
+    again = shell.run("replay", fork.id)
+    assert (again.status, again.out) == (0, forked.out), again.err
 
 
 @pytest.mark.sampled(every=10)

@@ -325,6 +325,7 @@ class Forker(Handler):
             if self._live:
                 return
             self._clocks.go_live()
+            self._sharing.go_on(0.0 if self._at is None else self._at.began)
             newest: dict[tuple[str, str], CallRecord] = {}
             for number in sorted(self._sharing.written):
                 call = self._log.calls[number]
@@ -344,9 +345,8 @@ class Forker(Handler):
 
     def _ask(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
         ruling = self.gate.guard.rule(effect, scope.call)
-        asks = (
-            ruling.act.impact == "model" and ruling.mode == "live" and self.gone_live and not self._answered
-        )
+        live_model = (ruling.act.impact, ruling.mode) == ("model", "live")
+        asks = live_model and self.gone_live and not self._answered
         if asks and (reason := absence.keyless(effect)):
             self._stop(f"no model is at hand: {reason}")
         self._check()

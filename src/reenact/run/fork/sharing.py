@@ -45,6 +45,10 @@ class Sharing:
             self._recorder.started = perf_counter() - t
         return written
 
+    def go_on(self, t: float) -> None:
+        """Write nothing with an earlier time from here on: the parent's processes had ended by then."""
+        self._recorder.started = perf_counter() - max(t, self._recorder.seconds())
+
     def _aside(self, line: int) -> None:
         """A line that comes along with others, once."""
         if line not in self._shared:
@@ -119,6 +123,6 @@ class Sharing:
             if edit.pieces is not None:
                 line["stream"] = True
         outcome: Mapping[str, Tree] = call.outcome or {}
-        t = max(float(outcome.get("t", 0.0)), self._recorder.seconds())
-        self._recorder.started = perf_counter() - t
+        self.go_on(float(outcome.get("t", 0.0)))
+        t = self._recorder.seconds()
         self._recorder.write({**line, "call": call.number, "edited": True, "t": round(t, 6)})
