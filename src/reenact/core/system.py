@@ -25,7 +25,8 @@ else:
     import fcntl
 
 monotonic: Callable[[], float] = time.monotonic
-"""The real clock, whatever an adapter puts in its place for the program."""
+perf_counter: Callable[[], float] = time.perf_counter
+"""The real clocks, whatever an adapter puts in their place for the program."""
 
 SWITCH = "REENACT_PORTABLE"
 """The environment variable that forces the portable ways."""

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import replace as replaced
 from pathlib import Path
-from time import perf_counter, sleep
+from time import sleep
 
 from reenact.adapters import stdlib
 from reenact.core.boundary import Handler, RecordingTurnstile, Run, Scope, Turnstile
@@ -28,6 +28,7 @@ from reenact.core.record.recorder import Recorder
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import load
 from reenact.core.store.writer import Writer
+from reenact.core.system import perf_counter
 from reenact.run import state_at_end
 from reenact.run.exit import on_exit
 from reenact.run.files.comparison import logs

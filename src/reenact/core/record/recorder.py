@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from time import perf_counter
 from typing import Any
 
 from reenact.core.boundary import Answer, Handler, Scope, Ticket, ToolInside
@@ -31,6 +30,7 @@ from reenact.core.record.sidecar import SidecarFile
 from reenact.core.record.snapshot import Snapshots
 from reenact.core.redact import LateSecrets, Redactor
 from reenact.core.store.writer import Writer, warn
+from reenact.core.system import perf_counter
 from reenact.core.trust import Identity
 
 # The lines that are written most, in the shape that `codec.dumps` gives them.

@@ -9,13 +9,13 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
-from time import perf_counter
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.record.rewriting import Rewriting, moved_to
 from reenact.core.redact import Redactor
 from reenact.core.store.writer import Writer
+from reenact.core.system import perf_counter
 
 
 class SidecarFile:

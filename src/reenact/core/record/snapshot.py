@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from reenact.core.boundary import Run, Scope, entered
@@ -22,6 +21,7 @@ from reenact.core.model.plain import compact, plain
 from reenact.core.model.shadow import Look, Node
 from reenact.core.query.risky import EVERY
 from reenact.core.store.writer import warn
+from reenact.core.system import perf_counter
 
 if TYPE_CHECKING:
     from reenact.core.query.filter import Filter

@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 from weakref import WeakSet
 
@@ -25,6 +24,7 @@ import orjson
 from reenact.core import private, system
 from reenact.core.store import chain, lock, shared
 from reenact.core.store.chain import BEFORE, sum_of
+from reenact.core.system import perf_counter
 
 Sign = Callable[[str], Mapping[str, Any] | None]
 """Returns the value of a seal's member `signed` for a sum (32 hex digits); None: unsigned."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from time import perf_counter, sleep
+from time import sleep
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -21,6 +21,7 @@ from reenact.core.replay.policy import ActionPolicy, configured_policy
 from reenact.core.replay.replay_state import Inserted, Policy
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
+from reenact.core.system import perf_counter
 from reenact.errors import Departure, Divergence, DivergenceError, Halt, Mismatch, UsageError
 from reenact.run.api import final
 from reenact.run.api.run_context import UNSET, RunContext

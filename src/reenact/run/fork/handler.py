@@ -325,7 +325,8 @@ class Forker(Handler):
             if self._live:
                 return
             self._clocks.go_live()
-            self._sharing.go_on(0.0 if self._at is None else self._at.began)
+            if self._at is not None:
+                self._sharing.go_on(self._at.began)
             newest: dict[tuple[str, str], CallRecord] = {}
             for number in sorted(self._sharing.written):
                 call = self._log.calls[number]
@@ -333,8 +334,7 @@ class Forker(Handler):
                 newest[call.scope, call.label] = call
             for (scope, label), call in newest.items():
                 self.recorder.build_on(call.number, scope, label, self._log.args(call))
-            kept, last = self._kept_snapshots(), max(self._sharing.written, default=0)
-            self.recorder.snapshots.goes_on(kept, last)
+            self.recorder.snapshots.goes_on(self._kept_snapshots(), max(self._sharing.written, default=0))
             if self.run is not None:
                 self.run.replaying, self.run.model = False, self.model
             self._live = True

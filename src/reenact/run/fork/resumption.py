@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from time import perf_counter
 
 from reenact.core import system
 from reenact.core.boundary import Run, entered
@@ -19,6 +18,7 @@ from reenact.core.record.recorder import Recorder
 from reenact.core.store.continued import ContinuedWriter
 from reenact.core.store.local import EVENTS, LocalStore, argument_of
 from reenact.core.store.writer import warn
+from reenact.core.system import perf_counter
 from reenact.core.trust import Where, consent
 from reenact.errors import UsageError
 from reenact.run.files.replayed import ReplayedFiles

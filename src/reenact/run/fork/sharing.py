@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from time import perf_counter
 
 from reenact.core.boundary import Answer
 from reenact.core.model import codec, delta
@@ -11,6 +10,7 @@ from reenact.core.model.event import Tree, Value
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.record.recorder import Recorder
 from reenact.core.replay.watch import Edit
+from reenact.core.system import perf_counter
 from reenact.run.fork.event_lines import EventLines
 
 
