@@ -23,6 +23,7 @@ from typing import Any
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run
 from reenact.core.dataclass import dataclass
+from reenact.core.frames import current_frames
 from reenact.core.model.log import RACE
 from reenact.core.store.writer import warn
 
@@ -58,7 +59,7 @@ class RaceWatch:
 
     def __call__(self, threads: set[int]) -> None:
         """Look at the running thread and at those that run beside it; name each race once."""
-        frames = sys._current_frames()
+        frames = current_frames()
         me = get_ident()
         mine = _program(frames.get(me))
         for thread in threads - {me}:

@@ -19,7 +19,6 @@ from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import Context
-from sys import _current_frames
 from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -29,6 +28,7 @@ from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run, Scope
 from reenact.core.boundary.running_loop import real_call_at, running_loop
 from reenact.core.boundary.turnstile.working import ThreadWork
+from reenact.core.frames import current_frames
 from reenact.core.system import monotonic
 
 _SLICE = 0.1
@@ -190,7 +190,7 @@ def waiting(run: Run, *, ends: bool = False) -> Iterator[None]:
 
 def _strangers(run: Run) -> list[threading.Thread]:
     """Return the threads that are neither the run's nor Reenact's, without idle ones of pools."""
-    frames = _current_frames()
+    frames = current_frames()
     # Without the module there is no pool.
     worker: Any = getattr(sys.modules.get("concurrent.futures.thread"), "_worker", None)
     idle = getattr(worker, "__code__", None)
@@ -294,7 +294,7 @@ def _waits(threads: set[int]) -> list[str]:
     """Return what these threads, or else the running event loop, wait for."""
     main = threading.main_thread().ident
     names = {thread.ident: thread.name for thread in threading.enumerate()}
-    frames = _current_frames()
+    frames = current_frames()
     found = [
         f"{names.get(thread, 'a thread')} waits {_place(_stack(frames.get(thread)))}"
         for thread in sorted(threads, key=lambda thread: (thread != main, thread))

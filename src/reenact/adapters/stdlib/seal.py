@@ -21,6 +21,7 @@ from typing import Any
 from reenact.adapters.stdlib import callers, file_uses, unseen, witness
 from reenact.adapters.stdlib.file_reads import OpenedFiles
 from reenact.core.boundary import Run, Scope, current
+from reenact.core.frames import current_frames
 from reenact.core.model.event import Effect
 from reenact.core.store.writer import warn
 
@@ -74,7 +75,7 @@ class _Watch:
         self.files = OpenedFiles(run)
         self._named: set[str] = set()
         self._threads = set(threading.enumerate())
-        self._idents = set(sys._current_frames())
+        self._idents = set(current_frames())
 
     def older(self, ident: int) -> bool:
         """Return True if a thread ran before this run began."""

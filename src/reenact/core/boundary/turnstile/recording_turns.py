@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from threading import get_ident
@@ -12,6 +11,7 @@ from reenact.core.boundary.running_loop import running_loop
 from reenact.core.boundary.turnstile.protocol import GRACE
 from reenact.core.boundary.turnstile.pump import Parts, _Base, _Entry, _wait
 from reenact.core.boundary.turnstile.working import ThreadWork
+from reenact.core.frames import current_frames
 from reenact.core.system import monotonic
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class RecordingTurnstile(_Base):
 
 def _places(threads: Iterable[int]) -> list[object]:
     """Return the place in the code where each of these threads is."""
-    frames = sys._current_frames()  # noqa: SLF001 - there is no other way
+    frames = current_frames()
     found = [frames.get(thread) for thread in threads if thread != get_ident()]
     return [frame and (frame.f_code, frame.f_lasti) for frame in found]
 
