@@ -187,6 +187,16 @@ async def test_frames_shadow_roots_styles_and_small_pictures_are_in_it(page, sit
 
 
 @driven
+async def test_half_of_a_surrogate_pair_is_read_as_the_replacement_character(page):
+    await page.set_content("<p id=p></p>")
+    code = r"() => { p.textContent = 'half \ud83d, whole \ud83d\ude00, written \\ud83d' }"
+    await page.evaluate(code)
+    taken = await read(page)
+    texts = [node[2] for node in taken.tree["nodes"] if node[1] == "#text"]
+    assert "half \N{REPLACEMENT CHARACTER}, whole \N{GRINNING FACE}, written \\ud83d" in texts
+
+
+@driven
 async def test_reading_it_changes_nothing_in_the_page(page, site):
     await hide_secrets(page.context)
     await page.goto(site("shadow.html"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -277,7 +278,18 @@ async def _run(session: CDPSession, functions: str, function: str, request: Any)
         text = answer["exceptionDetails"].get("exception", {}).get("description", "the page cannot be read")
         raise Error(text)
     told = answer["result"].get("value")
-    return None if told is None else orjson.loads(told)
+    return None if told is None else orjson.loads(_ESCAPE.sub(_well_formed, told) if r"\ud" in told else told)
+
+
+_ESCAPE = re.compile(r"\\(?:\\|ud[89a-f][0-9a-f]{2})")
+
+
+def _well_formed(escape: re.Match[str]) -> str:
+    """Return an escape of JSON; the replacement character for half of a surrogate pair.
+
+    `JSON.stringify` writes whole pairs as they are.
+    """
+    return escape[0] if escape[0] == r"\\" else "\N{REPLACEMENT CHARACTER}"
 
 
 async def _plainly(page: Page, function: str, request: Any) -> list[tuple[Frame, Any]]:
