@@ -30,12 +30,14 @@ class Call:
 
     `answer` is the recorded answer, which `recorded` gives to the program; or None when the call goes live: then the
     adapter makes the real call within `inner`, and reports `returned`, `raised` or `cancelled`, and for a stream its
-    chunks. `instead` is the recorded answer to give in the place of a live one, or None.
+    chunks. `instead` is the recorded answer to give in the place of a live one, or None. `root` is the root of the
+    process that it began in.
     """
 
     scope: Scope
     effect: Effect
     wire: Wire
+    root: Scope
     ticket: Ticket | None = None
     answer: Answer | None = None
     inner: Scope | None = None
@@ -43,10 +45,6 @@ class Call:
     _over: bool = field(default=False)
     _sent: int = field(default=0)
     _recorded: RecordedAnswer | None = field(default=None)
-    _root: Scope = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._root = self.scope.run.root
 
     @property
     def step(self) -> int | None:
@@ -71,7 +69,7 @@ class Call:
 
     async def areturned(self, value: T, *, stream: bool = False) -> T:
         """Report a result and wait for its turn."""
-        waits = self._apass(Value(self.wire.dump(value), stream))
+        waits = self.report(Value(self.wire.dump(value), stream))
         if waits is not None:
             await waits
         return value if self.instead is None else self.settled()
@@ -86,7 +84,7 @@ class Call:
 
     async def araised(self, error: BaseException) -> None:
         """Report an error and wait for its turn."""
-        waits = self._apass(Failure(error))
+        waits = self.report(Failure(error))
         if waits is not None:
             await waits
 
@@ -294,8 +292,8 @@ class Call:
         if self.scope.run.halt is not None:
             raise self.scope.run.halt
 
-    def _apass(self, outcome: Outcome) -> Awaitable[None] | None:
-        """Report an outcome; return a wait for its turn where that has not come yet."""
+    def report(self, outcome: Outcome) -> Awaitable[None] | None:
+        """Report an outcome in an event loop; return a wait for its turn where that has not come yet."""
         handler, ticket, turnstile = self._live()
         pauses = self._prepare(outcome)
         if not turnstile.passes_now(ticket.order):
@@ -341,7 +339,7 @@ class Call:
     def _end(self, how: str | BaseException) -> None:
         if not self._over:
             self._over = True
-            if self._root is not self.scope.run.root:
+            if self.root is not self.scope.run.root:
                 # This process is a fork, and the call is its parent's, which ends it itself.
                 return
             handler, ticket, _ = self._live()

@@ -13,7 +13,7 @@ from reenact.core.boundary.answer import PLAIN, Answer, Wire
 from reenact.core.boundary.call import Call
 from reenact.core.boundary.current import current_scope
 from reenact.core.boundary.running_loop import cancellations, running_loop
-from reenact.core.model.event import Effect
+from reenact.core.model.event import Effect, Value
 from reenact.errors import Halt
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
         at = scope.anchor.span(f"call:{effect.owner}")
     label = effect.label
     ordinal = at.count(label)
-    call = Call(at, effect, wire)
+    call = Call(at, effect, wire, run.root)
     decision = run.handler.enter(effect, at, ordinal)
     if isinstance(decision, Answer):
         call.answer = decision
@@ -119,7 +119,11 @@ async def aperform(
         return call.settled()  # type: ignore[no-any-return]
     else:
         current_scope.reset(token)
-        return await call.areturned(value)
+        # As in `Call.areturned`, without a coroutine: this is the most frequent way.
+        waits = call.report(Value(call.wire.dump(value)))
+        if waits is not None:
+            await waits
+        return value if call.instead is None else call.settled()
 
 
 def stream(effect: Effect, live: Callable[[], Iterator[T]], wire: Wire = PLAIN) -> Iterator[T]:

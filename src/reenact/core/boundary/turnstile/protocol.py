@@ -51,8 +51,8 @@ class Turnstile(Protocol):
     def passes_now(self, order: int | None) -> bool:
         """Return True if this outcome of the running loop passes without a wait; then it has passed."""
 
-    async def await_turn(self, order: int | None, write: Callable[[], None] | None) -> None:
-        """Wait in the event loop until it is this outcome's turn, which has not come yet."""
+    def await_turn(self, order: int | None, write: Callable[[], None] | None) -> Awaitable[None]:
+        """Return a wait in the event loop for this outcome's turn, which has not come yet."""
 
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
         """Let this outcome pass at once, or when its turn comes in the event loop."""

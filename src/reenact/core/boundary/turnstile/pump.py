@@ -5,14 +5,14 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from contextvars import Context
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from reenact.core.boundary.running_loop import this_loop
+from reenact.core.boundary.running_loop import running_loop, this_loop
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,6 +34,8 @@ class _Pump:
         self.idle: Callable[[], None] = lambda: None
         self.rest: Callable[[], None] = lambda: None
         self._active = False
+        self._ready: Any = getattr(loop, "_ready", None)
+        self._handle: Any = None
         self._spins = 0
         self._count = itertools.count()
         # Released code must not inherit the scope of the first code in the queue.
@@ -42,7 +44,7 @@ class _Pump:
     @property
     def quiet(self) -> bool:
         """True if nothing is queued here and the loop has only the current callback to run."""
-        return not (self.queue or self._active or getattr(self.loop, "_ready", True))
+        return not (self.queue or self._active or self._ready or self._ready is None)
 
     def push(self, priority: float, entry: _Entry) -> None:
         heapq.heappush(self.queue, (priority, next(self._count), entry))
@@ -62,7 +64,7 @@ class _Pump:
     def wake(self) -> None:
         if not self._active:
             self._active = True
-            self.loop.call_soon(self._run, context=self._context)
+            self._handle = self.loop.call_soon(self._run, context=self._context)
 
     def wake_from_thread(self) -> None:
         with suppress(RuntimeError):
@@ -70,10 +72,10 @@ class _Pump:
             self.loop.call_soon_threadsafe(self.wake, context=Context())
 
     def _run(self) -> None:
-        ready = getattr(self.loop, "_ready", None)
-        if ready and self._spins < _SPINS:
+        if self._ready and self._spins < _SPINS:
             self._spins += 1
-            self.loop.call_soon(self._run, context=self._context)
+            # The loop keeps nothing of a call that has run: the same handle serves again.
+            self._ready.append(self._handle)
             return
         self._spins = 0
         self.idle()
@@ -90,7 +92,10 @@ class _Pump:
             entry.release()
         finally:
             # Whatever one of them raises, the others go on.
-            self.loop.call_soon(self._run, context=self._context)
+            if self._ready is None:
+                self._handle = self.loop.call_soon(self._run, context=self._context)
+            else:
+                self._ready.append(self._handle)
 
 
 class _Entry:
@@ -152,6 +157,22 @@ class _Base:
         pump.idle, pump.rest = self._idle, self.blocks
         return pump
 
+    def _wake_pumps(self, waits: Collection[object]) -> None:
+        """Wake the pumps that have a wake-up queued; all of them if there are other `waits`."""
+        # For every outcome and wait: without the cost of what is not there.
+        last = self._latest
+        if last is None and not self._pumps:
+            return
+        me = running_loop()
+        if last is not None and last.loop is me and len(self._pumps) == 1:
+            # Mostly there is one loop, and this is it.
+            if last.queue or waits:
+                last.wake()
+            return
+        for loop, pump in list(self._pumps.items()):
+            if pump.queue or waits:
+                (pump.wake if loop is me else pump.wake_from_thread)()
+
     def may_release(self, entry: _Entry) -> bool:
         raise NotImplementedError
 
@@ -174,7 +195,7 @@ class _Base:
         elif write is not None:
             write()
 
-    async def await_turn(self, order: int | None, write: Callable[[], None] | None) -> None:
+    def await_turn(self, order: int | None, write: Callable[[], None] | None) -> Awaitable[None]:
         loop = this_loop()
         turn = loop.create_future()
 
@@ -183,8 +204,8 @@ class _Base:
                 write()
             turn.set_result(None)
 
-        self.push(loop, order, release, turn.done)
-        await turn
+        self.queue(loop, _Entry(order, release, turn.done))
+        return turn
 
     def push(
         self,

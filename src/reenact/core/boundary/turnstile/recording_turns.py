@@ -64,8 +64,7 @@ class RecordingTurnstile(_Base):
                 elif self._waiting and len(left) == 1 and left <= self._waiting:
                     self._cond.notify_all()
 
-    def _idle(self) -> None:
-        self.settle()
+    _idle = settle
 
     def _others_run(self) -> bool:
         """Return True if another released thread has not settled. Call with the lock held."""
@@ -137,7 +136,7 @@ class RecordingTurnstile(_Base):
 
     def may_release(self, entry: _Entry) -> bool:
         with self._lock:
-            if self._others_run():
+            if self._running and self._others_run():
                 self._await_others()
             self._running.add(get_ident())
         return True

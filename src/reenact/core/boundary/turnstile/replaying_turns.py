@@ -188,7 +188,8 @@ class ReplayingTurnstile(_Base):
             held = self._hanging.waits or self._pace is not None or self._paused
             if order is None or order > self._places.next or others or held:
                 return False
-        self._mark(order)
+            self._take(order)
+        self._wake_pumps(self._hanging.waits)
         return True
 
     def _await_turn(self, order: int) -> None:
@@ -371,30 +372,25 @@ class ReplayingTurnstile(_Base):
 
     def _mark(self, order: int | None) -> None:
         with self._lock:
-            if order is not None:
-                self._places.take(order)
-            self._quiet.since = monotonic()
-        self._moved()
+            self._take(order)
+        self._wake_pumps(self._hanging.waits)
+
+    def _take(self, order: int | None) -> None:
+        if order is not None:
+            self._places.take(order)
+        self._quiet.since = monotonic()
+        self._notify()
+
+    def _notify(self) -> None:
+        waiters: Any = self._cond._waiters  # type: ignore[attr-defined]  # noqa: SLF001 - a look costs less than a call
+        if waiters:
+            _notify(self._cond, len(waiters))
 
     def job_passed(self) -> None:
         with self._cond:
             self._jobs -= 1
 
     def _moved(self) -> None:
-        # For every outcome and wait: without the cost of what is not there.
-        with self._lock:
-            waiters: Any = self._cond._waiters  # type: ignore[attr-defined]  # noqa: SLF001 - a look costs less than a call
-            if waiters:
-                _notify(self._cond, len(waiters))
-        last = self._latest
-        if last is None and not self._pumps:
-            return
-        me = running_loop()
-        if last is not None and last.loop is me and len(self._pumps) == 1:
-            # Mostly there is one loop, and this is it.
-            if last.queue or self._hanging.waits:
-                last.wake()
-            return
-        for loop, pump in list(self._pumps.items()):
-            if pump.queue or self._hanging.waits:
-                (pump.wake if loop is me else pump.wake_from_thread)()
+        with self._cond:
+            self._notify()
+        self._wake_pumps(self._hanging.waits)
