@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 import threading
 from asyncio import base_events
 from collections.abc import Awaitable, Callable
 from contextvars import Context
+from sys import _getframe
 from types import FrameType, ModuleType
 from typing import Any, TypeVar, cast
 from weakref import ref
@@ -70,15 +70,16 @@ def _no_halt(record: logging.LogRecord) -> bool:
 
 def _create_task(original: Callable[..., Any]) -> Callable[..., Any]:
     def create_task(loop: Any, coro: Any, **options: Any) -> Any:
-        scope = current()
+        scope = current_scope.get()
         if scope is None or scope.hidden:
             return original(loop, coro, **options)
         given_times.of_task(scope, coro)
-        if transparent(scope.run.rules):
+        rules = scope.run.rules
+        if transparent(rules):
             return original(loop, coro, **options)
-        child = scope.child(name_of(coro, scope.run.rules))
+        child = scope.child(name_of(coro, rules))
         context = options.get("context")
-        if context is not None and sys._getframe(1).f_globals.get("__name__") == "asyncio.runners":
+        if context is not None and _getframe(1).f_globals.get("__name__") == "asyncio.runners":
             # The main task of `asyncio.run` goes on where its caller stands.
             return original(loop, coro, **options)
         if context is not None:
@@ -116,7 +117,7 @@ def _call_at(
     if scope is None:
         return original(loop, when, callback, *args, context=context)
     run = scope.run
-    caller = sys._getframe(1).f_back
+    caller = _getframe(1).f_back
     given_times.of_timer(scope, caller)
     sleeper = caller.f_back if caller is not None else None
     if sleeper is not None and sleeper.f_code is asyncio.sleep.__code__ and callers.program(sleeper.f_back):
@@ -149,7 +150,7 @@ def _call_from_thread(
     """`loop.call_soon_threadsafe` of another thread: it wakes the loop in its turn."""
     scope = listening()
     own = getattr(loop, "_thread_id", None) == threading.get_ident()
-    if scope is None or own or not _wakes(sys._getframe(2)):
+    if scope is None or own or not _wakes(_getframe(2)):
         return original(loop, callback, *args, context=context)
     run = scope.run
     name = f"wake#{scope.count('wake')}"
@@ -225,11 +226,10 @@ _turn = base_events.BaseEventLoop._run_once.__code__  # type: ignore[attr-define
 def _time(original: Callable[..., float]) -> Callable[..., float]:
     def time(loop: Any) -> float:
         # The loop asks thousands of times: at once from the real clock.
-        caller = sys._getframe(1)
+        caller = _getframe(1)
         if caller.f_code is not _turn and callers.kind_of(caller) == callers.OWN:
             given_times.of_clock(caller)
-        moved = _clocks.get(id(loop))
-        if moved is None or moved[0]() is not loop:
+        if not _clocks or (moved := _clocks.get(id(loop))) is None or moved[0]() is not loop:
             return system.monotonic()
         return system.monotonic() + cast("float", moved[1].skew)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from contextvars import Context
+from sys import _getframe
 from types import FrameType
 from typing import Any
 
@@ -49,11 +50,12 @@ def transparent(rules: int = RULES) -> bool:
     Args:
         rules: The number of the run's matching rules: the older ones count the task of `asyncio.wait_for`.
     """
-    frame: FrameType | None = sys._getframe(2)
+    frame: FrameType | None = _getframe(2)
     while frame is not None:
-        if _WAITS_BY_TASK and frame.f_code.co_name == "wait_for" and rules > 1 and _is_tasks(frame):
+        code = frame.f_code
+        if code.co_name == "wait_for" and _WAITS_BY_TASK and rules > 1 and _is_tasks(frame):
             return True
-        file = frame.f_code.co_filename
+        file = code.co_filename
         found = _known[file] if file in _known else _judged(file, frame.f_globals.get("__name__", ""))
         if found is not None:
             return found
@@ -106,11 +108,14 @@ def name_of(code: Any, rules: int = RULES) -> str:
     """
     while isinstance(code, functools.partial):
         code = code.args[0] if context_of(code.func) is not None and code.args else code.func
-    inner = getattr(code, "cr_code", None) or getattr(code, "gi_code", None)
-    name = getattr(code, "__qualname__", None) or getattr(inner, "co_qualname", None) or type(code).__name__
+    name = getattr(code, "__qualname__", None)
+    if not name:
+        inner = getattr(code, "cr_code", None) or getattr(code, "gi_code", None)
+        name = getattr(inner, "co_qualname", None) or type(code).__name__
     return plain_name(str(name), rules)
 
 
+@functools.lru_cache(1024)
 def plain_name(qualname: str, rules: int = RULES) -> str:
     """Return a qualified name without the marks of addresses; `rules` as for `name_of`."""
     name = qualname if rules < _ALIKE else without_comprehensions(qualname)
