@@ -44,6 +44,8 @@ class CallRecord:
         end: The end of a stream: `ended`, `closed`, `cancelled`, an error's tree, or None.
         limits: The time limits in seconds of a call that one of them ended, by name; else None.
         closing: The entry of a stream's end, or None.
+        kind: `model`, `tool`, `http` and so on.
+        label: `kind:name`, as filters name it.
     """
 
     number: int
@@ -57,22 +59,17 @@ class CallRecord:
     end_order: int | None = None
     limits: Mapping[str, Tree] | None = None
     closing: Mapping[str, Tree] | None = None
+    kind: str = field(init=False)
+    label: str = field(init=False)
 
-    @property
-    def kind(self) -> str:
-        """The kind: `model`, `tool`, `http` and so on."""
-        return str(self.called["kind"])
+    def __post_init__(self) -> None:
+        self.kind = kind = str(self.called["kind"])
+        self.label = f"{kind}:{self.called['name']}"
 
     @property
     def name(self) -> str:
         """The name within its kind."""
         return str(self.called["name"])
-
-    @property
-    def label(self) -> str:
-        """`kind:name`, as filters name it."""
-        called = self.called
-        return f"{called['kind']}:{called['name']}"
 
     @property
     def scope(self) -> str:
