@@ -371,12 +371,12 @@ class Replayer(Handler):
             return Ticket(call.number, call.order)
         again = self.tools.runs_again(question, call) if call.number not in self.edits else None
         if again is not None:
-            self.tools.note(question.address, ran=True)
+            self.tools.note(question, ran=True)
             return Ticket(call.number, call.order, again)
         self.turnstile.abandon(self.cursor.places_inside(call))
         self.answering[call.number] = None
         if effect.kind == TOOL:
-            self.tools.note(question.address, ran=False)
+            self.tools.note(question, ran=False)
         if call.number in self.edits:
             self.remark(f"step {step}, {call.label}: its answer was edited")
             return self._answers.edited(call, self.edits[call.number])

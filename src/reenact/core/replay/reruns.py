@@ -91,7 +91,7 @@ class Tools:
         self._terms = terms
         self._rules = rules
         self._digests: dict[int, str] = {}
-        self._noted: list[tuple[str, bool]] = []
+        self._noted: list[tuple[str, str, int, bool]] = []
         self._ran: set[str] = set()
         self._did_not_run: set[str] = set()
         """The addresses of tool calls whose code runs again or does not.
@@ -143,9 +143,9 @@ class Tools:
             self.changed[text] = None
         return None
 
-    def note(self, address: str, *, ran: bool) -> None:
-        """Note that the code of the call at that address runs again, or not."""
-        self._noted.append((address, ran))
+    def note(self, question: Question, *, ran: bool) -> None:
+        """Note that the code of the asked call runs again, or not."""
+        self._noted.append((question.scope.path, question.label, question.ordinal, ran))
 
     def ran_inside(self, path: str) -> bool:
         """Return True if all calls around the scopes of that path ran again.
@@ -153,8 +153,8 @@ class Tools:
         The scopes are those of all tasks and threads of one name.
         """
         noted, self._noted = self._noted, []
-        for address, ran in noted:
-            (self._ran if ran else self._did_not_run).add(unnumbered(address))
+        for path_, label, ordinal, ran in noted:
+            (self._ran if ran else self._did_not_run).add(unnumbered(f"{path_}/{label}#{ordinal}"))
         parts = unnumbered(path).split("/")
         around = {"/".join(parts[:end]) for end, part in enumerate(parts, 1) if "#" in part}
         return around <= self._ran and not around & self._did_not_run
