@@ -45,7 +45,11 @@ def compare(run: Run, recording: RecordedRun, replayer: Replayer) -> None:
 
 def _pairs(run: Run, recording: RecordedRun, *, here: bool) -> Iterator[tuple[str, Tree, Tree]]:
     """Yield each part of the tracked state with the recorded tree and the tree of this moment."""
+    live = tracked.live(run)
+    if not live:
+        return
+    # This looks at each step.
     recorded = recording.state()
-    for name, tree in tracked.live(run).items():
+    for name, tree in live.items():
         if name in recorded and recorded.of(name).why == "end" and not (here and tracked.of_process(name)):
             yield name, recorded.tree(name), tree
