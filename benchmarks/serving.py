@@ -42,7 +42,8 @@ _HOW = (
     "{recordings:,} recordings of {steps} steps each in one folder, written from five patterns with ids, names, times "
     "and costs of their own, and one of {long:,} steps: half of them model calls with up to 40 messages, half tool "
     "calls. Asked is the application itself, in one process and without a network. *Cold* is the first answer of a "
-    "server that was just made, its index up to date; what it takes to make the index from nothing is told apart. "
+    "server that was just made, its index up to date; what it takes to make the index from nothing is told apart. The "
+    "long recording is opened from the list, as a person does. "
     "Median of {rounds} rounds, the least in parentheses."
 )
 
@@ -249,6 +250,8 @@ def _long(section: Section, home: Path, name: str, rounds: int) -> list[tuple[st
     opened = 0.0
     with _client(home) as client:
         _settle(client)
+        # A person has seen the list, and takes a moment to click.
+        time.sleep(2)
         for what, pattern in paths.items():
             path = pattern.replace("{half}", str(long // 2)).replace("{last}", str(long - 100))
             ask = partial(_timed, client, f"/recordings/{name}{path}")

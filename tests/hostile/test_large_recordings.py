@@ -206,6 +206,19 @@ def test_a_fork_is_as_large_as_the_recordings_that_it_shares_lines_with(home):
     assert not readers.state_of(home / "recordings" / "none")
 
 
+@pytest.mark.parametrize(("steps", "starts"), [(STEPS, True), (10, False)])
+def test_the_list_starts_the_process_that_would_read_a_large_recording(tmp_path, monkeypatch, steps, starts):
+    monkeypatch.setattr(readers, "_PATIENCE", 120.0)
+    folder(tmp_path, "listed", many(steps))
+    app = application(Settings(tmp_path, ("localhost",), keyless=True))
+    with TestClient(app, base_url="http://localhost") as client:
+        while not client.get("/api/v1/recordings").json()["items"]:
+            """The index is still being made."""
+        # What an answer leaves to be done is done before the client has it.
+        assert app.state.readers.prepared("listed") is starts
+        assert client.get("/api/v1/recordings/listed/steps").json()["total"] == steps
+
+
 SPIN = ReaderCall(sum, (range(10**15),))
 SWELL = ReaderCall(bytearray, (1 << 40,))
 

@@ -6,7 +6,7 @@ import asyncio
 import re
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -175,6 +175,15 @@ class ProjectLibrary:
         """Return the state of recordings' files if one is large; otherwise an empty text."""
         states = [state_of(self.store.folder(id)) for id in ids] if self._readers is not None else []
         return " ".join(states) if any(states) else ""
+
+    def prepare(self, ids: Iterable[str]) -> None:
+        """Start the processes that would read these recordings, for those that are large."""
+        readers = self._readers
+        if readers is None:
+            return
+        for id in ids:
+            if not readers.prepared(id) and self.large(id):
+                readers.prepare(id)
 
     def apart(self, id: str, work: Callable[..., T], *args: Any, state: str = "") -> T:
         """Return `work(*args)`, about a recording; of a large one, done in another process.

@@ -154,6 +154,17 @@ class ReaderProcess:
         self._done = 0
         self._closed = False
 
+    @property
+    def prepared(self) -> bool:
+        """True if the process has been started, or is about to be."""
+        return self._thread is not None
+
+    def prepare(self) -> None:
+        """Start the process for a job that may come: its start takes longer than most recordings take."""
+        if not self.prepared:
+            with contextlib.suppress(SearchEnded):
+                self.submit(ReaderCall(_nothing, ()))
+
     def submit(self, job: ForwardedRequest | ReaderCall) -> Future[Any]:
         """Return the future result of a job. Raises SearchEnded if many wait already.
 
@@ -319,7 +330,18 @@ class Readers:
 
     def submit(self, id: str, job: ForwardedRequest | ReaderCall) -> Future[Any]:
         """Return the future result of a job about a recording, from the process that has read it."""
-        return self._readers[zlib.crc32(id.encode()) % len(self._readers)].submit(job)
+        return self._reader(id).submit(job)
+
+    def prepared(self, id: str) -> bool:
+        """Return True if the process that would read a recording has been started."""
+        return self._reader(id).prepared
+
+    def prepare(self, id: str) -> None:
+        """Start the process that would read a recording."""
+        self._reader(id).prepare()
+
+    def _reader(self, id: str) -> ReaderProcess:
+        return self._readers[zlib.crc32(id.encode()) % len(self._readers)]
 
     def later(self, job: ReaderCall) -> Future[Any]:
         """Do a job in the background."""
@@ -354,6 +376,9 @@ class Readers:
         with self._lock:
             self._kept.pop(key, None)
         return future.result()
+
+
+def _nothing() -> None: ...
 
 
 def _closing() -> Closing:

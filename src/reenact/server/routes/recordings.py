@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, BackgroundTasks, Query
 from pydantic import BaseModel, Field
 
 from reenact.analysis.views.listing import FacetsView, RecordingsView, TrendsView, origin_view
@@ -53,6 +53,8 @@ class Deleted(BaseModel):
 @router.get("/recordings", responses=REFUSED)
 def recordings(
     access: Reader,
+    background: BackgroundTasks,
+    *,
     filter: FilterText = "",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
@@ -66,6 +68,8 @@ def recordings(
     # What is newer than the page has a later version.
     version, caught_up = library.version, library.caught_up
     page, total = search.page(offset, limit, sort)
+    # One of them is opened next.
+    background.add_task(library.prepare, [id for id, _ in page])
     return RecordingsView(
         items=tuple(library.views(page)),
         total=total,
