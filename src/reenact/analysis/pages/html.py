@@ -31,7 +31,6 @@ from reenact.analysis.pages.blocks import (
     Styled,
     Versus,
     Words,
-    marks,
     plain,
 )
 from reenact.analysis.views.text import visible, without_tokens
@@ -277,7 +276,9 @@ def _chart(chart: LaneChart) -> Iterator[str]:
 
 def words_html(words: Words) -> str:
     """Return a text with its marked parts."""
-    return escaped(words) if isinstance(words, str) else "".join(map(_marked, marks(words)))
+    parts = words if isinstance(words, tuple) else (words,)
+    # A text of thousands of words is as many parts, half of them without a mark.
+    return "".join(escaped(part) if isinstance(part, str) else _marked(part) for part in parts)
 
 
 def _marked(mark: Styled) -> str:

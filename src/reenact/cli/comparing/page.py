@@ -171,7 +171,9 @@ def _value(value: object, style: Style) -> Styled:
 def _side(words: tuple[Segment, ...], sign: str, style: Style) -> Iterator[str | Styled]:
     own = [segment for segment in words if segment.sign in ("=", sign)]
     for place, segment in enumerate(own):
-        if segment.sign == "=":
+        if segment.sign == "=" and len(segment.text) <= _FOLDED:
+            yield segment.text
+        elif segment.sign == "=":
             yield from _folded(segment.text, first=place == 0, last=place == len(own) - 1)
         else:
             yield Styled(segment.text, style)
