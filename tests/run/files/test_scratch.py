@@ -14,6 +14,7 @@ import pytest
 from reenact.run.files import scratch
 from reenact.run.files.scratch import Scratch, abandoned, attach, discard, remove
 from tests.run.files.byhand import PRELUDE, tree
+from tests.soak.tables import size
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +103,7 @@ def prune(shell, own, *words):
     )
 
 
-@pytest.mark.parametrize("times", [3, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [3, pytest.param(size(200, 80), marks=pytest.mark.slow)])
 def test_a_replay_killed_at_any_moment_loses_nothing_and_leaves_what_prune_finds(
     shell, tmp_path_factory, times
 ):
