@@ -132,6 +132,12 @@ async def test_requests_without_an_answer_are_a_sign(signs):
     assert await signs(awaited=2) == ["2 requests without an answer"]
 
 
+async def test_a_page_that_does_not_answer_in_time_is_busy(signs, monkeypatch):
+    await signs("<p>Quay</p>")
+    monkeypatch.setattr("reenact.browser.page.pending.PATIENCE", 0)
+    assert await signs() == ["the page does not answer"]
+
+
 async def test_a_page_that_answers_nonsense_shows_nothing(signs):
     html = """<script>document.addEventListener("reenact-timers", (event) => {
       event.detail.push("soon", NaN, Infinity, {}); event.detail.length = 3 }, true);

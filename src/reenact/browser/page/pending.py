@@ -21,7 +21,7 @@ EVENT = "reenact-timers"
 """The event that asks a document for its timers."""
 
 PATIENCE = 0.5
-"""Seconds for the page's answer; a page that gives none is busy, which shows otherwise."""
+"""Seconds for the page's answer; a page that gives none is busy."""
 
 _ASK = f"""() => {{
   const told = [];
@@ -55,7 +55,10 @@ async def pending(page: Page, awaited: int, within: float) -> list[str]:
         awaited: The number of its requests without an answer.
         within: Seconds; a timer that fires later is no sign.
     """
-    timer, saying = await asyncio.gather(_timer(page, within), _saying(page))
+    timers, saying = await asyncio.gather(_timers_of(page), _saying(page))
+    if timers is None:
+        return ["the page does not answer"]
+    timer = max((one for one in timers if one <= within), default=0.0)
     answers = f"{awaited} requests without an answer" if awaited > 1 else "a request without an answer"
     return [
         *([answers] if awaited else []),
@@ -64,17 +67,28 @@ async def pending(page: Page, awaited: int, within: float) -> list[str]:
     ]
 
 
-async def _timer(page: Page, within: float) -> float:
-    """Return the seconds until the last timer that fires in time; 0 where there is none."""
-    told = await asyncio.gather(*(_timers(frame) for frame in page.frames))
-    return max((one for timers in told for one in timers if one <= within), default=0.0)
+async def _timers_of(page: Page) -> list[float] | None:
+    """Return the seconds until each timer of a page fires; None where the page itself does not answer.
+
+    A frame in it may never answer (it has no document yet), and counts as one without timers.
+    """
+    main, *others = await asyncio.gather(*(_timers(frame) for frame in (page.main_frame, *_parts(page))))
+    return None if main is None else [*main, *(one for timers in others for one in timers or ())]
 
 
-async def _timers(frame: Frame) -> list[float]:
+def _parts(page: Page) -> list[Frame]:
+    return [frame for frame in page.frames if frame is not page.main_frame]
+
+
+async def _timers(frame: Frame) -> list[float] | None:
     told: Any = None
-    with suppress(Error, TimeoutError):
+    try:
         async with asyncio.timeout(PATIENCE):
             told = await frame.evaluate(_ASK)
+    except TimeoutError:
+        return None
+    except Error:  # it has another document by now
+        return []
     if not isinstance(told, list):
         return []
     return [one / 1000 for one in told if isinstance(one, int | float) and math.isfinite(one)]
