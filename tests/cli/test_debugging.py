@@ -477,3 +477,43 @@ def test_ctrl_c_stops_a_program_that_never_asks_again(shell):
         typing.until("(reenact) ")
         typing.type("\x04")
         assert typing.end() == 0
+
+
+ASKS = """
+import reenact
+
+@reenact.tool
+def ask(): return 1
+
+ask()
+"""
+REFUNDS = """
+import reenact
+
+@reenact.tool(writes=True)
+def refund(order):
+    open("done.txt", "a").write(f"{order};")
+    return order
+
+refund(7)
+"""
+EDITED = ("--on-divergence", "realign", "--inserted", "live", "--live", "tool:refund")
+
+
+@pytest.mark.parametrize(
+    ("program", "change", "given", "named"),
+    [
+        (ASKS, 'open("new.txt", "w").write("mine")', (), "--files live"),
+        (REFUNDS, "refund(8)", EDITED, "--policy refund=live"),
+    ],
+    ids=["files", "policy"],
+)
+def test_the_option_that_a_stopped_program_names_is_the_debuggers_own(shell, program, change, given, named):
+    shell.write("agent.py", program)
+    shell.record("agent.py")
+    shell.write("agent.py", program + change)
+    stopped = shell.run("debug", "last", "--plain", *given, text="c\nq\n")
+    assert named in stopped.out, stopped.out
+    done = shell.run("debug", "last", "--plain", *given, *named.split(), text="c\nq\n")
+    assert "to let it" not in done.out, done.out
+    assert "the program has ended" in done.out, done.out

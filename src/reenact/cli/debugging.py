@@ -17,7 +17,7 @@ from reenact.team.open import Reaching
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context, Shown
-from reenact.verbs.marks import Cli, Command, Ignore, Live, Ref
+from reenact.verbs.marks import Cli, Command, Files, Ignore, Live, Policy, Ref, Tools
 from reenact.verbs.replay import Inserted, OnDivergence
 
 
@@ -58,9 +58,12 @@ class Options(interface.Options):
         Cli(names=("--open/--no-open",)),
     ] = True
     live: Live = ()
+    tools: Tools = ()
     ignore: Ignore = ()
     on_divergence: OnDivergence = "raise"
     inserted: Inserted = "refuse"
+    files: Files = "recorded"
+    policy: Policy = ()
 
 
 def run(options: Options, context: Context) -> Shown:
@@ -76,7 +79,10 @@ def run(options: Options, context: Context) -> Shown:
     recording = store.load(ref)
     if not recording.steps:
         raise UsageError(f"recording {recording.id} has no steps: there is nothing to debug")
-    replayed = launch.Options(options.live, options.ignore, options.on_divergence, options.inserted)
+    replayed = launch.Options(
+        options.live, options.ignore, options.on_divergence, options.inserted,
+        tools=options.tools, files=options.files, policy=options.policy,
+    )  # fmt: skip
     replayed.tree()
     words, read = options.command, options.read
     run_foreign = context.run_foreign if read else context.may_run((recording,), words)

@@ -481,7 +481,9 @@ def test_a_program_that_spins_ends_with_a_debugger_that_is_killed(shell, monkeyp
         "if sys.argv[1:]:\n    open('pid', 'w').write(str(os.getpid()))\n    while True: pass\n",
     )
     shell.record("agent.py")
-    command = shell.command("debug", "last", "--plain", "--", sys.executable, "agent.py", "spin")
+    command = shell.command(
+        "debug", "last", "--plain", "--files", "live", "--", sys.executable, "agent.py", "spin"
+    )
     debugger = subprocess.Popen(
         command,
         cwd=shell.folder,
