@@ -171,6 +171,12 @@ if __name__ == "__main__":
     print(value.value, array[:])
 """
 
+TRIED = """
+import multiprocessing as mp
+lock, again = mp.Lock(), mp.RLock()
+print(lock.acquire(timeout=1), lock.acquire(False), lock.acquire(True, 0.01), again.acquire(timeout=1))
+"""
+
 OWN_PIPES = """
 import os, random, threading, time
 
@@ -200,6 +206,7 @@ for sender in senders: sender.join()
 PROGRAMS = {
     "locks": LOCKS.replace("METHOD", "fork"),
     "locks of spawned processes": LOCKS.replace("METHOD", "spawn"),
+    "locks that are tried": TRIED,
     "pipes of the system": OWN_PIPES,
     "queue": QUEUE.replace("METHOD", "fork"),
     "queue of spawned processes": QUEUE.replace("METHOD", "spawn"),

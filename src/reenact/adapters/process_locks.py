@@ -104,7 +104,7 @@ class _Order:
         return True
 
     def _tried(self, scope: Scope, real: Any, block: bool, timeout: float | None) -> bool:
-        limited = deadline("lock", max(timeout or 0.0, 0.0) if block else 0.0, _getframe(3), _program)
+        limited = deadline("lock", max(timeout or 0.0, 0.0) if block else 0.0, _getframe(2), _program)
         met = None if limited is None else limited.recorded()
         if met:
             self._take(scope, real)
