@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from reenact.adapters.stdlib import callers
+from reenact.adapters.stdlib import callers, sqlite
 from reenact.adapters.writers import DRIVERS, writers_near
 from reenact.core.boundary import Run, current, entered
 from reenact.core.dataclass import dataclass
@@ -78,7 +78,7 @@ def source_of(function: Any) -> Source | None:
         return known[1]
     with entered(None):
         try:
-            found = _Walk(function).source()
+            found = _Walk(function, scope.run).source()
         except Exception as error:  # a program's own objects may raise at any attribute
             found = Source("", (f"its code cannot be read ({type(error).__name__})",))
         found = replace(
@@ -176,7 +176,8 @@ class _UsedNames:
 class _Walk:
     """Everything of the program's own that one function reaches by name."""
 
-    def __init__(self, function: types.FunctionType) -> None:
+    def __init__(self, function: types.FunctionType, run: Run) -> None:
+        self._run = run
         self._pending = [function]
         self._seen: set[types.CodeType] = set()
         self._objects: set[int] = set()
@@ -281,7 +282,8 @@ class _Walk:
         elif isinstance(thing, socket.socket):
             self._reasons[f"the open socket `{name}`"] = None
         elif type(thing).__module__ == "sqlite3":
-            self._reasons[f"the database `{name}`"] = None
+            if not sqlite.is_followed(thing, self._run):
+                self._reasons[f"the database `{name}`"] = None
         else:
             kind = type(thing)
             self._class(kind, {key: item for key, item in _members(kind) if key in attributes})

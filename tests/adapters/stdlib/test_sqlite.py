@@ -66,3 +66,45 @@ def test_a_default_and_an_index_have_the_functions(home):
         ((at, x),) = database.execute("select at, x from t").fetchall()
         database.close()
     assert at[:10] == x[:10]
+
+
+@pytest.mark.parametrize("name", [":memory:", "orders.db"])
+def test_a_tool_that_uses_the_program_s_connection_runs_again(shell, name):
+    program = f"""
+        import reenact, sqlite3
+        database = sqlite3.connect({name!r}, isolation_level=None)
+        cursor = database.cursor()
+        cursor.execute("create table orders (what, number default (random()))")
+        @reenact.tool
+        def order(what):
+            cursor.execute("insert into orders (what) values (?)", (what,))
+            database.execute("update orders set what = upper(what)")
+        for what in ("tea", "milk"):
+            order(what)
+        print(database.execute("select * from orders").fetchall())
+    """
+    shell.write("agent.py", program)
+    done, _ = shell.record("agent.py")
+    assert done.status == 0, done.err
+    replay = shell.replay("--json")
+    verdict = replay.json["verdict"]
+    assert (replay.status, verdict["again"]) == (0, {"tool:order": 2}), replay.out
+    shell.write("agent.py", program.replace("upper(what)", "lower(what)"))
+    assert shell.replay().status == 1
+
+
+def test_a_tool_is_answered_that_uses_a_connection_from_before_the_run(home):
+    database = sqlite3.connect(":memory:")
+    database.execute("create table orders (what)")
+
+    @reenact.tool
+    def order(what):
+        database.execute("insert into orders values (?)", (what,))
+        return database.execute("select count(*) from orders").fetchone()[0]
+
+    with reenact.record("orders") as recording:
+        assert order("tea") == 1
+    with reenact.replay(recording.id) as replay:
+        assert order("tea") == 1
+    database.close()
+    assert "it uses the database `database`" in str(replay.verdict)

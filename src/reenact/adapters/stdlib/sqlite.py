@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import weakref
 from _thread import allocate_lock
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,7 +19,10 @@ from types import ModuleType
 from typing import Any
 
 from reenact.adapters.stdlib import witness
-from reenact.core.boundary import current, draw
+from reenact.core.boundary import Run, current, draw
+
+_opened: dict[int, tuple[weakref.ref[Run], bool] | None] = {}
+"""The run in which a connection was opened, by `id`; True if its database is on disk."""
 
 
 def install(module: ModuleType) -> None:
@@ -28,8 +32,10 @@ def install(module: ModuleType) -> None:
     def connect(*args: Any, **options: Any) -> Any:
         connection = original(*args, **options)
         name = args[0] if args else options.get("database", "")
+        scope = current()
+        _opened[id(connection)] = None if scope is None else (weakref.ref(scope.run), witness.on_disk(name))
         ours = str(sys._getframe(1).f_globals.get("__name__", "")).startswith("reenact.")
-        if current() is not None and not ours:
+        if scope is not None and not ours:
             with suppress(Exception):
                 connection.create_function("random", 0, _random)
                 connection.create_function("randomblob", 1, _randomblob)
@@ -45,6 +51,16 @@ def install(module: ModuleType) -> None:
     for each in names:
         if each.connect is original:
             each.connect = connect
+
+
+def is_followed(thing: Any, run: Run) -> bool:
+    """Return True for a connection, or a cursor of one, that needs no further record.
+
+    It was opened in that run: a database in memory is state of the program, and the use of one on disk is noted at each
+    statement. A fork asks before a tool changes one on disk.
+    """
+    known = _opened.get(id(getattr(thing, "connection", thing)))
+    return known is not None and known[0]() is run and not (known[1] and run.forked)
 
 
 def _random() -> int:
