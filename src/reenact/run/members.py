@@ -136,6 +136,7 @@ class Member:
         files = ReplayedFiles.begun(recording, log, self._replayer, self.plan.options.get(FILES, ""))
         run = self._enter(self._replayer, self._replayer.turnstile, replaying=True)
         run.scratch = files.covers if files is not None else None
+        run.commands = files.asked if files is not None else None
         scratch = self.plan.options.get(FILES, "")
         run.files = ReplayedFiles.sensor(files, recording, self._replayer, scratch)
         tell_of(run, recording.header)

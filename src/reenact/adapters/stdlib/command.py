@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.scopes import listening
-from reenact.adapters.stdlib import descriptors, interpreters
+from reenact.adapters.stdlib import descriptors, file_uses, interpreters
 from reenact.adapters.stdlib.redirection import content_of, is_file
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
 from reenact.core.boundary import Call, Run, Scope, begin, draw, entered, perform
@@ -29,6 +29,8 @@ PROCESS = "process"
 """The kind of these effects."""
 
 _EARLIER = "was started before the first step that runs for real: fork at an earlier step, before its start"
+_GIVEN = ("input", "communicate")
+"""The acts that give a command something to do."""
 _PYTHON = lazy(r"(python|pypy)[\d.]*(\.exe)?")
 
 
@@ -101,7 +103,8 @@ class Acts:
         if listening() is None:
             return checked()
         with entered(self._inside):
-            return perform(self.command.effect(part, **more), checked)
+            begun = file_uses.command_asked if part in _GIVEN else None
+            return perform(self.command.effect(part, **more), checked, begun=begun)
 
     def draw(self, part: str, now: Callable[[], Any]) -> Any:
         """Ask whether something has come or ended; a replay gives the recorded answer."""

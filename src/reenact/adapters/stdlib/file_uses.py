@@ -103,6 +103,13 @@ def command_begins(writes: Collection[str] = ()) -> None:
         scope.run.files.command_begins(writes)
 
 
+def command_asked(call: Call) -> None:
+    """A command is started or given input: if its answer is recorded, files are compared."""
+    compare, answer = call.scope.run.commands, call.answer
+    if compare is not None and answer is not None and answer.call is not None:
+        compare(answer.call)
+
+
 def command_printed(call: Call) -> None:
     """The program has got output of a command, whose changes it may look at now."""
     if call.scope.run.files is not None:

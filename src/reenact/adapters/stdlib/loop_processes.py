@@ -340,7 +340,7 @@ async def _start(
         return {"pid": process.real.get_pid()}
 
     try:
-        return await aperform(process.acts.command.effect(), live)
+        return await aperform(process.acts.command.effect(), live, begun=file_uses.command_asked)
     except BaseException:
         process.redirection.close()
         raise

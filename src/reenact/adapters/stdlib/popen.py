@@ -79,7 +79,7 @@ class Started:
             self.acts.real = True
             return {"pid": self.popen.pid}
 
-        self.popen.pid = perform(self.acts.command.effect(), live)["pid"]
+        self.popen.pid = perform(self.acts.command.effect(), live, begun=file_uses.command_asked)["pid"]
         if not self.acts.real:
             self.popen._child_created = True
             close()
@@ -261,7 +261,9 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
 
     try:
         outcome = perform(
-            ProgramStart.of(given.arguments).effect(limit=own.get("timeout"), **_asked(own, given)), live
+            ProgramStart.of(given.arguments).effect(limit=own.get("timeout"), **_asked(own, given)),
+            live,
+            begun=file_uses.command_asked,
         )
         if not ran:
             redirection.write(outcome.get("files", {}))
@@ -309,7 +311,8 @@ def waited_for(given: inspect.BoundArguments, run: Callable[[], int]) -> int:
         file_uses.command_ended()
         return {"exit": status}
 
-    ended: int = perform(ProgramStart.of(given.arguments).effect(), live)["exit"]
+    started = ProgramStart.of(given.arguments)
+    ended: int = perform(started.effect(), live, begun=file_uses.command_asked)["exit"]
     return ended
 
 

@@ -67,6 +67,6 @@ def _started(given: BoundArguments, start: Callable[[], int]) -> int:
         acts.real = True
         return {"pid": start()}
 
-    number: int = perform(acts.command.effect(), live)["pid"]
+    number: int = perform(acts.command.effect(), live, begun=file_uses.command_asked)["pid"]
     process_numbers.add(number, acts)
     return number

@@ -253,6 +253,7 @@ class Run:
         rules: The number of the matching rules: the recording's, in a replay.
         files: Hears of the files that the program uses, or None: they are not recorded.
         asked: Called with each recorded question: its line, label and number. None: nothing looks at them.
+        commands: Called with the number of a recorded command before it is answered. None: nothing compares its files.
         waits: Called when the program sleeps once more than recorded. None: nothing is due then.
         serves: Returns True for the name of an HTTP request to a server of this process. None: there is none.
         scratch: Returns True for a path on a disk of this run's own, which may be written to. None: there is none.
@@ -268,8 +269,8 @@ class Run:
     """
 
     __slots__ = (
-        "__weakref__", "asked", "began", "family", "files", "forked", "halt", "handler", "held", "lock", "model",
-        "python", "replaying", "root", "rules", "scratch", "serves", "slept", "threaded", "times", "tracked",
+        "__weakref__", "asked", "began", "commands", "family", "files", "forked", "halt", "handler", "held", "lock",
+        "model", "python", "replaying", "root", "rules", "scratch", "serves", "slept", "threaded", "times", "tracked",
         "turnstile", "unreceived", "view", "waits", "working",
     )  # fmt: skip
 
@@ -290,6 +291,7 @@ class Run:
         self.scratch: Callable[[str], bool] | None = None
         self.view: RedirectedView | None = None
         self.serves: Callable[[str], bool] | None = None
+        self.commands: Callable[[int], None] | None = None
         self.waits: Callable[[], None] | None = None
         self.slept: dict[str, int] = {}
         self.times = GivenTimes()

@@ -163,7 +163,7 @@ class Fork(RunContext):
         )
         if self._files is not None:
             self._child.run.scratch, self._child.run.waits = self._files.covers, self._files.waits
-            self._child.run.view = self._files.view
+            self._child.run.view, self._child.run.commands = self._files.view, self._files.asked
         if system.FILES and has_files(self.parent):
             self._child.forker.on_live = self._record_files
         stdlib.begin(self._child.run)

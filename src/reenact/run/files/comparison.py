@@ -20,7 +20,7 @@ from reenact.core.record.places import TOO_WIDE
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence, Mismatch
 from reenact.run.files.disk import Laid
-from reenact.run.files.final import CUT, LOG, MIXED, FinalFiles
+from reenact.run.files.final import CUT, LOG, MIXED, NUMBERED, FinalFiles
 from reenact.run.files.placing import kind_of
 from reenact.run.files.recorded_changes import RecordedChanges
 from reenact.run.files.upper import hidden
@@ -59,7 +59,7 @@ class FileComparison:
         self._recording, self._log, self._recorded = recording, log, recorded
         self._laid, self._replayer = laid, replayer
         self._whole = whole_roots(recording)
-        self._files = FinalFiles(recording, laid.here, replayer.terms.raw)
+        self._files = FinalFiles(recording, laid.here, replayer.terms.raw, process=log.opened.get("pid"))
 
     def run(self, uses: ReplayedUses, unkept: AbstractSet[Path]) -> None:
         """Name the first path that differs, and the step that changed it last.
@@ -79,6 +79,8 @@ class FileComparison:
             for path in [path for path in found if how(path)]:
                 found.remove(path)
                 replayer.uncompared.append(text.format(path))
+        named = map(NUMBERED.format, files.numbered)
+        replayer.uncompared += [each for each in named if each not in replayer.uncompared]
         more = [
             path
             for path, new in uses.changed(self._laid.recorded, last)

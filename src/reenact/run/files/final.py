@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from reenact.core.files import databases
@@ -17,6 +19,7 @@ from reenact.run.files.placing import kind_of
 
 LOG = "the log {} (its lines have times, and lines of libraries)"
 CUT = "the file {}: a process that used it was killed when it was recorded"
+NUMBERED = "the number of the process in {}"
 MIXED = "the order of the lines of {}, to which several processes wrote"
 
 _TEXT = 1 << 16
@@ -29,6 +32,7 @@ class FinalFiles:
         recording: The recording.
         here: Returns the file that a recorded path means now.
         clean: Returns bytes with tokens in place of the recording's secrets.
+        process: The recorded number of this process, which is another one now.
     """
 
     def __init__(
@@ -36,22 +40,38 @@ class FinalFiles:
         recording: RecordedRun,
         here: Callable[[Path], Path],
         clean: Callable[[bytes], bytes] = lambda data: data,
+        *,
+        process: object = None,
     ) -> None:
         self._recording, self._here, self._clean = recording, here, clean
+        self._process = process
+        self.numbered: dict[Path, None] = {}
+        """The files that are as recorded but for the number of the process."""
         self._salt = bytes.fromhex(str(recording.header.get("salt", "")))
-        self.last = final_states(recording)
-        self.writers = writers(recording)
 
-    def same(self, path: Path) -> bool:
-        """Return True if a path is as recorded at the end; of a database, its content."""
-        state, here = self.last.get(path, NOTHING), self._here(path)
+    @cached_property
+    def last(self) -> dict[Path, FileState]:
+        """Each path as it was at the end."""
+        return final_states(self._recording)
+
+    @cached_property
+    def writers(self) -> dict[Path, list[str]]:
+        """The processes that changed each path, in the order of their last changes."""
+        return writers(self._recording)
+
+    def same(self, path: Path, state: FileState | None = None) -> bool:
+        """Return True if a path is in a state, by default as recorded at the end; of a database, its content."""
+        state, here = self.last.get(path, NOTHING) if state is None else state, self._here(path)
         if is_state_of(here, state, self._salt):
             return True
         if state.masked:
             return self._same_but_secrets(here, state)
+        if self._same_but_number(here, state):
+            self.numbered[path] = None
+            return True
         beside = databases.base_of(str(path))
         base = path if beside is None else Path(beside)
-        data = self._bytes(self.last.get(base, NOTHING))
+        data = self.bytes_of(self.last.get(base, NOTHING))
         if not databases.is_database(data):
             return False
         if base != path:
@@ -60,7 +80,7 @@ class FinalFiles:
         if kind_of(here) != "file" or here.stat().st_mode & 0o7777 != state.mode:
             return False
         log = Path(f"{path}{databases.LOG}")
-        recorded = databases.content(data, self._bytes(self.last.get(log, NOTHING)))
+        recorded = databases.content(data, self.bytes_of(self.last.get(log, NOTHING)))
         return databases.equal_content(content_of(here, self._here(log)), recorded)
 
     def _same_but_secrets(self, here: Path, state: FileState) -> bool:
@@ -69,6 +89,15 @@ class FinalFiles:
             return False
         return fingerprint(self._clean(here.read_bytes()), self._salt) == state.masked
 
+    def _same_but_number(self, here: Path, state: FileState) -> bool:
+        """Return True if a short file is as recorded, with another number of this process."""
+        if kind_of(here) != "file" or not state.blob or here.stat().st_mode & 0o7777 != state.mode:
+            return False
+        if not isinstance(self._process, int) or max(state.size or 0, here.stat().st_size) > _TEXT:
+            return False
+        number = rb"(?<!\d)%d(?!\d)" % self._process
+        return re.sub(number, b"%d" % os.getpid(), self.bytes_of(state)) == here.read_bytes()
+
     def mixed(self, path: Path) -> bool:
         """Return True if several processes wrote to a file, and only the order of its lines differs."""
         state, here = self.last.get(path, NOTHING), self._here(path)
@@ -76,11 +105,11 @@ class FinalFiles:
             return False
         if here.stat().st_size != state.size or here.stat().st_mode & 0o7777 != state.mode:
             return False
-        return sorted(here.read_bytes().split(b"\n")) == sorted(self._bytes(state).split(b"\n"))
+        return sorted(here.read_bytes().split(b"\n")) == sorted(self.bytes_of(state).split(b"\n"))
 
-    def differing(self, path: Path) -> Iterator[Mismatch]:
-        """The parts in which a path differs, for a reader."""
-        state, here = self.last.get(path, NOTHING), self._here(path)
+    def differing(self, path: Path, state: FileState | None = None) -> Iterator[Mismatch]:
+        """The parts in which a path differs from a state, for a reader; by default from the last one."""
+        state, here = self.last.get(path, NOTHING) if state is None else state, self._here(path)
         kind = kind_of(here)
         if kind != state.kind:
             yield Mismatch("kind", state.kind, kind)
@@ -109,7 +138,17 @@ class FinalFiles:
         elif mode == state.mode:
             yield Mismatch("content", "other bytes", "of the same size")
 
-    def _bytes(self, state: FileState) -> bytes:
+    def begins_like(self, path: Path, states: Iterable[FileState]) -> bool:
+        """Return True if a file is the beginning of a recorded one, or goes on behind it."""
+        here = self._here(path)
+        if kind_of(here) != "file":
+            return any(state.kind == "none" for state in states)
+        data = here.read_bytes()
+        recorded = (self.bytes_of(state) for state in states)
+        return any(data.startswith(each) or each.startswith(data) for each in recorded)
+
+    def bytes_of(self, state: FileState) -> bytes:
+        """Return the recorded bytes of a file; none if they are not recorded."""
         return state.content(partial(blob, self._recording)) if state.kind == "file" and state.blob else b""
 
 

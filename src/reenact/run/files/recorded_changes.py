@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from reenact.core.model.log import CallRecord, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.run.files.path_state import blob
 
-_OUTER = frozenset(("model", "http", "input", "websocket", "mcp"))
+OUTER = frozenset(("model", "http", "input", "websocket", "mcp"))
 """Kinds of calls without the program's code inside: other code changes files meanwhile."""
 
 
@@ -72,7 +72,7 @@ class RecordedChanges:
             found |= {
                 each for other in others for each in self._within.get(other.number, ()) if each < behind
             }
-        if call.kind not in _OUTER and call.outcome is not None:
+        if call.kind not in OUTER and call.outcome is not None:
             first = bisect_left(self._times, call.began)
             last = bisect_right(self._times, float(call.outcome["t"]))
             found |= {
@@ -81,6 +81,10 @@ class RecordedChanges:
                 if self.all[each].how != "end" and self.all[each].within == UNKNOWN
             }
         return sorted(found)
+
+    def numbers(self, path: Path) -> Sequence[int]:
+        """Return the numbers of the changes of a path, in order."""
+        return self._states.get(path, [])
 
     def state(self, path: Path, number: int) -> FileState:
         """Return the state of a path after a change."""

@@ -19,6 +19,7 @@ from reenact.core.model.log import RESUMED, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
+from reenact.run.files.command_files import CommandFiles
 from reenact.run.files.comparison import FileComparison
 from reenact.run.files.disk import Disk, Laid, Layer
 from reenact.run.files.final import content_of
@@ -73,6 +74,9 @@ class ReplayedFiles:
         """The latest change that was brought, by path."""
         self.uses = ReplayedUses(self.covers, replayer, store_of(recording))
         """Hears of the files that the program changes."""
+        self._command_files = CommandFiles(
+            recording, log, self._recorded, laid=laid, replayer=replayer, uses=self.uses
+        )
 
     @classmethod
     def begun(
@@ -240,6 +244,17 @@ class ReplayedFiles:
         others = [self._log.calls[each] for each in [*self._replayer.answering] if each != call.number]
         for number in self._recorded.of_answered(call, others):
             self._bring(number)
+
+    def asked(self, call: int) -> None:
+        """A recorded command is started, or gets input: the files that it may read are compared.
+
+        Raises `Halt` for a difference.
+        """
+        if self._replayer.state.on_recording:
+            with self._seen():
+                found = self._command_files.differing(call, self._stand_ins.unkept)
+            if found is not None:
+                self._replayer.state.depart(found)
 
     def received(self, what: Received) -> None:
         """A chunk or the end of a wait reaches the program: what had changed then is brought."""

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
+from threading import get_ident
 from typing import TypeAlias
 
 from reenact.core.boundary import current
@@ -32,6 +33,9 @@ class ReplayedUses:
         self._covers, self._replayer, self._store = covers, replayer, store
         self._own: set[str] = set()
         self._before: dict[str, _Mark] = {}
+        self._recent: set[str] = set()
+        self._by: dict[str, set[int]] = {}
+        """The threads that have changed a path."""
         self.paused = False
 
     @property
@@ -43,6 +47,8 @@ class ReplayedUses:
         """A path is about to change, which is at present that file."""
         if not self.paused:
             self._before.setdefault(path, _mark(file))
+            self._recent.add(path)
+            self._by.setdefault(path, set()).add(get_ident())
 
     def used(self, path: str, *, writes: bool = False) -> None:
         """Note a path that the program changes."""
@@ -81,6 +87,19 @@ class ReplayedUses:
     def by_program(self, path: str) -> bool:
         """Return True if the program's own code has changed a path on scratch."""
         return path in self._own
+
+    def recent(self) -> set[str]:
+        """Return the paths that have been changed, or opened to be changed, since the last call."""
+        found, self._recent = self._recent, set()
+        return found
+
+    def shared(self, path: str) -> bool:
+        """Return True if another thread than the running one has changed a path."""
+        return not self._by.get(path, set()) <= {get_ident()}
+
+    def is_changed(self, path: str) -> bool:
+        """Return True if a path is in another state than before its first change."""
+        return path in self._before and _mark(path) != self._before[path]
 
     def keeps(self, path: str, *, listed: bool = False) -> bool:
         """Return True for a path on scratch."""

@@ -110,7 +110,7 @@ class Resumption:
         files = ReplayedFiles.begun(self.recording, self._log, self.replayer, self._scratch, say=warn)
         if files is not None:
             self.run.scratch = lambda path: not self.handler.gone_live and files.covers(path)
-            self.run.waits = files.waits
+            self.run.waits, self.run.commands = files.waits, files.asked
         return files
 
     def seal(self, ending: dict[str, Tree]) -> None:

@@ -1,0 +1,187 @@
+"""Compare the files that a command finds with those that it found when it was recorded.
+
+A replay answers a command without starting it. The recorded answer holds for the files of the recorded run alone, and
+at the end of the run such a file may be another one, or gone.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+from functools import cached_property
+from pathlib import Path
+
+from reenact.core.files import databases
+from reenact.core.files.states import FileState
+from reenact.core.files.trees import UNKNOWN, changes, first_states
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.query.recorded_run import RecordedRun
+from reenact.core.record.places import SKIPPED
+from reenact.core.replay.departures import HINT
+from reenact.core.replay.replayer import Replayer
+from reenact.errors import Departure, Divergence
+from reenact.run.files.comparison import logs
+from reenact.run.files.disk import Laid
+from reenact.run.files.final import NUMBERED, FinalFiles
+from reenact.run.files.recorded_changes import OUTER, RecordedChanges
+from reenact.run.files.uses import ReplayedUses
+
+_ANSWERED = OUTER | {"process"}
+"""Kinds of calls whose answer brings no changes of the program's own code."""
+
+
+class CommandFiles:
+    """Compares the program's files each time that a recorded command is started, or gets input.
+
+    Args:
+        recording: The recording.
+        log: The process's part of it.
+        recorded: The changes of that part.
+        laid: What was laid for this run.
+        replayer: The replay.
+        uses: The paths that this run has changed.
+    """
+
+    def __init__(
+        self,
+        recording: RecordedRun,
+        log: Log,
+        recorded: RecordedChanges,
+        *,
+        laid: Laid,
+        replayer: Replayer,
+        uses: ReplayedUses,
+    ) -> None:
+        self._recording, self._log, self._recorded = recording, log, recorded
+        self._laid, self._replayer, self._uses = laid, replayer, uses
+        self._lock = threading.Lock()
+        self._compared = 0
+        """The number of the recorded changes that have been compared."""
+
+    def differing(self, number: int, unkept: Collection[Path]) -> Divergence | None:
+        """Return the first difference that a command finds; None without one.
+
+        It is to be called as the program sees its files.
+
+        Args:
+            number: The recorded call.
+            unkept: Paths whose recorded changes could not be made.
+        """
+        call = self._log.calls[number]
+        with self._lock:
+            end = bisect_right(self._begun, self._positions[number])
+            changed = self._recorded.all[self._compared : end]
+            self._compared = max(self._compared, end)
+            fresh = {self._laid.recorded(Path(name)) for name in self._uses.recent()}
+        paths = fresh.union(*(change.states for change in changed)).difference(unkept, self._foreign)
+        for path in sorted(paths):
+            if not self._is_left_out(path) and (found := self._look(path, end, call, fresh=path in fresh)):
+                return found
+        return None
+
+    def _look(self, path: Path, end: int, call: CallRecord, *, fresh: bool) -> Divergence | None:
+        numbers = self._recorded.numbers(path)
+        behind = bisect_right(numbers, end - 1)
+        last = numbers[behind - 1] if behind else None
+        if last is not None and not self._is_settled(last, call, fresh=fresh):
+            return None
+        if last is None and path not in self._first:
+            return self._made(path, call)
+        states = [self._recorded.all[last].states[path] if last is not None else self._first[path]]
+        states += self._later(path, numbers[behind:], call)
+        files = self._files
+        if any(files.same(path, state) for state in states):
+            named, told = NUMBERED.format(path), self._replayer.uncompared
+            if path in files.numbered and named not in told:
+                told.append(named)
+            return None
+        if self._uses.shared(str(self._laid.here(path))) and files.begins_like(path, states):
+            # Another thread is writing it.
+            return None
+        detail = f"the program has left {path} to this command in another state than recorded"
+        return self._at(path, call, detail, states[0])
+
+    def _made(self, path: Path, call: CallRecord) -> Divergence | None:
+        """Return the divergence of a path that is not in the recording."""
+        here = str(self._laid.here(path))
+        if not self._uses.by_program(here) or not self._uses.is_changed(here):
+            return None
+        return self._at(
+            path, call, f"the program has changed {path}, which the recorded run did not use", None
+        )
+
+    def _at(self, path: Path, call: CallRecord, detail: str, state: FileState | None) -> Divergence:
+        shown = () if state is None else tuple(self._files.differing(path, state))
+        place = f"main/file:{path}"
+        return Divergence(
+            Departure.CHANGED,
+            place,
+            self._replayer.step_of(call.number),
+            shown,
+            f"{detail} ({call.label})",
+            HINT,
+        )
+
+    def _is_settled(self, number: int, call: CallRecord, *, fresh: bool) -> bool:
+        """Return True if a change is made by now in this run, too."""
+        change = self._recorded.all[number]
+        own = change.how in ("change", "end") and (
+            change.within != UNKNOWN or not self._recorded.by_others(number)
+        )
+        if not own and not (fresh and number not in self._recorded.due):
+            return False
+        # What an answered call has changed is brought with its answer.
+        others = (self._log.calls[each] for each in [*self._replayer.answering] if each != call.number)
+        return not any(other.kind not in _ANSWERED and other.began <= change.t for other in others)
+
+    def _later(self, path: Path, numbers: Collection[int], call: CallRecord) -> Iterator[FileState]:
+        """Yield the states that were seen while the command ran, and the next: other threads go on."""
+        until = float(call.outcome["t"]) if call.outcome is not None else float("inf")
+        for number in numbers:
+            change = self._recorded.all[number]
+            if change.how in ("change", "end"):
+                yield change.states[path]
+            if change.t > until:
+                return
+
+    def _is_left_out(self, path: Path) -> bool:
+        """Return True for caches, for databases, which are compared at the end, and for log files."""
+        if not SKIPPED.isdisjoint(path.parts) or databases.base_of(str(path)) is not None:
+            return True
+        here = str(self._laid.here(path))
+        if any(here == log or here.startswith(f"{log}.") for log in logs()):
+            return True
+        return any(
+            databases.is_database(self._files.bytes_of(self._recorded.all[number].states[path]))
+            for number in self._recorded.numbers(path)[-1:]
+        )
+
+    @cached_property
+    def _files(self) -> FinalFiles:
+        clean, process = self._replayer.terms.raw, self._log.opened.get("pid")
+        return FinalFiles(self._recording, self._laid.here, clean, process=process)
+
+    @cached_property
+    def _first(self) -> dict[Path, FileState]:
+        return first_states(self._recording)
+
+    @cached_property
+    def _begun(self) -> list[int]:
+        return [change.began for change in self._recorded.all]
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {number: position for position, number in enumerate(self._log.calls)}
+
+    @cached_property
+    def _foreign(self) -> frozenset[Path]:
+        """The paths that another process has changed."""
+        return frozenset(
+            path
+            for log in self._recording.logs
+            if log is not self._log
+            for change in changes(log)
+            if change.how != "first"
+            for path in change.states
+        )
