@@ -60,7 +60,7 @@ class FinalFiles:
         return writers(self._recording)
 
     def same(self, path: Path, state: FileState | None = None) -> bool:
-        """Return True if a path is in a state, by default as recorded at the end; of a database, its content."""
+        """Return True if a path is in a state, by default the last one; of a database, its content."""
         state, here = self.last.get(path, NOTHING) if state is None else state, self._here(path)
         if is_state_of(here, state, self._salt):
             return True
@@ -108,7 +108,7 @@ class FinalFiles:
         return sorted(here.read_bytes().split(b"\n")) == sorted(self.bytes_of(state).split(b"\n"))
 
     def differing(self, path: Path, state: FileState | None = None) -> Iterator[Mismatch]:
-        """The parts in which a path differs from a state, for a reader; by default from the last one."""
+        """The parts in which a path differs from a state, by default the last one, for a reader."""
         state, here = self.last.get(path, NOTHING) if state is None else state, self._here(path)
         kind = kind_of(here)
         if kind != state.kind:
