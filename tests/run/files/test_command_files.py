@@ -33,7 +33,7 @@ SHELL = """
     shell = subprocess.Popen(["sh"], text=True, bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     for name in ("a", "b"):
         Path("script").write_text(f"echo {name} 1\\n")
-        shell.stdin.write("sh script; rm script\\n")
+        shell.stdin.write("x=$(sh script); rm script; echo $x\\n")
         print(len(shell.stdout.readline()))
     shell.stdin.close()
     shell.wait()
@@ -60,9 +60,18 @@ IN_A_TOOL = """
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         print(list(pool.map(run, ["a", "b", "c"])))
 """
+OF_A_PYTHON = """
+    import os, subprocess, sys
+    from pathlib import Path
+    Path("notes").write_text("1\\n")
+    text = "from pathlib import Path; notes = Path('notes'); notes.write_text('a' + notes.read_text())"
+    subprocess.run([sys.executable, "-c", text])
+    print(subprocess.getoutput("wc -c < notes"))
+    os.remove("notes")
+"""
 PROGRAMS = {
     "script": SCRIPT, "overwritten": OVERWRITTEN, "of a command": OF_A_COMMAND, "shell": SHELL, "loop": IN_A_LOOP,
-    "tool": IN_A_TOOL,
+    "tool": IN_A_TOOL, "of a Python": OF_A_PYTHON,
 }  # fmt: skip
 
 

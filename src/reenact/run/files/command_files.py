@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from reenact.core.files import databases
-from reenact.core.files.states import FileState
+from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, changes, first_states
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.query.recorded_run import RecordedRun
@@ -58,6 +58,8 @@ class CommandFiles:
         self._lock = threading.Lock()
         self._compared = 0
         """The number of the recorded changes that have been compared."""
+        self._until = 0.0
+        """The time, since the recording began, until which those of other processes have been compared."""
 
     def differing(self, number: int, unkept: Collection[Path]) -> Divergence | None:
         """Return the first difference that a command finds; None without one.
@@ -73,12 +75,41 @@ class CommandFiles:
             end = bisect_right(self._begun, self._positions[number])
             changed = self._recorded.all[self._compared : end]
             self._compared = max(self._compared, end)
+            others = self._changed_by_others(call)
             fresh = {self._laid.recorded(Path(name)) for name in self._uses.recent()}
-        paths = fresh.union(*(change.states for change in changed)).difference(unkept, self._foreign)
-        for path in sorted(paths):
-            if not self._is_left_out(path) and (found := self._look(path, end, call, fresh=path in fresh)):
+        paths = fresh.union(others, *(change.states for change in changed)).difference(unkept)
+        for path in sorted(path for path in paths if not self._is_left_out(path)):
+            if path in self._foreign:
+                found = self._look_at_other(path, call) if path in others else None
+            else:
+                found = self._look(path, end, call, fresh=path in fresh)
+            if found is not None:
                 return found
         return None
+
+    def _changed_by_others(self, call: CallRecord) -> set[Path]:
+        """Return the paths that other processes have changed since the last command, and ended before this one."""
+        now = self._offset(self._log) + call.began
+        found = {
+            path
+            for path, made in self._foreign.items()
+            if all(ended < now for _, _, ended in made) and any(self._until <= time for time, _, _ in made)
+        }
+        self._until = max(self._until, now)
+        return found
+
+    def _look_at_other(self, path: Path, call: CallRecord) -> Divergence | None:
+        """Compare a path that other processes have changed: it is in one of the recorded states."""
+        numbers = self._recorded.numbers(path)
+        states = [
+            *(state for _, state, _ in self._foreign[path]),
+            *(self._recorded.all[number].states[path] for number in numbers),
+            self._first.get(path, NOTHING),
+        ]
+        if any(self._files.same(path, state) for state in states) or self._files.begins_like(path, states):
+            return None
+        detail = f"another process has left {path} to this command in another state than recorded"
+        return self._at(path, call, detail, states[0])
 
     def _look(self, path: Path, end: int, call: CallRecord, *, fresh: bool) -> Divergence | None:
         numbers = self._recorded.numbers(path)
@@ -175,13 +206,16 @@ class CommandFiles:
         return {number: position for position, number in enumerate(self._log.calls)}
 
     @cached_property
-    def _foreign(self) -> frozenset[Path]:
-        """The paths that another process has changed."""
-        return frozenset(
-            path
-            for log in self._recording.logs
-            if log is not self._log
-            for change in changes(log)
-            if change.how != "first"
-            for path in change.states
-        )
+    def _foreign(self) -> dict[Path, list[tuple[float, FileState, float]]]:
+        """The paths that another process has changed: each time and state, and the end of that process."""
+        found: dict[Path, list[tuple[float, FileState, float]]] = {}
+        for log in self._recording.logs:
+            ended = self._offset(log) + float(log.sealed["t"]) if log.sealed is not None else float("inf")
+            for change in changes(log) if log is not self._log else ():
+                for path, state in change.states.items() if change.how != "first" else ():
+                    found.setdefault(path, []).append((self._offset(log) + change.t, state, ended))
+        return found
+
+    @staticmethod
+    def _offset(log: Log) -> float:
+        return float(log.opened.get("offset", 0.0))

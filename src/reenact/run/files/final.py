@@ -144,7 +144,7 @@ class FinalFiles:
         if kind_of(here) != "file":
             return any(state.kind == "none" for state in states)
         data = here.read_bytes()
-        recorded = (self.bytes_of(state) for state in states)
+        recorded = filter(None, map(self.bytes_of, states))
         return any(data.startswith(each) or each.startswith(data) for each in recorded)
 
     def bytes_of(self, state: FileState) -> bytes:
