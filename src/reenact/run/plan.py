@@ -45,6 +45,9 @@ GUARD = "guard"
 FILES = "files"
 """The option of a plan for the scratch folder of the process's files."""
 
+STDIN = "stdin"
+"""The option of a plan for the standard input of the process that has started the program's others."""
+
 RECORDED, LIVE = "recorded", "live"
 """The values of the option `files`: on the recorded files in scratch, or on the user's own."""
 
@@ -135,7 +138,17 @@ class Plan:
 
     def child(self, process: str) -> Plan:
         """The plan of a process that this one starts."""
-        return dataclasses.replace(self, process=process)
+        options = {**self.options, STDIN: self.options.get(STDIN) or file_of_stdin()}
+        return dataclasses.replace(self, process=process, options=options)
+
+
+def file_of_stdin() -> str:
+    """Return a text that two processes have in common if they read the same standard input."""
+    try:
+        status = os.fstat(0)
+    except OSError:
+        return "none"
+    return f"{status.st_dev}:{status.st_ino}"
 
 
 def check_files(files: str) -> None:

@@ -27,6 +27,7 @@ from reenact.run.api.recording import substitute
 from reenact.run.api.replaying import Replay
 from reenact.run.child import stdin, terminals
 from reenact.run.child.debug_run import DebuggedProgram
+from reenact.run.child.given_input import GivenInput
 from reenact.run.child.process import ProgramProcess
 from reenact.run.child.watch import DivergenceWatch
 from reenact.run.files.comparison import logs
@@ -62,7 +63,7 @@ class JoinedProcess(ProgramProcess):
         self._member = Member(plan)
         adapters.install()
         run = self._member.record() if plan.mode == "record" else self._member.replay()
-        stdin.install(self.output.write)
+        stdin.install(self.output.write, compare=GivenInput.of(plan, self._member.replayer))
         current_scope.set(run.root)
         if self._member.replayer is not None:
             self._member.replayer.prints.write = self.output.print

@@ -6,12 +6,19 @@ import builtins
 import io
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from reenact.core import boundary
 from reenact.core.model.event import Effect
 
 _READ = Effect("input", "stdin", {}, leaf=True)
+
+
+class InputComparison(Protocol):
+    """Compares recorded input with that which the process is given now."""
+
+    def compare(self, raw: Any, recorded: bytes, call: boundary.Call) -> None:
+        """Compare what a recorded call has read. Raises `Halt` for a difference."""
 
 
 class _Raw(io.RawIOBase):
@@ -20,11 +27,12 @@ class _Raw(io.RawIOBase):
     name = "<stdin>"
     mode = "rb"
 
-    def __init__(self, raw: Any, *, tty: bool) -> None:
+    def __init__(self, raw: Any, *, tty: bool, compare: InputComparison | None) -> None:
         super().__init__()
         self._raw = raw
         self._tty = tty
         self._rest = b""
+        self._compare = compare
 
     def readable(self) -> bool:
         return True
@@ -38,7 +46,7 @@ class _Raw(io.RawIOBase):
     def readinto(self, buffer: Any) -> int | None:
         size = len(buffer)
         if not self._rest:
-            data = boundary.perform(_READ, lambda: self._raw.read(size))
+            data = self._read(size)
             if data is None:
                 return None
             self._rest = data
@@ -46,11 +54,23 @@ class _Raw(io.RawIOBase):
         buffer[: len(now)] = now
         return len(now)
 
+    def _read(self, size: int) -> bytes | None:
+        calls: list[boundary.Call] = []
+        data: bytes | None = boundary.perform(_READ, lambda: self._raw.read(size), begun=calls.append)
+        if self._compare is not None and data is not None and calls and calls[0].answer is not None:
+            self._compare.compare(self._raw, data, calls[0])
+        return data
 
-def install(show: Callable[[str], Any], *, tty: bool | None = None) -> None:
+
+def install(
+    show: Callable[[str], Any], *, tty: bool | None = None, compare: InputComparison | None = None
+) -> None:
     """Read standard input through the boundary.
 
-    `tty`: it was a terminal in the recording. `show` writes the recorded input to the screen.
+    Args:
+        show: Writes the recorded input to the screen.
+        tty: It was a terminal in the recording.
+        compare: Compares what the process is given with what it was given, in a replay.
     """
     given = sys.stdin
     raw = getattr(getattr(given, "buffer", None), "raw", None)
@@ -58,7 +78,7 @@ def install(show: Callable[[str], Any], *, tty: bool | None = None) -> None:
         return
     here = given.isatty() if tty is None else tty
     stream = io.TextIOWrapper(
-        io.BufferedReader(_Raw(raw, tty=here)),
+        io.BufferedReader(_Raw(raw, tty=here, compare=compare)),
         encoding=given.encoding,
         errors=given.errors,
         line_buffering=bool(given.line_buffering),
