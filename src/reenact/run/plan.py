@@ -46,7 +46,7 @@ FILES = "files"
 """The option of a plan for the scratch folder of the process's files."""
 
 STDIN = "stdin"
-"""The option of a plan for the standard input of the process that has started the program's others."""
+"""The option of a plan for the standard input of the process that starts the others."""
 
 RECORDED, LIVE = "recorded", "live"
 """The values of the option `files`: on the recorded files in scratch, or on the user's own."""

@@ -591,3 +591,40 @@ def test_another_time_limit_behind_a_wait_that_it_ended_is_a_departure(way):
     assert [(one.path, one.recorded, one.actual) for one in divergence.mismatches] == [
         ("args.timeout", 0.2, 30.0)
     ]
+
+
+INHERITED = """
+    import os, subprocess, sys
+    os.mkdir("one"), os.mkdir("two")
+    os.environ["MODE"] = "one"
+    os.environ["GONE"] = "one"
+    del os.environ["GONE"]
+    os.chdir("one")
+    def command(**more):
+        return subprocess.run(["sh", "-c", "pwd > /dev/null; echo $MODE | wc -c"], capture_output=True, **more).stdout
+    print(command(), command(cwd=".."), command(env={"A": "1"}), command(env={**os.environ, "A": "1"}))
+    text = "import os; os.system('echo $MODE > /dev/null')"
+    print(subprocess.call([sys.executable, "-c", text]), os.system("true"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "other", "named"),
+    [
+        ('"MODE"] = "one"', '"MODE"] = "two"', "args.variables.MODE"),
+        ('chdir("one")', 'chdir("two")', "args.folder"),
+        ('del os.environ["GONE"]', "pass", "args.variables.GONE"),
+        ('os.environ["MODE"] = "one"', "os.environ.update(MODE='two')", "args.variables.MODE"),
+    ],
+)
+def test_a_command_is_asked_with_what_it_inherits(shell, part, other, named):
+    shell.write("agent.py", INHERITED)
+    done, _ = shell.record("agent.py")
+    assert done.status == 0, done.err
+    replay = shell.replay()
+    assert (replay.status, replay.out) == (0, done.out), replay.err
+    shell.write("agent.py", INHERITED.replace(part, other))
+    replay = shell.replay()
+    assert replay.status == 1
+    assert "CHANGED  step 1  main/process:sh#0" in replay.err, replay.err
+    assert f"    {named}\n" in replay.err, replay.err

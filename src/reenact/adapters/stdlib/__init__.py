@@ -13,6 +13,7 @@ def begin(run: Run) -> None:
     unseen.begin(run)
     clock.begin(run)
     entropy.begin(run)
+    environ.begin(run)
     signals.begin(run)
 
 

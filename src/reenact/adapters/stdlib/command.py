@@ -16,12 +16,12 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.scopes import listening
-from reenact.adapters.stdlib import descriptors, file_uses, interpreters
+from reenact.adapters.stdlib import descriptors, environ, file_uses, interpreters
 from reenact.adapters.stdlib.redirection import content_of, is_file
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
-from reenact.core.boundary import Call, Run, Scope, begin, draw, entered, perform
+from reenact.core.boundary import Call, Run, Scope, begin, current, draw, entered, perform
 from reenact.core.dataclass import dataclass
-from reenact.core.model.event import Effect
+from reenact.core.model.event import INHERITED, Effect
 from reenact.core.patterns import lazy
 from reenact.core.record.program import option_takes_value, takes_part
 
@@ -61,6 +61,7 @@ class ProgramStart:
             question["stdin"] = f"the output of {origin}"
         elif (digest := content_of(given.get("stdin"))) is not None:
             question["stdin"] = digest
+        question |= _inherited(given.get("env"))
         line = _shell_words(command[0]) if shell and command else command
         return cls(plain(Path(line[0]).name) if line else "?", question)
 
@@ -186,6 +187,19 @@ def changed_environment(environ: Mapping[Any, Any]) -> dict[str, str]:
     given = {os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()}
     # Names that are left out say more about the machine than about the question.
     return {name: value for name, value in sorted(given.items()) if os.environ.get(name) != value}
+
+
+def _inherited(env: Mapping[Any, Any] | None) -> dict[str, Any]:
+    """Return what a command inherits that the program has changed: its folder, variables."""
+    scope = current()
+    if scope is None or scope.run.rules < INHERITED:
+        return {}
+    found: dict[str, Any] = {}
+    if folder := environ.changed_folder(scope.run):
+        found["folder"] = folder
+    if variables := environ.set_by_program(scope.run, env):
+        found["variables"] = variables
+    return found
 
 
 def _short(folder: str) -> str:

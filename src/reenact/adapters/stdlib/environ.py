@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -44,6 +45,8 @@ _GIVEN = "REENACT_GIVEN"
 _known: dict[Run, dict[str, str | None]] = {}
 _written_names: dict[Run, set[str]] = {}
 """The variables that the program's own code has written or deleted, by run."""
+_folders: dict[Run, str] = {}
+"""The working folder at the beginning of each run."""
 _given: set[str] = set()
 """The variables that the program's other processes gave to this one: they are not recorded."""
 _walked = threading.local()
@@ -71,8 +74,14 @@ def install() -> None:
         os.register_at_fork(after_in_child=_forked)
 
 
+def begin(run: Run) -> None:
+    """That run begins: from here on the program changes what its commands inherit."""
+    _folders[run] = _working_folder()
+
+
 def end(run: Run) -> None:
     """That run reads no more."""
+    _folders.pop(run, None)
     _known.pop(run, None)
     _written_names.pop(run, None)
 
@@ -86,6 +95,33 @@ def given(run: Run, environ: Mapping[str, str]) -> dict[str, str]:
     """
     own = {name for name, value in environ.items() if _live(name) != value}
     return {_GIVEN: "=".join(sorted(own | _written_names.get(run, set()) | _given))}
+
+
+def changed_folder(run: Run) -> str:
+    """Return the working folder, from the one at the run's beginning; empty if it is that."""
+    here, there = _working_folder(), _folders.get(run)
+    if not there or here == there:
+        return ""
+    return os.path.relpath(here, there) if here else "(removed)"
+
+
+def _working_folder() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""
+
+
+def set_by_program(run: Run, environ: Mapping[Any, Any] | None) -> dict[str, str | None]:
+    """Return the variables that the program has set or deleted, as a command gets them.
+
+    `environ` is the environment that it is given; None: that of the program.
+    """
+    names = sorted(_written_names.get(run, set()) | _given)
+    if environ is None:
+        return {name: _live(name) for name in names}
+    readable = {os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()}
+    return {name: readable.get(name) for name in names}
 
 
 def forked(run: Run) -> None:

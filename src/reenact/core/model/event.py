@@ -17,14 +17,18 @@ from reenact.core.dataclass import dataclass
 FORMAT = 2
 """The number of the recording format that this version writes."""
 
-RULES = 4
+RULES = 5
 """The number of the built-in matching rules.
 
 An old recording is matched by the rules it names. Under number 1, `asyncio.wait_for` of Python 3.11 gave its task a
 name; later Pythons start none there. Up to number 2, the value of a secret field was looked for elsewhere if it had 8
 characters or more, and not in what was recorded earlier; and callbacks of threads' futures had no scope of their own.
 Up to number 3, names of tasks and threads had the comprehensions around them, which are functions up to Python 3.11.
+Up to number 4, the question of a command had neither a changed working folder nor variables that the program had set.
 """
+
+INHERITED = 5
+"""The first number of the rules by which a command is asked with what it inherits."""
 
 TYPED = 3
 """The first number of the rules by which short values of secret fields are replaced."""

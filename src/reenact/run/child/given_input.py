@@ -1,4 +1,4 @@
-"""Compare what a process of the program is given to read with what it was given when it was recorded.
+"""Compare what a process of the program is given to read with what it was given before.
 
 The parent runs again, so it writes to the process's standard input as before, or something else.
 """

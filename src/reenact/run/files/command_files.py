@@ -59,7 +59,7 @@ class CommandFiles:
         self._compared = 0
         """The number of the recorded changes that have been compared."""
         self._until = 0.0
-        """The time, since the recording began, until which those of other processes have been compared."""
+        """The time in the recording until which those of other processes have been compared."""
 
     def differing(self, number: int, unkept: Collection[Path]) -> Divergence | None:
         """Return the first difference that a command finds; None without one.
@@ -88,7 +88,7 @@ class CommandFiles:
         return None
 
     def _changed_by_others(self, call: CallRecord) -> set[Path]:
-        """Return the paths that other processes have changed since the last command, and ended before this one."""
+        """Return the paths that other processes, which have ended, have changed since then."""
         now = self._offset(self._log) + call.began
         found = {
             path
@@ -207,7 +207,7 @@ class CommandFiles:
 
     @cached_property
     def _foreign(self) -> dict[Path, list[tuple[float, FileState, float]]]:
-        """The paths that another process has changed: each time and state, and the end of that process."""
+        """The paths that others have changed: each time and state, and the process's end."""
         found: dict[Path, list[tuple[float, FileState, float]]] = {}
         for log in self._recording.logs:
             ended = self._offset(log) + float(log.sealed["t"]) if log.sealed is not None else float("inf")
