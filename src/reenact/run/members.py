@@ -38,7 +38,7 @@ from reenact.run.guarding import GuardedRecorder
 from reenact.run.plan import FILES, GUARD, Plan, key
 from reenact.run.recorded import POOL_WORKER, RecordedProcesses
 from reenact.run.replayed_processes import ReplayedProcesses
-from reenact.run.replayer import no_blobs, redactor_of, replayer_of, rules_of, tell_of
+from reenact.run.replayer import no_blobs, redactor_of, replayer_of, rules_number, rules_of, tell_of
 from reenact.run.reports import header_of, report, reserve
 from reenact.run.streams import StandardStreams, compare_streams, of_fork
 
@@ -140,6 +140,8 @@ class Member:
         scratch = self.plan.options.get(FILES, "")
         run.files = ReplayedFiles.sensor(files, recording, self._replayer, scratch)
         tell_of(run, recording.header)
+        # A later version may have resumed or forked the recording, and this process is of that part.
+        run.rules = max(run.rules, rules_number(log.opened))
         self._family = run.family = ReplayedProcesses(
             run, self._replayer, recording, log, self.plan, join=replay_fork
         )

@@ -16,6 +16,7 @@ from reenact.core.boundary import Run, current
 from reenact.core.model.event import Tree
 from reenact.core.patterns import lazy
 from reenact.errors import ABSENT, Departure, Divergence, Mismatch
+from reenact.run.stream_bytes import StreamBytes
 
 KEPT = 64 * 1024
 """Characters of the output that are kept as text. The rest is compared by its hash."""
@@ -52,6 +53,7 @@ class Output:
         self._left = KEPT
         self._threads = False
         self._turns = StreamLock(self.NAME)
+        self._below: StreamBytes | None = None
         self.pid = os.getpid()
         self.write: Callable[[str], Any] = len
         """The stream's own `write`, unheard."""
@@ -66,10 +68,20 @@ class Output:
             # Without a standard output, or with one that cannot be listened to, nothing is compared.
             return
         self._stream = stream
+        if self.NAME == Output.NAME:
+            self._below = StreamBytes.of(stream, self._counts_bytes)
+
+    def _counts_bytes(self) -> bool:
+        scope = current()
+        return self.pid == os.getpid() and (
+            self._run is None or (scope is not None and scope.run is self._run)
+        )
 
     def uninstall(self) -> None:
         """Stop listening."""
         stream, self._stream = self._stream, None
+        if self._below is not None:
+            self._below.uninstall()
         if stream is not None and stream.write == self._write:
             # Another listener on top calls this one on: then it stays, and counts nothing.
             stream.write = self.write
@@ -83,6 +95,8 @@ class Output:
         """Count from here on, and forget the text so far."""
         self._hash, self._length, self._kept, self._left = hashlib.sha256(), 0, [], KEPT
         self._threads = False
+        if self._below is not None:
+            self._below.again()
 
     def print(self, text: str) -> None:
         """Write text as the program's own."""
@@ -139,6 +153,7 @@ class Output:
             "text": "".join(self._kept),
             "threads": self._threads,
             "width": _width(),
+            **({} if self._below is None else {"below": self._below.tree()}),
         }
 
 
@@ -153,6 +168,17 @@ def compare(
     """
     if not isinstance(recorded, dict):
         return None, ""
+    found = _compared(process, recorded, actual, silent=silent)
+    below, now = recorded.get("below"), actual.get("below")
+    if found != (None, "") or not isinstance(below, dict) or not isinstance(now, dict):
+        return found
+    bare: dict[str, Tree] = {"threads": False, "width": 0}
+    return _compared(process, {**below, **bare}, {**now, **bare}, silent=silent)
+
+
+def _compared(
+    process: str, recorded: dict[str, Any], actual: dict[str, Tree], *, silent: bool
+) -> tuple[Divergence | None, str]:
     old, new = str(recorded.get("text")), str(actual["text"])
     whole = recorded.get("length", 0) <= KEPT and actual["length"] <= KEPT
     if old == new and (whole or recorded.get("sha256") == actual["sha256"]):
