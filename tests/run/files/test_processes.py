@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from reenact.run.files.recorded_changes import RecordedChanges
+
 CHILD = """
     import random, sys
     with open("log.txt", "a") as file:
@@ -149,3 +151,42 @@ def test_a_forked_process_is_redirected_once(shell):
     )  # fmt: skip
     assert "1 0\n" in again.stdout, again.stderr
     assert "AssertionError" not in again.stderr
+
+
+BESIDE = """
+    import multiprocessing, os, subprocess
+    def make(begun, done):
+        begun.get()
+        with open("by hand", "x") as file:
+            file.write("1")
+        os.mkdir("folder")
+        os.remove("old")
+        done.put(True)
+    if __name__ == "__main__":
+        open("old", "w").close()
+        begun, done = multiprocessing.Queue(), multiprocessing.Queue()
+        process = multiprocessing.Process(target=make, args=(begun, done))
+        process.start()
+        command = subprocess.Popen(["sh", "-c", "echo 1 > 'by command'; while [ -e old ]; do sleep 0.01; done"])
+        begun.put(True)
+        command.wait()
+        print(done.get(), sorted(os.listdir(".")))
+        process.join()
+"""
+
+
+def test_what_another_process_does_beside_a_command_is_not_brought_with_it(shell):
+    shell.write("agent.py", BESIDE)
+    done, recording = shell.record("agent.py")
+    assert done.status == 0, done.err
+    changes = RecordedChanges(recording, recording.logs[0])
+    found = {
+        path.name: changes.is_of_other_process(path, number)
+        for number, change in enumerate(changes.all)
+        for path in change.states
+        if change.how == "command"
+    }
+    assert found == {"by command": False, "by hand": True, "folder": True, "old": True}
+    for _ in range(3):
+        replay = shell.replay()
+        assert (replay.status, replay.out) == (0, done.out), replay.err

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 
 from reenact.core.files import databases
@@ -94,6 +95,33 @@ class RecordedChanges:
             return self.all[known[at - 1]].states[path]
         return first_states(self._recording).get(path, NOTHING)
 
+    def is_of_other_process(self, path: Path, number: int) -> bool:
+        """Return True if a walk after a command has found what another process has done itself.
+
+        That one runs again, and does it again: before the command or behind it. One that a tool starts may not run.
+        """
+        change = self.all[number]
+        if change.how != "command" or len(self._recording.logs) == 1:
+            return False
+        time, state = _offset(self._log) + change.t, change.states[path]
+        seen = self._by_all.get(path, [])
+        since = max(
+            (when for when, other, _ in seen if when < time and not _is_same(other, state)), default=0.0
+        )
+        return any(by_other and when >= since and _is_same(other, state) for when, other, by_other in seen)
+
+    @cached_property
+    def _by_all(self) -> dict[Path, list[tuple[float, FileState, bool]]]:
+        """The states of each path in all processes: the time, and True for the own code of another process."""
+        found: dict[Path, list[tuple[float, FileState, bool]]] = {}
+        for log in self._recording.logs:
+            other = log is not self._log and "#" not in log.process
+            for change in changes(log):
+                own = other and change.how in ("change", "end") and change.within != UNKNOWN
+                for path, state in change.states.items():
+                    found.setdefault(path, []).append((_offset(log) + change.t, state, own))
+        return found
+
     def database(self, path: Path, number: int) -> tuple[Path, bytes] | None:
         """Return the database of a path and its content after a change.
 
@@ -116,6 +144,15 @@ class RecordedChanges:
             yield call.number
             above = call.within
             call = self._log.calls.get(above) if above is not None and above < call.number else None
+
+
+def _offset(log: Log) -> float:
+    return float(log.opened.get("offset", 0.0))
+
+
+def _is_same(one: FileState, two: FileState) -> bool:
+    """Return True if two states are of the same content."""
+    return replace(one, names=None, mtime=None) == replace(two, names=None, mtime=None)
 
 
 def apart(recording: RecordedRun) -> bool:

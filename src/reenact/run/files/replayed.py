@@ -284,6 +284,8 @@ class ReplayedFiles:
             for path, state in sorted(change.states.items()):
                 if str(self._laid.here(path)) in self._laid.keep:
                     continue
+                if self._recorded.is_of_other_process(path, number):
+                    continue
                 try:
                     with self._newest(path, change) as newest:
                         if not newest or self._brought.get(path, -1) > number:
