@@ -1,4 +1,4 @@
-"""Hear what a program writes into the bytes below `sys.stdout`: into its buffer, or a stream around that."""
+"""Hear what a program writes into the bytes below `sys.stdout`, past its text."""
 
 from __future__ import annotations
 

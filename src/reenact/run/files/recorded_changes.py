@@ -112,7 +112,7 @@ class RecordedChanges:
 
     @cached_property
     def _by_all(self) -> dict[Path, list[tuple[float, FileState, bool]]]:
-        """The states of each path in all processes: the time, and True for the own code of another process."""
+        """The states of a path in all processes: time, state, True for another one's own code."""
         found: dict[Path, list[tuple[float, FileState, bool]]] = {}
         for log in self._recording.logs:
             other = log is not self._log and "#" not in log.process
