@@ -628,3 +628,22 @@ def test_a_command_is_asked_with_what_it_inherits(shell, part, other, named):
     assert replay.status == 1
     assert "CHANGED  step 1  main/process:sh#0" in replay.err, replay.err
     assert f"    {named}\n" in replay.err, replay.err
+
+
+def test_a_temporary_folder_that_a_command_inherits_may_have_another_name(home, tmp_path, monkeypatch):
+    def run(name):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        os.environ["PLACE"] = str(folder)
+        return subprocess.run(["true"], check=True).returncode
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("PLACE", "")
+    monkeypatch.chdir("/usr")
+    with reenact.record("folders") as recording:
+        assert run("one") == 0
+    monkeypatch.chdir("/usr")
+    with reenact.replay(recording.id) as replay:
+        assert run("two") == 0
+    assert replay.verdict.faithful, str(replay.verdict)

@@ -23,6 +23,7 @@ from typing import Any
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run, current
 from reenact.core.patterns import lazy
+from reenact.core.record.given_folders import temporary_folder
 
 _getframe = sys._getframe
 _Environ: Any = type(os.environ)
@@ -41,6 +42,9 @@ _PLUMBING = {*_MAPPING, "os"}
 
 _GIVEN = "REENACT_GIVEN"
 """The variable with the names of those that the program gives a process, `=` between them."""
+
+_TEMPORARY = "(temporary)"
+"""Stands for a folder or value with a temporary name, which may be another one in each run."""
 
 _known: dict[Run, dict[str, str | None]] = {}
 _written_names: dict[Run, set[str]] = {}
@@ -102,6 +106,8 @@ def changed_folder(run: Run) -> str:
     here, there = _working_folder(), _folders.get(run)
     if not there or here == there:
         return ""
+    if not Path(here).is_relative_to(there) and temporary_folder() in here:
+        return _TEMPORARY
     return os.path.relpath(here, there) if here else "(removed)"
 
 
@@ -118,10 +124,10 @@ def set_by_program(run: Run, environ: Mapping[Any, Any] | None) -> dict[str, str
     `environ` is the environment that it is given; None: that of the program.
     """
     names = sorted(_written_names.get(run, set()) | _given)
-    if environ is None:
-        return {name: _live(name) for name in names}
-    readable = {os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()}
-    return {name: readable.get(name) for name in names}
+    readable = {os.fsdecode(name): os.fsdecode(value) for name, value in (environ or {}).items()}
+    values = {name: _live(name) if environ is None else readable.get(name) for name in names}
+    temporary = temporary_folder()
+    return {name: _TEMPORARY if value and temporary in value else value for name, value in values.items()}
 
 
 def forked(run: Run) -> None:
