@@ -642,8 +642,8 @@ def test_a_temporary_folder_that_a_command_inherits_may_have_another_name(home, 
     monkeypatch.setenv("PLACE", "")
     monkeypatch.chdir("/usr")
     with reenact.record("folders") as recording:
-        assert run("one") == 0
+        assert run("job-1234abcd") == 0
     monkeypatch.chdir("/usr")
     with reenact.replay(recording.id) as replay:
-        assert run("two") == 0
+        assert run("job-5678wxyz") == 0
     assert replay.verdict.faithful, str(replay.verdict)

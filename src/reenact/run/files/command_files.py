@@ -6,6 +6,7 @@ at the end of the run such a file may be another one, or gone.
 
 from __future__ import annotations
 
+import os
 import threading
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
@@ -17,11 +18,12 @@ from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, changes, first_states
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.query.recorded_run import RecordedRun
+from reenact.core.record.given_folders import temporary_folder
 from reenact.core.record.places import SKIPPED
 from reenact.core.replay.departures import HINT
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence
-from reenact.run.files.comparison import logs
+from reenact.run.files.comparison import drawn_alike, logs
 from reenact.run.files.disk import Laid
 from reenact.run.files.final import NUMBERED, FinalFiles
 from reenact.run.files.recorded_changes import OUTER, RecordedChanges
@@ -181,12 +183,24 @@ class CommandFiles:
         if not SKIPPED.isdisjoint(path.parts) or databases.base_of(str(path)) is not None:
             return True
         here = str(self._laid.here(path))
+        if self._is_drawn_anew(path, here):
+            return True
         if any(here == log or here.startswith(f"{log}.") for log in logs()):
             return True
         return any(
             databases.is_database(self._files.bytes_of(self._recorded.all[number].states[path]))
             for number in self._recorded.numbers(path)[-1:]
         )
+
+    def _is_drawn_anew(self, path: Path, here: str) -> bool:
+        """Return True for a temporary file to which a library has given another name here."""
+        temporary, there = Path(os.path.realpath(temporary_folder())), os.path.lexists(here)
+        if temporary not in path.parents or (there and path in self._first):
+            return False
+        recorded = {each.relative_to(temporary).parts[0] for each in self._first if temporary in each.parents}
+        others = recorded if there else self._uses.names_in(temporary)
+        name = path.relative_to(temporary).parts[0]
+        return any(drawn_alike(name, other) for other in others)
 
     @cached_property
     def _files(self) -> FinalFiles:

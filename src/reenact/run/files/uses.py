@@ -93,6 +93,11 @@ class ReplayedUses:
         found, self._recent = self._recent, set()
         return found
 
+    def names_in(self, folder: Path) -> set[str]:
+        """Return the names in a folder at or below which this run has changed something."""
+        paths = (Path(name) for name in list(self._before))
+        return {path.relative_to(folder).parts[0] for path in paths if folder in path.parents}
+
     def shared(self, path: str) -> bool:
         """Return True if another thread than the running one has changed a path."""
         return not self._by.get(path, set()) <= {get_ident()}
