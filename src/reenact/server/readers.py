@@ -160,7 +160,7 @@ class ReaderProcess:
         return self._thread is not None
 
     def prepare(self) -> None:
-        """Start the process for a job that may come: its start takes longer than most recordings take."""
+        """Start the process for a job that may come: its start takes longer than most jobs."""
         if not self.prepared:
             with contextlib.suppress(SearchEnded):
                 self.submit(ReaderCall(_nothing, ()))

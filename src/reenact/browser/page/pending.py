@@ -68,7 +68,7 @@ async def pending(page: Page, awaited: int, within: float) -> list[str]:
 
 
 async def _timers_of(page: Page) -> list[float] | None:
-    """Return the seconds until each timer of a page fires; None where the page itself does not answer.
+    """Return the seconds until each timer of a page fires; None where it does not answer.
 
     A frame in it may never answer (it has no document yet), and counts as one without timers.
     """

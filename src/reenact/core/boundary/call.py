@@ -293,7 +293,7 @@ class Call:
             raise self.scope.run.halt
 
     def report(self, outcome: Outcome) -> Awaitable[None] | None:
-        """Report an outcome in an event loop; return a wait for its turn where that has not come yet."""
+        """Report an outcome in an event loop; return a wait for its turn if that is to come."""
         handler, ticket, turnstile = self._live()
         pauses = self._prepare(outcome)
         if not turnstile.passes_now(ticket.order):
