@@ -78,7 +78,9 @@ def test_probes_and_collectors_ask_routes_that_there_are(tmp_path):
     container = pods()[0]["containers"][0]
     probes = {container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "liveness", "readiness")}
     probes |= set(re.findall(r"127.0.0.1:8090(/\w+)", (DEPLOY / "Dockerfile").read_text()))
-    with TestClient(application(Settings(tmp_path, ("testserver",), keyless=True))) as client:
+    app = application(Settings(tmp_path, ("testserver",), keyless=True))
+    app.state.checks._patience = 120
+    with TestClient(app) as client:
         assert {client.get(path).status_code for path in (*probes, "/metrics")} == {200}
         for path in ("/v1/traces", "/v1/logs"):
             answer = client.post(path, headers={"content-type": "application/x-protobuf"})
