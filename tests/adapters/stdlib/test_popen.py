@@ -226,6 +226,24 @@ def test_a_command_without_a_recording_does_what_it_does(program):
     assert starts() == 1
 
 
+@pytest.mark.parametrize("mode", ["w", "a"])
+def test_text_that_is_still_in_the_programs_buffer_comes_behind_a_commands_output(mode):
+    def program():
+        with open("log", mode, encoding="utf-8") as file:
+            file.write("one\n")
+            subprocess.run("echo two", shell=True, stdout=file, check=True)
+        text = Path("log").read_text(encoding="utf-8")
+        Path("log").unlink()
+        return text
+
+    assert program() == "two\none\n"
+    with reenact.record("command") as recording:
+        assert program() == "two\none\n"
+    with reenact.replay(recording.id) as replay:
+        assert program() == "two\none\n"
+    assert replay.verdict.faithful, str(replay.verdict)
+
+
 def read_by_threads(first, second):
     """Read output and errors in a thread each, which begins after some seconds of native work."""
     found = {}

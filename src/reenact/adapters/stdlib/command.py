@@ -21,7 +21,7 @@ from reenact.adapters.stdlib.redirection import content_of, is_file
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
 from reenact.core.boundary import Call, Run, Scope, begin, current, draw, entered, perform
 from reenact.core.dataclass import dataclass
-from reenact.core.model.event import INHERITED, Effect
+from reenact.core.model.event import COMMANDS, Effect
 from reenact.core.patterns import lazy
 from reenact.core.record.program import option_takes_value, takes_part
 
@@ -192,7 +192,7 @@ def changed_environment(environ: Mapping[Any, Any]) -> dict[str, str]:
 def _inherited(env: Mapping[Any, Any] | None) -> dict[str, Any]:
     """Return what a command inherits that the program has changed: its folder, variables."""
     scope = current()
-    if scope is None or scope.run.rules < INHERITED:
+    if scope is None or scope.run.rules < COMMANDS:
         return {}
     found: dict[str, Any] = {}
     if folder := environ.changed_folder(scope.run):

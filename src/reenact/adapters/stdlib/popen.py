@@ -238,7 +238,7 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
     scope = current()
     if scope is None or scope.hidden or given is None or not records(given, sys._getframe(2)):
         return wrapped(*args, **kwargs)
-    redirection = Redirection(given.arguments)
+    redirection = Redirection(given.arguments, waited=True)
     ran = False
 
     def live() -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 from reenact.adapters.stdlib import file_uses
 from reenact.core import system
 from reenact.core.boundary import current
+from reenact.core.model.event import COMMANDS
 
 if sys.platform != "win32":
     import fcntl
@@ -53,17 +54,20 @@ class Redirection:
 
     Args:
         given: The arguments of `Popen`.
+        waited: True if the program waits for the command. Otherwise it may go on to write meanwhile, and what it has
+            written before is flushed, so that it is not taken for the command's.
     """
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
+    def __init__(self, given: Mapping[str, Any], *, waited: bool = False) -> None:
         self._files: dict[str, tuple[int, int]] = {}
         seen: set[tuple[int, int]] = set()
+        scope = current()
+        flushes = not waited or (scope is not None and scope.run.rules < COMMANDS)
         for name in ("stdout", "stderr"):
             handle = given.get(name)
             if handle is None or (isinstance(handle, int) and handle < 0) or not is_file(handle):
                 continue
-            if not isinstance(handle, int):
-                # What the program has written before comes before.
+            if flushes and not isinstance(handle, int):
                 handle.flush()
             number = os.dup(handle if isinstance(handle, int) else handle.fileno())
             status = os.fstat(number)

@@ -24,11 +24,15 @@ An old recording is matched by the rules it names. Under number 1, `asyncio.wait
 name; later Pythons start none there. Up to number 2, the value of a secret field was looked for elsewhere if it had 8
 characters or more, and not in what was recorded earlier; and callbacks of threads' futures had no scope of their own.
 Up to number 3, names of tasks and threads had the comprehensions around them, which are functions up to Python 3.11.
-Up to number 4, the question of a command had neither a changed working folder nor variables that the program had set.
+Up to number 4, the question of a command had neither a changed working folder nor variables that the program had set,
+and a file that it wrote its output into was flushed before, also where the program waited for it.
 """
 
-INHERITED = 5
-"""The first number of the rules by which a command is asked with what it inherits."""
+COMMANDS = 5
+"""The first number of the rules by which a command is asked with what it inherits.
+
+From it on, a file that a command writes into is not flushed before, where the program waits for the command.
+"""
 
 TYPED = 3
 """The first number of the rules by which short values of secret fields are replaced."""
