@@ -27,14 +27,10 @@ class PassedPlaces:
 
         Those before it that have not passed will not: no thread is left to bring them.
         """
-        if place >= self.total:
-            return
-        self._passed[place] = 1
-        if place >= self.next:
-            at = place + 1
-            while at < self.total and self._passed[at]:
-                at += 1
-            self.next = at
+        if place < self.total:
+            self.skip((place,))
+            if place > self.next:
+                self.next = place + 1
 
     def skip(self, places: Iterable[int]) -> None:
         """These places will not come, or have come."""
