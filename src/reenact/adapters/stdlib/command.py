@@ -18,6 +18,7 @@ from typing import Any
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import descriptors, environ, file_uses, interpreters
 from reenact.adapters.stdlib.redirection import content_of, is_file
+from reenact.adapters.stdlib.scripts import Script
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
 from reenact.core.boundary import Call, Run, Scope, begin, current, draw, entered, perform
 from reenact.core.dataclass import dataclass
@@ -41,10 +42,12 @@ class ProgramStart:
     Attributes:
         title: A short name: that of the program.
         question: All that its answer may depend on.
+        script: The script that it runs.
     """
 
     title: str
     question: Mapping[str, Any] = field(default_factory=dict)
+    script: Script = field(default_factory=Script)
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> ProgramStart:
@@ -63,7 +66,8 @@ class ProgramStart:
             question["stdin"] = digest
         question |= _inherited(given.get("env"))
         line = _shell_words(command[0]) if shell and command else command
-        return cls(plain(Path(line[0]).name) if line else "?", question)
+        script = Script.of(line, given.get("cwd")) if current() is not None else Script()
+        return cls(plain(Path(line[0]).name) if line else "?", question, script)
 
     def effect(self, part: str = "", *, limit: float | None = None, **more: Any) -> Effect:
         """Return the effect of starting it, or of a part of what it does: `output`, `input`, `exit`.
@@ -73,6 +77,14 @@ class ProgramStart:
         name = f"{self.title} {part}" if part else self.title
         args = more if part else {**self.question, **more}
         return Effect(PROCESS, name, args, leaf=True, limits={"timeout": limit})
+
+    def answer(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Return what is recorded as the answer to its start."""
+        return {**found, **self.script.member()}
+
+    def answered(self, answer: Mapping[str, Any]) -> None:
+        """Name what has changed since this answer was recorded."""
+        self.script.compare(answer, self.title)
 
 
 class Acts:

@@ -332,15 +332,20 @@ async def _make(
 
 async def _start(
     process: LoopProcess, wrapped: Callable[..., Awaitable[Any]], asked: inspect.BoundArguments
-) -> dict[str, int]:
-    async def live() -> dict[str, int]:
+) -> dict[str, Any]:
+    command = process.acts.command
+
+    async def live() -> dict[str, Any]:
         file_uses.command_begins(process.redirection.paths)
         process.real = await wrapped(*asked.args, **asked.kwargs)
         process.acts.real = True
-        return {"pid": process.real.get_pid()}
+        return command.answer({"pid": process.real.get_pid()})
 
     try:
-        return await aperform(process.acts.command.effect(), live, begun=file_uses.command_asked)
+        answer = await aperform(command.effect(), live, begun=file_uses.command_asked)
+        if not process.acts.real:
+            command.answered(answer)
+        return answer
     except BaseException:
         process.redirection.close()
         raise

@@ -72,15 +72,18 @@ class Started:
 
     def start(self, spawn: Callable[[], None], close: Callable[[], None]) -> None:
         """Start it, or take the recorded start."""
+        command = self.acts.command
 
-        def live() -> dict[str, int]:
+        def live() -> dict[str, Any]:
             file_uses.command_begins(self.redirection.paths)
             spawn()
             self.acts.real = True
-            return {"pid": self.popen.pid}
+            return command.answer({"pid": self.popen.pid})
 
-        self.popen.pid = perform(self.acts.command.effect(), live, begun=file_uses.command_asked)["pid"]
+        answer = perform(command.effect(), live, begun=file_uses.command_asked)
+        self.popen.pid = answer["pid"]
         if not self.acts.real:
+            command.answered(answer)
             self.popen._child_created = True
             close()
         process_numbers.add(self.popen.pid, self.acts)
@@ -238,7 +241,7 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
     scope = current()
     if scope is None or scope.hidden or given is None or not records(given, sys._getframe(2)):
         return wrapped(*args, **kwargs)
-    redirection = Redirection(given.arguments, waited=True)
+    redirection, started = Redirection(given.arguments, waited=True), ProgramStart.of(given.arguments)
     ran = False
 
     def live() -> dict[str, Any]:
@@ -254,18 +257,20 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
                 "errors": error.stderr,
                 "limit": own.get("timeout"),
             }
-            return {**ended, **_files(redirection)}
+            return started.answer({**ended, **_files(redirection)})
         finally:
             file_uses.command_ended(wrote=redirection.paths)
-        return {"exit": done.returncode, "output": done.stdout, "errors": done.stderr, **_files(redirection)}
+        ended = {"exit": done.returncode, "output": done.stdout, "errors": done.stderr}
+        return started.answer({**ended, **_files(redirection)})
 
     try:
         outcome = perform(
-            ProgramStart.of(given.arguments).effect(limit=own.get("timeout"), **_asked(own, given)),
+            started.effect(limit=own.get("timeout"), **_asked(own, given)),
             live,
             begun=file_uses.command_asked,
         )
         if not ran:
+            started.answered(outcome)
             redirection.write(outcome.get("files", {}))
     finally:
         redirection.close()
@@ -304,15 +309,20 @@ def _system(
 
 def waited_for(given: inspect.BoundArguments, run: Callable[[], int]) -> int:
     """Run a command to its end, or take the recorded end; return its exit status."""
+    started, ran = ProgramStart.of(given.arguments), False
 
-    def live() -> dict[str, int]:
+    def live() -> dict[str, Any]:
+        nonlocal ran
+        ran = True
         file_uses.command_begins()
         status = run()
         file_uses.command_ended()
-        return {"exit": status}
+        return started.answer({"exit": status})
 
-    started = ProgramStart.of(given.arguments)
-    ended: int = perform(started.effect(), live, begun=file_uses.command_asked)["exit"]
+    answer = perform(started.effect(), live, begun=file_uses.command_asked)
+    if not ran:
+        started.answered(answer)
+    ended: int = answer["exit"]
     return ended
 
 

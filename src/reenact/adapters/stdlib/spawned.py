@@ -62,11 +62,14 @@ def _started(given: BoundArguments, start: Callable[[], int]) -> int:
     assert scope is not None
     acts = Acts(ProgramStart.of(given.arguments), scope)
 
-    def live() -> dict[str, int]:
+    def live() -> dict[str, Any]:
         file_uses.command_begins()
         acts.real = True
-        return {"pid": start()}
+        return acts.command.answer({"pid": start()})
 
-    number: int = perform(acts.command.effect(), live, begun=file_uses.command_asked)["pid"]
+    answer = perform(acts.command.effect(), live, begun=file_uses.command_asked)
+    if not acts.real:
+        acts.command.answered(answer)
+    number: int = answer["pid"]
     process_numbers.add(number, acts)
     return number
